@@ -117,7 +117,7 @@ static void tell_times(const struct weft_outcome *o, struct figures *f) {
     weft_memory_free(WEFT_MEMORY_RESULT, time, most * sizeof *time);
 }
 
-static enum weft_status run(const char *text, const char *mode, struct figures *ret, struct weft_error *error) {
+static enum weft_status run_mode(const char *text, const char *mode, struct figures *ret, struct weft_error *error) {
     char setting[64];
     snprintf(setting, sizeof setting, "run.fast_forward=%s", mode);
     const char *settings[] = {setting};
@@ -152,7 +152,7 @@ static json_t *to_json(const char *name, const char *mode, const struct figures 
                      on->digest == off->digest);
 }
 
-static void print(const char *mode, const struct figures *off, const struct figures *on) {
+static void print_mode(const char *mode, const struct figures *off, const struct figures *on) {
     printf("  %-7s events / %-5.1f CPU / %-5.1f mean %+.4f %%, p99 %+.4f %%%s", mode,
            (double)off->events / (double)on->events, off->cpu_s / on->cpu_s, 100 * (on->mean_ps / off->mean_ps - 1),
            100 * (on->p99_ps / off->p99_ps - 1), on->digest == off->digest ? ", same digest" : "");
@@ -169,14 +169,14 @@ enum { EXACT_S_MAX = 60 }; ///< for anything that takes longer in full, only ste
 static enum weft_status run_example(const struct example *e, bool json, json_t *list, struct weft_error *error) {
     static const char *const modes[] = {"exact", "steady"};
     struct figures off, on;
-    enum weft_status status = run(e->scenario, "off", &off, error);
+    enum weft_status status = run_mode(e->scenario, "off", &off, error);
     if (status) return status;
     if (!json) printf("%s: %.1f M events, %.2f s of CPU\n", e->name, 1e-6 * (double)off.events, off.cpu_s);
     for (size_t m = off.cpu_s > EXACT_S_MAX; m < 2; m++) {
-        status = run(e->scenario, modes[m], &on, error);
+        status = run_mode(e->scenario, modes[m], &on, error);
         if (status) return status;
         json_array_append_new(list, to_json(e->name, modes[m], &off, &on));
-        if (!json) print(modes[m], &off, &on);
+        if (!json) print_mode(modes[m], &off, &on);
         fflush(stdout);
     }
     return WEFT_OK;
@@ -220,8 +220,8 @@ static enum weft_status run_cell(const struct part *w, const struct part *n, con
     char text[1024], name[64];
     snprintf(text, sizeof text, "%s%s%s%s", n->text, ethernet ? BUFFER : "", h->text, w->text);
     snprintf(name, sizeof name, "%s, %s, %s", w->name, h->name, n->name);
-    enum weft_status status = run(text, "off", off, error);
-    if (!status) status = run(text, "steady", on, error);
+    enum weft_status status = run_mode(text, "off", off, error);
+    if (!status) status = run_mode(text, "steady", on, error);
     if (!status) json_array_append_new(list, to_json(name, "steady", off, on));
     return status;
 }

@@ -44,7 +44,7 @@ static uint32_t list_demands(const struct weft_topology *t, const struct weft_ro
     return n;
 }
 
-static struct te_row place(const struct weft_topology *t, bool every) {
+static struct te_row place_demands(const struct weft_topology *t, bool every) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SWITCH);
     struct weft_routes *routes = weft_routes_new(t, NULL);
     size_t demands = (size_t)t->hosts * (every ? routes->edges - 1 : 1);
@@ -65,15 +65,15 @@ static int by_time(const void *a, const void *b) {
 
 enum { RUNS_MAX = 100 };
 
-static struct te_row median(const struct weft_topology *t, bool every, uint64_t runs) {
+static struct te_row median_row(const struct weft_topology *t, bool every, uint64_t runs) {
     struct te_row row[RUNS_MAX];
     for (uint64_t i = 0; i < runs; i++)
-        row[i] = place(t, every);
+        row[i] = place_demands(t, every);
     qsort(row, runs, sizeof *row, by_time);
     return row[runs / 2];
 }
 
-static void show(const struct te_row *row, json_t *list) {
+static void show_row(const struct te_row *row, json_t *list) {
     if (list)
         json_array_append_new(list, json_pack("{s:i, s:s, s:i, s:i, s:f}", "hosts", row->hosts, "to",
                                               row->every ? "every rack" : "the next rack", "demands", row->demands,
@@ -86,8 +86,8 @@ static void show(const struct te_row *row, json_t *list) {
 }
 
 /// Measures a zone with this many racks.
-static enum weft_status measure(const struct weft_cli_options *options, const char *racks, uint64_t runs, json_t *list,
-                                struct weft_error *error) {
+static enum weft_status measure_zone(const struct weft_cli_options *options, const char *racks, uint64_t runs,
+                                     json_t *list, struct weft_error *error) {
     char topology[64];
     snprintf(topology, sizeof topology, "topology.racks=%s", racks);
     const char *setting[] = {topology};
@@ -96,8 +96,8 @@ static enum weft_status measure(const struct weft_cli_options *options, const ch
     enum weft_status status = weft_scenario_file_parse("bench", te_text, strlen(te_text), setting, 1, &file, error);
     if (!status) status = weft_cli_simulation_init(&s, file, 0, error);
     for (unsigned every = 0; !status && every < 2; every++) {
-        struct te_row row = median(s.topology, every, runs);
-        show(&row, list);
+        struct te_row row = median_row(s.topology, every, runs);
+        show_row(&row, list);
         fflush(stdout);
     }
     weft_cli_simulation_deinit(&s);
@@ -112,7 +112,7 @@ int weft_cli_bench_te(const struct weft_cli_options *options, const char *k, uin
     snprintf(racks, sizeof racks, "%s", k ? k : "8,16,32,64,128,256");
     enum weft_status status = WEFT_OK;
     for (char *one; !status && (one = strsep(&rest, ","));)
-        status = measure(options, one, runs < RUNS_MAX ? runs : RUNS_MAX, list, &error);
+        status = measure_zone(options, one, runs < RUNS_MAX ? runs : RUNS_MAX, list, &error);
     if (list && !status) {
         json_t *all = json_pack("{s:s, s:s, s:O}", "weft", WEFT_VERSION, "bench", "te", "runs", list);
         json_dumpf(all, stdout, JSON_COMPACT);

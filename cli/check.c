@@ -205,11 +205,11 @@ static enum weft_status check_as_json(const struct weft_cli_options *o, const st
     return weft_cli_variants_end(&v, check_all(o, file, &v.json, ret_error));
 }
 
-static enum weft_status check(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                              struct weft_error *ret_error) {
+static enum weft_status check_file(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                   struct weft_error *ret_error) {
     return o->json ? check_as_json(o, file, ret_error) : check_all(o, file, NULL, ret_error);
 }
 
 int weft_cli_check(int argc, char **argv) {
-    return weft_cli_on_scenario(&command, argc, argv, check);
+    return weft_cli_on_scenario(&command, argc, argv, check_file);
 }

@@ -51,7 +51,7 @@ static double part_of(const struct weft_cli_simulation *s) {
     return part > time ? part : time;
 }
 
-static void take(struct trial *t, const struct weft_cli_simulation *s) {
+static void take_trial(struct trial *t, const struct weft_cli_simulation *s) {
     struct weft_cli_estimate *e = &t->estimate;
     const struct weft_outcome *o = s->outcome;
     double hops = (double)(o->cell_hops ? o->cell_hops : o->packet_hops);
@@ -77,13 +77,13 @@ static enum weft_status try_run(struct trial *t, struct weft_error *ret_error) {
     status = weft_simulate(s.scenario, s.topology, s.workload, &how, &s.outcome, ret_error);
     if (status == WEFT_ERROR_INPUT || status == WEFT_ERROR_SYSTEM || !s.outcome)
         return status ? status : WEFT_ERROR_SYSTEM;
-    take(t, &s);
+    take_trial(t, &s);
     weft_cli_simulation_deinit(&s);
     return WEFT_OK;
 }
 
 /// Memory of the connections of all-to-alls, with everything that both ends keep for each.
-static void compute(struct weft_cli_estimate *e, const struct weft_cli_simulation *s) {
+static void compute_memory(struct weft_cli_estimate *e, const struct weft_cli_simulation *s) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     *e = (struct weft_cli_estimate){.hops = NAN, .cpu_s = NAN, .hops_per_cpu_s = NAN};
@@ -91,13 +91,13 @@ static void compute(struct weft_cli_estimate *e, const struct weft_cli_simulatio
                         (double)s->workload->counted_flows * (double)weft_simulation_connection_bytes();
 }
 
-static enum weft_status estimate(void *context, struct weft_error *ret_error) {
+static enum weft_status estimate_memory(void *context, struct weft_error *ret_error) {
     struct trial *t = context;
     struct weft_cli_simulation s = {0};
     enum weft_status status = weft_cli_simulation_count(&s, t->file, t->variant, ret_error);
     if (status) return status;
     bool many = s.workload->counted_flows > TRIED_FLOWS_MAX;
-    if (many) compute(&t->estimate, &s);
+    if (many) compute_memory(&t->estimate, &s);
     weft_cli_simulation_deinit(&s);
     return many ? WEFT_OK : try_run(t, ret_error);
 }
@@ -114,9 +114,9 @@ static double file_bytes(void) {
 }
 
 /// Runs in the child process; the parent has already reported errors in the scenario.
-static void work(struct trial *t, int pipe, double file_before) {
+static void work_in_child(struct trial *t, int pipe, double file_before) {
     struct weft_error error = {0};
-    enum weft_status status = weft_memory_guard(weft_memory_current(), estimate, t, &error);
+    enum weft_status status = weft_memory_guard(weft_memory_current(), estimate_memory, t, &error);
     double file = file_bytes();
     if (t->estimate.tried && file < file_before) t->estimate.peak_rss_bytes += file_before - file;
     if (!status && write(pipe, &t->estimate, sizeof t->estimate) != (ssize_t)sizeof t->estimate) _exit(1);
@@ -132,7 +132,7 @@ enum weft_status weft_cli_estimate(const struct weft_cli_options *o, const struc
     if (pipe(end)) return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "no pipe can be made");
     fflush(NULL);
     pid_t child = fork();
-    if (child == 0) work(&t, end[1], file_before);
+    if (child == 0) work_in_child(&t, end[1], file_before);
     close(end[1]);
     ret->known = child > 0 && read(end[0], ret, sizeof *ret) == (ssize_t)sizeof *ret;
     close(end[0]);

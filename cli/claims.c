@@ -40,7 +40,7 @@ static const json_t *entry_with(const json_t *array, const char *text) {
     return NULL;
 }
 
-static const json_t *child(const json_t *value, const char *name) {
+static const json_t *child_of(const json_t *value, const char *name) {
     if (!json_is_array(value)) return json_object_get(value, name);
     char *end;
     unsigned long index = strtoul(name, &end, 10);
@@ -56,7 +56,7 @@ bool weft_cli_claims_json_number(const json_t *root, const struct weft_claim_met
             *ret = (double)json_array_size(at);
             return true;
         }
-        at = child(at, m->part[part]);
+        at = child_of(at, m->part[part]);
     }
     if (json_is_boolean(at)) *ret = json_is_true(at);
     if (json_is_number(at)) *ret = json_number_value(at);
@@ -90,9 +90,9 @@ void weft_cli_claims_take(struct weft_cli_claims *c, uint32_t v, const struct we
     weft_arena_free(arena);
 }
 
-static enum weft_status fail(const struct weft_claim *claim, const struct weft_claim_metric *m,
-                             const struct weft_result_found *found, const struct weft_run *run,
-                             struct weft_error *ret_error) {
+static enum weft_status fail_metric(const struct weft_claim *claim, const struct weft_claim_metric *m,
+                                    const struct weft_result_found *found, const struct weft_run *run,
+                                    struct weft_error *ret_error) {
     const char *variant = run->scenario->variant;
     char expected[700];
     if (found->entries)
@@ -124,7 +124,7 @@ enum weft_status weft_cli_claims_check(const struct weft_cli_claims *c, uint32_t
             const struct weft_claim_metric *metric = &c->claim[i].metric[m];
             if (metric->variant != v || metric->from != WEFT_CLAIM_FROM_RUN) continue;
             struct weft_result_found found = weft_result_find(&finder, metric->part, metric->parts);
-            if (!is_number(found.column)) status = fail(&c->claim[i], metric, &found, &run, ret_error);
+            if (!is_number(found.column)) status = fail_metric(&c->claim[i], metric, &found, &run, ret_error);
         }
     weft_outcome_free(nothing);
     return status;

@@ -41,7 +41,8 @@ static const struct weft_cli_command command = {
 
 // --- the own port -------------------------------------------------------------------------------------------------
 
-static enum weft_status fail(struct weft_error *ret_error, const char *option, const char *text, const char *expected) {
+static enum weft_status fail_option(struct weft_error *ret_error, const char *option, const char *text,
+                                    const char *expected) {
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s %s: expected %s", option, text, expected);
 }
 
@@ -51,7 +52,7 @@ static enum weft_status parse_mac(const char *text, uint8_t ret_mac[6], struct w
     if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &octet[0], &octet[1], &octet[2], &octet[3], &octet[4], &octet[5],
                &used) != 6 ||
         text[used])
-        return fail(ret_error, "--mac", text, "six octets, such as 02:00:00:00:00:01");
+        return fail_option(ret_error, "--mac", text, "six octets, such as 02:00:00:00:00:01");
     for (unsigned i = 0; i < 6; i++)
         ret_mac[i] = (uint8_t)octet[i];
     return WEFT_OK;
@@ -68,16 +69,16 @@ static enum weft_status parse_ets(const char *text, struct weft_ets_table *ret_t
         char *end = (char *)at + 1;
         if (*at != 's') {
             unsigned long percent = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : 101;
-            if (percent > 100) return fail(ret_error, "--ets", text, expected);
+            if (percent > 100) return fail_option(ret_error, "--ets", text, expected);
             ret_table->algorithm[p] = WEFT_ETS_SHARE;
             ret_table->percent[p] = (uint8_t)percent;
             sum += percent;
         }
-        if (*end != (p + 1 < WEFT_PRIORITIES ? ',' : '\0')) return fail(ret_error, "--ets", text, expected);
+        if (*end != (p + 1 < WEFT_PRIORITIES ? ',' : '\0')) return fail_option(ret_error, "--ets", text, expected);
         at = end + 1;
     }
     bool all_strict = !memcmp(ret_table->algorithm, (uint8_t[WEFT_PRIORITIES]){0}, WEFT_PRIORITIES);
-    return sum == 100 || all_strict ? WEFT_OK : fail(ret_error, "--ets", text, expected);
+    return sum == 100 || all_strict ? WEFT_OK : fail_option(ret_error, "--ets", text, expected);
 }
 
 static enum weft_status parse_own(struct weft_dcbx_end *own, struct weft_arena *arena, struct weft_error *ret_error) {
@@ -128,8 +129,8 @@ static bool is_same(const struct weft_cli_dcbx_said *said, const struct weft_lld
 }
 
 /// Counts a repetition from the same sender, or adds an entry.
-static void note(struct weft_cli_dcbx *found, const struct weft_lldpdu *pdu, const struct weft_dcbx_end *end,
-                 struct weft_arena *arena) {
+static void note_said(struct weft_cli_dcbx *found, const struct weft_lldpdu *pdu, const struct weft_dcbx_end *end,
+                      struct weft_arena *arena) {
     uint32_t hash = weft_fcs_calc(end->mac, sizeof end->mac) ^ weft_fcs_calc(pdu->optional, pdu->optional_bytes);
     struct weft_cli_dcbx_said **bucket = &found->bucket[hash % WEFT_CLI_DCBX_BUCKETS];
     for (struct weft_cli_dcbx_said *said = *bucket; said; said = said->alike)
@@ -160,7 +161,7 @@ static void take_frame(struct weft_cli_dcbx *found, const uint8_t *bytes, const 
     found->lldp++;
     enum weft_wire_status status = weft_dcbx_frame_decode(bytes, header->caplen, &pdu, &end);
     if (!status) {
-        note(found, &pdu, &end, arena);
+        note_said(found, &pdu, &end, arena);
         return;
     }
     if (found->wrong++) return;

@@ -70,7 +70,7 @@ static enum weft_status table_of(const char *name, bool follow, const struct wef
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--csv %s: no such table; %s", name, expected);
 }
 
-static enum weft_status parse(struct decoding *d, struct weft_error *ret_error) {
+static enum weft_status parse_options(struct decoding *d, struct weft_error *ret_error) {
     static const struct weft_param interval = WEFT_TIME(struct weft_decode_conf, interval_ps, "--interval", "100us",
                                                         "100ns", "1000s", "length of an interval");
     static const struct weft_param rate =
@@ -98,7 +98,7 @@ static enum weft_status parse(struct decoding *d, struct weft_error *ret_error) 
     return status;
 }
 
-static void begin(struct decoding *d) {
+static void begin_packets(struct decoding *d) {
     if (d->begun) return;
     d->begun = true;
     if (d->csv) weft_cli_decode_csv_head(&weft_decode_packets);
@@ -111,7 +111,7 @@ static void begin(struct decoding *d) {
 static void on_packet(void *context, const struct weft_decode_packet *packet) {
     struct decoding *d = context;
     struct weft_result_cursor row = {.table = &weft_decode_packets, .arena = d->arena, .part = {packet}};
-    begin(d);
+    begin_packets(d);
     if (d->json)
         weft_cli_decode_json_row(&d->j, &row);
     else if (d->csv)
@@ -123,12 +123,12 @@ static void on_packet(void *context, const struct weft_decode_packet *packet) {
 
 /// Prints packets while the file is read, so those before an error in the file are out when it is found; warnings go to
 /// standard error.
-static enum weft_status follow(struct decoding *d, const char *path, struct weft_error *ret_error) {
+static enum weft_status follow_packets(struct decoding *d, const char *path, struct weft_error *ret_error) {
     struct weft_decode decode;
     d->conf.context = d;
     d->conf.on_packet = on_packet;
     enum weft_status status = weft_decode_file(path, &d->conf, d->arena, &decode, ret_error);
-    if (!status) begin(d);
+    if (!status) begin_packets(d);
     if (d->json && d->begun) {
         weft__json_end_array(&d->j);
         weft__json_end_object(&d->j);
@@ -142,7 +142,7 @@ static enum weft_status follow(struct decoding *d, const char *path, struct weft
     return status;
 }
 
-static enum weft_status tables(struct decoding *d, const char *path, struct weft_error *ret_error) {
+static enum weft_status print_tables(struct decoding *d, const char *path, struct weft_error *ret_error) {
     struct weft_decode decode;
     enum weft_status status = weft_decode_file(path, &d->conf, d->arena, &decode, ret_error);
     if (status) return status;
@@ -170,13 +170,13 @@ int weft_cli_decode(int argc, char **argv) {
     int exit_status = weft_cli_parse(&command, argc, argv, &o);
     if (exit_status == WEFT_CLI_GO) {
         struct decoding d = {.arena = o.arena, .json = o.json, .csv = csv_text, .j = {.file = stdout}};
-        enum weft_status status = parse(&d, &error);
+        enum weft_status status = parse_options(&d, &error);
         if (!status && !columns && !o.operands)
             status = weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "decode: expected a FILE");
         if (!status && columns)
             list_columns();
         else if (!status)
-            status = follow_text ? follow(&d, o.operand[0], &error) : tables(&d, o.operand[0], &error);
+            status = follow_text ? follow_packets(&d, o.operand[0], &error) : print_tables(&d, o.operand[0], &error);
         if (error.status) weft_cli_fail(&error);
         exit_status = (int)status;
     }

@@ -162,7 +162,7 @@ static enum weft_status choose_importer(const struct weft_cli_options *o, const 
         names);
 }
 
-static enum weft_status import(const struct weft_cli_options *o, struct weft_error *ret_error) {
+static enum weft_status import_files(const struct weft_cli_options *o, struct weft_error *ret_error) {
     const struct weft_model *importer = weft_model_find(WEFT_KIND_IMPORT, o->operand[0]);
     bool named = importer != NULL, files_only = o->operands == 1 || !access(o->operand[0], F_OK);
     enum weft_status status = WEFT_OK;
@@ -200,7 +200,7 @@ int weft_cli_import(int argc, char **argv) {
     struct weft_error error = {0};
     int status = weft_cli_parse(&command, argc, argv, &o);
     if (status == WEFT_CLI_GO) {
-        status = (int)import(&o, &error);
+        status = (int)import_files(&o, &error);
         if (*error.text) status = weft_cli_fail(&error);
     }
     weft_cli_options_deinit(&o);

@@ -67,7 +67,7 @@ uint32_t weft_cli_command_find(const char *name) {
     return i;
 }
 
-static void usage(FILE *file) {
+static void print_usage(FILE *file) {
     fprintf(file, "weft %s: a simulator of the networks that AI clusters run on\n\nusage: weft COMMAND [ARGUMENTS]\n\n",
             WEFT_VERSION);
     for (uint32_t i = 0; i < COMMANDS; i++)
@@ -80,9 +80,9 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
 }
 
 /// weft help [COMMAND...]: "weft help plan pfc" is "weft plan pfc --help".
-static int help(int argc, char **argv) {
+static int print_help(int argc, char **argv) {
     if (argc == 1) {
-        usage(stdout);
+        print_usage(stdout);
         return WEFT_OK;
     }
     uint32_t which = weft_cli_command_find(argv[1]);
@@ -94,12 +94,12 @@ static int help(int argc, char **argv) {
     return commands[which].run(argc, arguments);
 }
 
-static int command(int argc, char **argv) {
+static int run_named(int argc, char **argv) {
     if (argc < 2) {
-        usage(stderr);
+        print_usage(stderr);
         return WEFT_ERROR_INPUT;
     }
-    if (is_one_of(argv[1], "help", "--help", "-h")) return help(argc - 1, argv + 1);
+    if (is_one_of(argv[1], "help", "--help", "-h")) return print_help(argc - 1, argv + 1);
     if (is_one_of(argv[1], "version", "--version", "-V")) {
         printf("weft %s, commit %s, built with %s\n", WEFT_VERSION, weft_cli_commit, COMPILER);
         return WEFT_OK;
@@ -109,7 +109,7 @@ static int command(int argc, char **argv) {
 }
 
 /// For jansson, which does not always report a failed allocation.
-static void *allocate(size_t bytes) {
+static void *allocate_bytes(size_t bytes) {
     void *memory = malloc(bytes);
     if (!memory) weft_memory_fail();
     return memory;
@@ -121,9 +121,9 @@ struct call {
     int status;
 };
 
-static enum weft_status guarded(void *context, struct weft_error *ret_error) {
+static enum weft_status run_guarded(void *context, struct weft_error *ret_error) {
     struct call *call = context;
-    call->status = command(call->argc, call->argv);
+    call->status = run_named(call->argc, call->argv);
     return WEFT_OK;
 }
 
@@ -132,7 +132,7 @@ static int run_command(int argc, char **argv) {
     struct call call = {argc, argv, WEFT_ERROR_SYSTEM};
     struct weft_memory *memory = weft_memory_open();
     struct weft_error error = {.status = WEFT_ERROR_SYSTEM, .text = "out of memory"};
-    if (!memory || weft_memory_guard(memory, guarded, &call, &error)) call.status = weft_cli_fail(&error);
+    if (!memory || weft_memory_guard(memory, run_guarded, &call, &error)) call.status = weft_cli_fail(&error);
     weft_memory_close(memory);
     return call.status;
 }
@@ -158,7 +158,7 @@ int main(int argc, char **argv) {
     catch_early_signals();
     int status;
     if (!weft_cli_ranks_begin(&argc, &argv, &status)) return status;
-    json_set_alloc_funcs(allocate, free);
+    json_set_alloc_funcs(allocate_bytes, free);
     weft_cli_terminal_begin();
     status = run_command(argc, argv);
     if (!weft_cli_terminal_end()) {

@@ -66,7 +66,7 @@ static const struct {
 
 enum { OWN_MAX = 32, FIRST_VAL = 256, THREADS_MAX = 1024 };
 
-static bool accepts(const struct weft_cli_command *command, unsigned i) {
+static bool accepts_option(const struct weft_cli_command *command, unsigned i) {
     return !common[i].accept || (common[i].accept & command->accept);
 }
 
@@ -76,7 +76,7 @@ void weft_cli_each_option(const struct weft_cli_command *command,
     for (const struct weft_cli_option *o = command->option; o && o->name; o++)
         visit(context, o->name, o->argument, o->help);
     for (unsigned i = 0; i < COMMONS; i++)
-        if (accepts(command, i)) visit(context, common[i].name, common[i].argument, common[i].help);
+        if (accepts_option(command, i)) visit(context, common[i].name, common[i].argument, common[i].help);
 }
 
 static void print_option(void *context, const char *name, const char *argument, const char *help) {
@@ -106,7 +106,7 @@ bool weft_cli_is_described(void) {
 static void fill_table(const struct weft_cli_command *command, struct option *table) {
     unsigned n = 0;
     for (unsigned i = 0; i < COMMONS; i++) {
-        if (!accepts(command, i)) continue;
+        if (!accepts_option(command, i)) continue;
         table[n++] = (struct option){common[i].name, common[i].argument ? required_argument : no_argument, NULL,
                                      FIRST_VAL + (int)i};
     }
@@ -136,7 +136,7 @@ bool weft_cli_number(const char *option, const char *text, uint64_t min, uint64_
 }
 
 /// As YAML in single quotes, where only the quote is special.
-static const char *quoted(struct weft_arena *arena, const char *text) {
+static const char *quoted_yaml(struct weft_arena *arena, const char *text) {
     char *quoted = weft_arena_alloc(arena, 2 * strlen(text) + 3, 1), *at = quoted;
     *at++ = '\'';
     for (; *text; text++) {
@@ -210,7 +210,7 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
             fputs("weft: --capture: expected ports, as in spine-1,host-3/0\n", stderr);
             return false;
         }
-        o->setting[o->settings++] = weft_arena_format(o->arena, "capture.ports=%s", quoted(o->arena, value));
+        o->setting[o->settings++] = weft_arena_format(o->arena, "capture.ports=%s", quoted_yaml(o->arena, value));
         return true;
     case ALLOW_WRITE:
         o->allow_write[o->allow_writes++] = value;

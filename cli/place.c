@@ -319,8 +319,8 @@ static enum weft_status run_strategies(struct place *p, struct weft_error *ret_e
     return status;
 }
 
-static enum weft_status place(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                              struct weft_error *ret_error) {
+static enum weft_status place_job(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                  struct weft_error *ret_error) {
     struct place p = {.o = o};
     struct chosen chosen;
     if (!strategy_name) strategy_name = "min_cut";
@@ -346,5 +346,5 @@ static enum weft_status place(const struct weft_cli_options *o, const struct wef
 }
 
 int weft_cli_place(int argc, char **argv) {
-    return weft_cli_on_scenario(&command, argc, argv, place);
+    return weft_cli_on_scenario(&command, argc, argv, place_job);
 }

@@ -201,7 +201,7 @@ static enum weft_status by_values(const struct plan *plan, const struct weft_cli
     return status;
 }
 
-static int run(const struct plan *plan, int argc, char **argv) {
+static int run_plan(const struct plan *plan, int argc, char **argv) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct weft_cli_command command = {
         .name = weft_arena_format(arena, "plan %s", plan->name),
@@ -223,7 +223,7 @@ static int run(const struct plan *plan, int argc, char **argv) {
     return exit_status;
 }
 
-static void usage(FILE *file) {
+static void print_usage(FILE *file) {
     fprintf(file, "usage: weft plan CALCULATOR [OPTIONS] [SCENARIO]\n\n"
                   "Headroom, thresholds and pause times, with the formula and the numbers in it.\n\n");
     for (unsigned i = 0; i < PLANS; i++)
@@ -239,9 +239,9 @@ static void usage(FILE *file) {
 }
 
 /// For manual pages and completions: describes one calculator after the other.
-static int describe(char *help) {
+static int describe_plans(char *help) {
     for (unsigned i = 0; i < PLANS; i++)
-        run(plans[i], 2, (char *[]){(char *)(uintptr_t)plans[i]->name, help, NULL});
+        run_plan(plans[i], 2, (char *[]){(char *)(uintptr_t)plans[i]->name, help, NULL});
     plan_sonic(2, (char *[]){help, help, NULL});
     plan_fabric(2, (char *[]){help, help, NULL});
     for (unsigned i = 0; weft_advice_names[i]; i++)
@@ -262,9 +262,9 @@ static const char *advice_of(int argc, char **argv) {
 }
 
 int weft_cli_plan(int argc, char **argv) {
-    if (argc > 1 && weft_cli_is_described()) return describe(argv[1]);
+    if (argc > 1 && weft_cli_is_described()) return describe_plans(argv[1]);
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        usage(stdout);
+        print_usage(stdout);
         return WEFT_OK;
     }
     if (argc > 1 && !strcmp(argv[1], "sonic")) return plan_sonic(argc - 1, argv + 1);
@@ -275,7 +275,7 @@ int weft_cli_plan(int argc, char **argv) {
     const char *names[PLANS + 7] = {[PLANS] = "sonic", "fabric", "ecn", "dcqcn", "admission", "buffers", "capacity"};
     for (unsigned i = 0; i < PLANS; i++) {
         names[i] = plans[i]->name;
-        if (argc > 1 && !strcmp(argv[1], names[i])) return run(plans[i], argc - 1, argv + 1);
+        if (argc > 1 && !strcmp(argv[1], names[i])) return run_plan(plans[i], argc - 1, argv + 1);
     }
     char expected[256];
     weft__names_expected(argc > 1 ? argv[1] : "", names, PLANS + 7, expected, sizeof expected);

@@ -134,8 +134,8 @@ static enum weft_status run_one(struct advising *a, uint32_t which, struct weft_
     return status;
 }
 
-static enum weft_status set(struct weft_scenario_file *file, const char *path, const char *value,
-                            struct weft_arena *arena, struct weft_error *ret_error) {
+static enum weft_status set_path(struct weft_scenario_file *file, const char *path, const char *value,
+                                 struct weft_arena *arena, struct weft_error *ret_error) {
     return weft_scenario_file_set(file, weft_arena_format(arena, "%s=%s", path, *value ? value : "\"\""), ret_error);
 }
 
@@ -146,7 +146,7 @@ static bool is_worse(const struct pair *p, uint32_t trial) {
 }
 
 /// A threshold of a trial: the formula's, times its scale.
-static const char *scale(struct advising *a, const char *text, double by) {
+static const char *scale_text(struct advising *a, const char *text, double by) {
     uint64_t bytes;
     char why[160], scaled[64];
     if (!weft__quantity_parse(WEFT__BYTES, text, &bytes, why, sizeof why)) return text;
@@ -165,13 +165,13 @@ static enum weft_status make_files(struct advising *a, struct weft_error *ret_er
     a->trials = a->subject == WEFT_ADVICE_ECN && a->run ? TRIALS : 2;
     for (uint32_t t = 0; t < a->trials && !status; t++) {
         if (t) status = weft_scenario_file_read(o->operand[0], o->setting, o->settings, &a->file[t], ret_error);
-        if (!status && a->until) status = set(a->file[t], "run.until", a->until, o->arena, ret_error);
+        if (!status && a->until) status = set_path(a->file[t], "run.until", a->until, o->arena, ret_error);
         for (uint32_t i = 0; i < a->advice.rows && !status; i++) {
             const struct weft_advice_row *r = &a->advice.row[i];
-            if (!strcmp(r->path, kmin_path)) a->kmin[t] = t ? scale(a, r->recommended, scales[t]) : r->current;
-            if (!strcmp(r->path, kmax_path)) a->kmax[t] = t ? scale(a, r->recommended, scales[t]) : r->current;
+            if (!strcmp(r->path, kmin_path)) a->kmin[t] = t ? scale_text(a, r->recommended, scales[t]) : r->current;
+            if (!strcmp(r->path, kmax_path)) a->kmax[t] = t ? scale_text(a, r->recommended, scales[t]) : r->current;
             if (t && (!r->current || strcmp(r->current, value_of(a, r, t))))
-                status = set(a->file[t], r->path, value_of(a, r, t), o->arena, ret_error);
+                status = set_path(a->file[t], r->path, value_of(a, r, t), o->arena, ret_error);
         }
     }
     return status;
@@ -192,7 +192,7 @@ static double score_of(const struct advising *a, uint32_t trial) {
 }
 
 /// Of the trials in which nothing is worse the best; if none is better than the values in force, these.
-static void choose(struct advising *a) {
+static void choose_best(struct advising *a) {
     double best = better_by;
     a->best = 0;
     for (uint32_t t = 1; t < a->trials; t++) {
@@ -234,7 +234,7 @@ static enum weft_status run_all(struct advising *a, struct weft_error *ret_error
     weft_cli_catch_interrupt();
     for (uint32_t t = 0; t < a->trials && !status; t++)
         status = run_one(a, t, ret_error);
-    if (!status && a->subject == WEFT_ADVICE_ECN) choose(a);
+    if (!status && a->subject == WEFT_ADVICE_ECN) choose_best(a);
     return status;
 }
 
@@ -491,7 +491,7 @@ static enum weft_status read_run(struct advising *a, weft_time_ps own_until, str
     return WEFT_OK;
 }
 
-static enum weft_status advise(struct advising *a, struct weft_error *ret_error) {
+static enum weft_status advise_file(struct advising *a, struct weft_error *ret_error) {
     const struct weft_cli_options *o = a->o;
     struct weft_cli_simulation sim = {0};
     enum weft_status status = weft_scenario_file_read(o->operand[0], o->setting, o->settings, &a->file[0], ret_error);
@@ -543,7 +543,7 @@ int plan_advice(const char *subject, int argc, char **argv) {
     int status = weft_cli_parse(&command, argc, argv, &o);
     if (status == WEFT_CLI_GO) {
         a.o = &o;
-        status = (int)advise(&a, &error);
+        status = (int)advise_file(&a, &error);
         if (error.status) status = weft_cli_fail(&error);
     }
     for (uint32_t t = 0; t < TRIALS; t++)

@@ -197,8 +197,8 @@ static void own_points(struct capacity *c, const uint32_t *point, uint32_t n) {
             s->own[s->owned++] = point[i] * s->plan->seeds + k;
 }
 
-static enum weft_status probe(struct capacity *c, const uint32_t *point, uint32_t n, uint32_t jobs,
-                              struct weft_error *ret_error) {
+static enum weft_status probe_points(struct capacity *c, const uint32_t *point, uint32_t n, uint32_t jobs,
+                                     struct weft_error *ret_error) {
     own_points(c, point, n);
     enum weft_status status = sweep_run(&c->s, jobs, ret_error);
     for (uint32_t i = 0; i < n && !status && !c->s.interrupted; i++) {
@@ -217,16 +217,16 @@ static void find_bracket(struct capacity *c) {
     }
 }
 
-static enum weft_status search(struct capacity *c, uint32_t jobs, struct weft_error *ret_error) {
+static enum weft_status search_capacity(struct capacity *c, uint32_t jobs, struct weft_error *ret_error) {
     uint32_t last = c->s.plan->points - 1;
     uint32_t first[5] = {0, last / 4, last / 2, last * 3 / 4, last}, n = 0;
     for (uint32_t i = 0; i < 5; i++)
         if (!i || first[i] != first[n - 1]) first[n++] = first[i];
-    enum weft_status status = probe(c, first, n, jobs, ret_error);
+    enum weft_status status = probe_points(c, first, n, jobs, ret_error);
     find_bracket(c);
     while (!status && !c->s.interrupted && c->below != WEFT_NONE && c->above != WEFT_NONE && c->above - c->below > 1) {
         uint32_t middle = c->below + (c->above - c->below) / 2;
-        status = probe(c, &middle, 1, jobs, ret_error);
+        status = probe_points(c, &middle, 1, jobs, ret_error);
         find_bracket(c);
     }
     return status;
@@ -343,7 +343,7 @@ static void print_json(struct capacity *c) {
 
 // --- the command --------------------------------------------------------------------------------------------------
 
-static enum weft_status show(struct capacity *c, struct weft_error *ret_error) {
+static enum weft_status show_capacity(struct capacity *c, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     if (c->s.o->out) status = weft_sweep_sqlite(c->s.o->out, &c->s.r, ret_error);
     if (c->s.interrupted) sweep_say_interrupted(&c->s);
@@ -354,8 +354,8 @@ static enum weft_status show(struct capacity *c, struct weft_error *ret_error) {
     return !status && weft_sweep_count(&c->s.r, WEFT_SWEEP_FAILED) ? WEFT_ERROR_SYSTEM : status;
 }
 
-static enum weft_status capacity(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                                 struct weft_error *ret_error) {
+static enum weft_status plan_file(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                  struct weft_error *ret_error) {
     struct capacity c = {.s = {.o = o, .lock = -1, .share = {.tasks = 1}}};
     uint32_t jobs;
     if (!weft_cli_jobs_parse(jobs_text, &jobs)) return WEFT_ERROR_INPUT;
@@ -369,12 +369,12 @@ static enum weft_status capacity(const struct weft_cli_options *o, const struct 
         own_points(&c, ends, 2);
         status = sweep_build(&c.s, ret_error); // few of the grid's many loads run
     }
-    if (!status) status = search(&c, jobs, ret_error);
-    if (!status) status = show(&c, ret_error);
+    if (!status) status = search_capacity(&c, jobs, ret_error);
+    if (!status) status = show_capacity(&c, ret_error);
     sweep_end(&c.s, status);
     return status;
 }
 
 int plan_capacity(int argc, char **argv) {
-    return weft_cli_on_scenario(&command, argc, argv, capacity);
+    return weft_cli_on_scenario(&command, argc, argv, plan_file);
 }

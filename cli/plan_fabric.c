@@ -55,8 +55,8 @@ static enum weft_status set_options(struct weft_scenario_file *file, struct weft
     return status;
 }
 
-static enum weft_status load(const struct weft_cli_options *o, const char *path, struct fabric *f,
-                             struct weft_error *ret_error) {
+static enum weft_status load_fabric(const struct weft_cli_options *o, const char *path, struct fabric *f,
+                                    struct weft_error *ret_error) {
     if (!weft_blueprint_find(path) && strcmp(path, "-") != 0 && access(path, F_OK))
         return weft_cli_no_blueprint("plan fabric", path, ret_error);
     enum weft_status status = weft_scenario_file_read(path, o->setting, o->settings, &f->file, ret_error);
@@ -190,7 +190,8 @@ static void write_scenario(FILE *file, const void *context) {
             fprintf(file, "%s: %s\n", w->tree->child[i]->key, weft_tree_text(w->tree->child[i], w->arena));
 }
 
-static enum weft_status save(const struct fabric *f, const struct weft_cli_options *o, struct weft_error *ret_error) {
+static enum weft_status save_scenario(const struct fabric *f, const struct weft_cli_options *o,
+                                      struct weft_error *ret_error) {
     struct weft_scenario *s;
     enum weft_status status = weft_scenario_new(f->file, 0, &s, ret_error);
     if (status) return status;
@@ -206,14 +207,14 @@ static enum weft_status plan_all(const struct weft_cli_options *o, struct fabric
     enum weft_status status =
         scenario_path ? weft_cli_can_write_file("--scenario", scenario_path, o, ret_error) : WEFT_OK;
     for (uint32_t i = 0; i < n && !status; i++)
-        status = load(o, o->operands ? o->operand[i] : weft_blueprint_at(i)->name, &f[i], ret_error);
+        status = load_fabric(o, o->operands ? o->operand[i] : weft_blueprint_at(i)->name, &f[i], ret_error);
     if (status) return status;
     if (o->json) print_json(f, n);
     for (uint32_t i = 0; i < n && !o->json; i++) {
         if (i) putchar('\n');
         print_fabric(&f[i], o->arena);
     }
-    if (scenario_path) return save(&f[0], o, ret_error);
+    if (scenario_path) return save_scenario(&f[0], o, ret_error);
     return n == 1 && *f[0].plan->reason ? WEFT_ERROR_INPUT : WEFT_OK;
 }
 

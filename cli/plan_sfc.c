@@ -19,7 +19,7 @@ struct view {
 #define BYTES(v, b) plan_bytes((v)->arena, b)
 #define RATE(v) plan_rate((v)->arena, (v)->conf->rate_bps)
 
-static const char *given(const struct view *v) {
+static const char *given_text(const struct view *v) {
     return v->place ? "in force" : "given";
 }
 
@@ -37,7 +37,7 @@ static void print_pfc(FILE *f, const struct view *v) {
                 RATE(v), BYTES(v, p->pfc_headroom_bytes));
     fprintf(f, "  PFC threshold  at most %s - %s = %s", BYTES(v, c->buffer_bytes), BYTES(v, p->pfc_headroom_bytes),
             BYTES(v, p->pfc_threshold_bytes_max));
-    if (c->pfc_threshold_bytes) fprintf(f, "; %s: %s", given(v), BYTES(v, c->pfc_threshold_bytes));
+    if (c->pfc_threshold_bytes) fprintf(f, "; %s: %s", given_text(v), BYTES(v, c->pfc_threshold_bytes));
     putc('\n', f);
 }
 
@@ -65,12 +65,12 @@ static void print_sfc(FILE *f, const struct view *v) {
     else
         fprintf(f, "  SFC threshold  none is allowed: %s - %s leaves nothing", BYTES(v, p->pfc_threshold_bytes),
                 headroom);
-    if (p->threshold_bytes) fprintf(f, "; %s: %s", c->threshold_bytes ? given(v) : "chosen", threshold);
+    if (p->threshold_bytes) fprintf(f, "; %s: %s", c->threshold_bytes ? given_text(v) : "chosen", threshold);
     fprintf(f, "\n  SFC pause      above %s x 8 / %s = %s\n", headroom, RATE(v), TIME(v, p->pause_ps_min));
     fprintf(f, "                 below (%s + %s) x 8 / %s = %s\n", headroom, threshold, RATE(v),
             TIME(v, p->pause_ps_max));
     fprintf(f, "                 (%s, %s); %s: %s, ", TIME(v, p->pause_ps_min), TIME(v, p->pause_ps_max),
-            c->pause_ps ? given(v) : "chosen", TIME(v, p->pause_ps));
+            c->pause_ps ? given_text(v) : "chosen", TIME(v, p->pause_ps));
     if (p->interval_ps)
         fprintf(f, "messages at least %s apart\n", TIME(v, p->interval_ps));
     else
@@ -190,8 +190,8 @@ static void print_json(struct weft__json *j, const struct view *v, const char *v
     weft__json_end_object(j);
 }
 
-static enum weft_status load(const struct plan *plan, bool defaults, struct weft_plan_sfc_conf *conf,
-                             struct weft_arena *arena, struct weft_error *ret_error) {
+static enum weft_status load_conf(const struct plan *plan, bool defaults, struct weft_plan_sfc_conf *conf,
+                                  struct weft_arena *arena, struct weft_error *ret_error) {
     enum weft_status status = plan_load(plan, defaults, conf, arena, ret_error);
     if (!status && conf->best_effort && conf->pfc_threshold_bytes && plan_given(plan, "pfc_threshold"))
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--pfc-threshold: best effort has no PFC");
@@ -201,7 +201,7 @@ static enum weft_status load(const struct plan *plan, bool defaults, struct weft
 static enum weft_status by_values(const struct plan *plan, const struct weft_cli_options *o, struct weft__json *j,
                                   struct weft_error *ret_error) {
     struct weft_plan_sfc_conf conf;
-    enum weft_status status = load(plan, true, &conf, o->arena, ret_error);
+    enum weft_status status = load_conf(plan, true, &conf, o->arena, ret_error);
     if (status) return status;
     struct weft_plan_sfc sfc = weft_plan_calc_sfc(&conf, NULL);
     struct view v = {.conf = &conf, .sfc = &sfc, .arena = o->arena};
@@ -230,7 +230,7 @@ static enum weft_status by_scenario(const struct plan *plan, const struct weft_c
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = scenario->path},
                               "no host has two senders: there is no incast to plan for");
     struct weft_plan_sfc_conf conf = place.conf;
-    enum weft_status status = load(plan, false, &conf, o->arena, ret_error);
+    enum weft_status status = load_conf(plan, false, &conf, o->arena, ret_error);
     if (status) return status;
     set_headroom(plan, place.pfc, &conf);
     bool own_way = !plan_given(plan, "delay") && !plan_given(plan, "processing") && !plan_given(plan, "layers");

@@ -176,7 +176,7 @@ static void write_patch(FILE *file, const void *context) {
     fputc('\n', file);
 }
 
-static int judge(const struct weft_cli_options *o, struct weft_error *ret_error) {
+static int judge_sonic(const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct weft_plan_pfc_conf base = {0};
     struct weft_sonic *s = NULL;
     struct weft_sonic_lookup *lookup = NULL;
@@ -205,7 +205,7 @@ int plan_sonic(int argc, char **argv) {
     struct weft_error error = {0};
     int status = weft_cli_parse(&command, argc, argv, &o);
     if (status == WEFT_CLI_GO) {
-        status = judge(&o, &error);
+        status = judge_sonic(&o, &error);
         if (*error.text) status = weft_cli_fail(&error);
     }
     weft_cli_options_deinit(&o);

@@ -14,7 +14,7 @@
 
 #define NUMBER "^ *[0-9]+(\\.[0-9]+)? *"
 
-static void reference(struct weft__json *j, const char *name) {
+static void put_reference(struct weft__json *j, const char *name) {
     char text[160];
     snprintf(text, sizeof text, "#/$defs/%s", name);
     weft__json_begin_object(j);
@@ -55,7 +55,7 @@ static void type_uint(struct weft__json *j, const struct weft_param *row) {
         weft__json_key_u64(j, "maximum", bound);
 }
 
-static void names(struct weft__json *j, const char *const *name) {
+static void put_names(struct weft__json *j, const char *const *name) {
     weft__json_key(j, "enum");
     weft__json_begin_array(j);
     for (; *name; name++)
@@ -111,7 +111,7 @@ static void type_of(struct weft__json *j, const struct weft_param *row) {
         type_bool(j);
         return;
     case WEFT_PARAM_CHOICE:
-        names(j, row->choices);
+        put_names(j, row->choices);
         return;
     case WEFT_PARAM_DSCP_MAP:
         weft__json_key(j, "type");
@@ -133,7 +133,7 @@ static void type_of(struct weft__json *j, const struct weft_param *row) {
 }
 
 /// What editors show: the help, and what the type cannot express.
-static void describe(struct weft__json *j, const struct weft_param *row) {
+static void describe_row(struct weft__json *j, const struct weft_param *row) {
     char text[1024];
     int n = snprintf(text, sizeof text, "%s", row->help);
     if (row->dflt && *row->dflt) n += snprintf(text + n, sizeof text - (size_t)n, "; default %s", row->dflt);
@@ -143,10 +143,10 @@ static void describe(struct weft__json *j, const struct weft_param *row) {
     weft__json_key_string(j, "description", text);
 }
 
-static void parameter(struct weft__json *j, const struct weft_param *row) {
+static void put_parameter(struct weft__json *j, const struct weft_param *row) {
     weft__json_key(j, row->name);
     weft__json_begin_object(j);
-    describe(j, row);
+    describe_row(j, row);
     if (row->type == WEFT_PARAM_SECTION || row->type == WEFT_PARAM_MODEL) {
         char text[128];
         snprintf(text, sizeof text, "#/$defs/%s",
@@ -159,7 +159,7 @@ static void parameter(struct weft__json *j, const struct weft_param *row) {
     weft__json_end_object(j);
 }
 
-static void required(struct weft__json *j, const struct weft_param_table *table, const char *kind) {
+static void put_required(struct weft__json *j, const struct weft_param_table *table, const char *kind) {
     weft__json_key(j, "required");
     weft__json_begin_array(j);
     if (kind) weft__json_string(j, kind);
@@ -199,7 +199,7 @@ static void parameters_beside(struct weft__json *j, const struct weft_param *row
             bool known = false;
             for (uint32_t before = 0; before < m && !known; before++)
                 known = weft_param_find(weft_model_at(kind, before)->params, table->rows[i].name) != NULL;
-            if (!known) parameter(j, &table->rows[i]);
+            if (!known) put_parameter(j, &table->rows[i]);
         }
     }
 }
@@ -218,7 +218,7 @@ static void table_object(struct weft__json *j, const struct weft_param_table *ta
         weft__json_end_object(j);
     }
     for (uint32_t i = 0; i < table->n; i++)
-        parameter(j, &table->rows[i]);
+        put_parameter(j, &table->rows[i]);
     for (uint32_t i = 0; i < table->n; i++)
         if (table->rows[i].beside) parameters_beside(j, &table->rows[i]);
     for (const char *const *list = table->lists; list && *list; list++) {
@@ -230,7 +230,7 @@ static void table_object(struct weft__json *j, const struct weft_param_table *ta
     for (const char *const *key = model ? table->models : NULL; key && *key; key++)
         map_of_models(j, *key, model->kind);
     weft__json_end_object(j);
-    required(j, table, NULL);
+    put_required(j, table, NULL);
     weft__json_key_bool(j, "additionalProperties", false);
     weft__json_end_object(j);
 }
@@ -257,7 +257,7 @@ static void define_kind(struct weft__json *j, enum weft_model_kind kind) {
     weft__json_end_object(j);
     for (uint32_t i = 0; i < weft_model_count(kind); i++) {
         snprintf(name, sizeof name, "%s.%s", kind_name, weft_model_at(kind, i)->name);
-        reference(j, name);
+        put_reference(j, name);
     }
     weft__json_end_array(j);
     weft__json_end_object(j);
@@ -295,7 +295,7 @@ static void key_type(struct weft__json *j, const char *key, const char *type) {
 
 static void key_reference(struct weft__json *j, const char *key, const char *name) {
     weft__json_key(j, key);
-    reference(j, name);
+    put_reference(j, name);
 }
 
 static void box_references(struct weft__json *j) {
@@ -305,7 +305,7 @@ static void box_references(struct weft__json *j) {
 }
 
 /// "devices": entries with a match and the sections that differ.
-static void devices(struct weft__json *j) {
+static void put_devices(struct weft__json *j) {
     weft__json_key(j, "devices");
     weft__json_begin_object(j);
     weft__json_key_string(j, "type", "array");
@@ -326,7 +326,7 @@ static void devices(struct weft__json *j) {
     weft__json_end_object(j);
 }
 
-static void workload(struct weft__json *j) {
+static void put_workload(struct weft__json *j) {
     weft__json_key(j, "workload");
     weft__json_begin_object(j);
     weft__json_key_string(j, "type", "array");
@@ -335,7 +335,7 @@ static void workload(struct weft__json *j) {
 }
 
 /// "claims": entries of texts.
-static void claims(struct weft__json *j) {
+static void put_claims(struct weft__json *j) {
     static const char *const keys[] = {"text", "source", "checks", "that", "reason", "toothless", "cases"};
     static const char *const bools[] = {"expected", "control"};
     weft__json_key(j, "claims");
@@ -399,15 +399,15 @@ void weft_cli_schema(FILE *file) {
     key_reference(&j, "topology", "topology");
     key_type(&j, "events", "array");
     box_references(&j);
-    devices(&j);
-    workload(&j);
+    put_devices(&j);
+    put_workload(&j);
     key_reference(&j, "run", "run");
     key_reference(&j, "control", "control");
     key_reference(&j, "capture", "capture");
     key_type(&j, "base", "string");
     key_type(&j, "cases", "object");
     key_type(&j, "variants", "object");
-    claims(&j);
+    put_claims(&j);
     key_reference(&j, "sweep", "sweep");
     weft__json_end_object(&j);
     a_network(&j);

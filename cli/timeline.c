@@ -47,7 +47,7 @@ static const struct weft_cli_command command = {
 
 enum { PAGE = 100 };
 
-static enum weft_status fail(struct weft_error *error, const char *option, const char *value, const char *why) {
+static enum weft_status fail_option(struct weft_error *error, const char *option, const char *value, const char *why) {
     return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--%s %s: %s", option, value, why);
 }
 
@@ -57,10 +57,10 @@ static enum weft_status read_value(enum weft__quantity quantity, const char *opt
     char why[256];
     uint64_t read = 0;
     if (!value) return WEFT_OK;
-    if (!weft__quantity_parse(quantity, value, &read, why, sizeof why)) return fail(error, option, value, why);
+    if (!weft__quantity_parse(quantity, value, &read, why, sizeof why)) return fail_option(error, option, value, why);
     if (read > max) {
         snprintf(why, sizeof why, "out of range 0 to %llu", (unsigned long long)max);
-        return fail(error, option, value, why);
+        return fail_option(error, option, value, why);
     }
     *ret_value = read;
     return WEFT_OK;
@@ -124,7 +124,7 @@ static bool is_wanted(const struct timeline_view *v, const struct filter *f, con
 }
 
 /// Chooses the requested events, their causes, and how they ended.
-static void choose(struct timeline_view *v, const struct filter *f) {
+static void choose_events(struct timeline_view *v, const struct filter *f) {
     bool *keep = weft_arena_alloc(v->arena, v->t.events, sizeof *keep);
     for (uint32_t i = v->t.events; i--;) {
         const struct weft_event *e = &v->t.event[i];
@@ -158,7 +158,7 @@ static enum weft_status read_filters(struct timeline_view *v, struct weft_error 
     if (!status) status = read_value(WEFT__COUNT, "limit", asked.limit, UINT32_MAX, &limit, error);
     v->limit = (uint32_t)limit;
     if (!status) status = check_filters(v, &f, error);
-    if (!status && (asked.from || asked.to || asked.priority || asked.flow || asked.port)) choose(v, &f);
+    if (!status && (asked.from || asked.to || asked.priority || asked.flow || asked.port)) choose_events(v, &f);
     return status;
 }
 
@@ -244,11 +244,11 @@ static void print_json(const struct timeline_view *v) {
     printf("\n");
 }
 
-static enum weft_status answer(struct timeline_view *v, bool json, struct weft_error *error) {
+static enum weft_status answer_why(struct timeline_view *v, bool json, struct weft_error *error) {
     uint32_t port, priority;
     if (asked.port || asked.priority || asked.flow || asked.from || asked.to || asked.limit || asked.all)
-        return fail(error, asked.why ? "why" : "why-not", asked.why ? asked.why : asked.why_not,
-                    "it names port and priority, as in host-7/0/3; expected no filter with it");
+        return fail_option(error, asked.why ? "why" : "why-not", asked.why ? asked.why : asked.why_not,
+                           "it names port and priority, as in host-7/0/3; expected no filter with it");
     weft_time_ps at = WEFT_TIME_NEVER;
     const char *option = asked.why ? "why" : "why-not";
     enum weft_status status = read_place(v, option, asked.why ? asked.why : asked.why_not, &port, &priority, error);
@@ -263,8 +263,8 @@ static enum weft_status write_perfetto(const struct weft_cli_options *o, struct 
     struct weft_perfetto *p;
     if (asked.why || asked.why_not || asked.at || asked.all || asked.port || asked.priority || asked.flow ||
         asked.from || asked.to || asked.limit || o->json)
-        return fail(error, "perfetto", asked.perfetto,
-                    "it has the whole run; expected no option but --variant and --force with it");
+        return fail_option(error, "perfetto", asked.perfetto,
+                           "it has the whole run; expected no option but --variant and --force with it");
     enum weft_status status = weft_cli_can_write_file("--perfetto", asked.perfetto, o, error);
     if (!status) status = weft_perfetto_read(o->operand[0], o->variant, o->arena, &p, error);
     if (!status) status = weft_cli_replace_file(asked.perfetto, weft_perfetto_write, p, error);
@@ -281,15 +281,15 @@ static enum weft_status write_perfetto(const struct weft_cli_options *o, struct 
     return WEFT_OK;
 }
 
-static enum weft_status tell(const struct weft_cli_options *o, struct weft_error *error) {
+static enum weft_status tell_timeline(const struct weft_cli_options *o, struct weft_error *error) {
     struct timeline_view v = {.arena = o->arena, .out = stdout};
     if (asked.perfetto) return write_perfetto(o, error);
     enum weft_status status = weft_timeline_read(o->operand[0], o->variant, o->arena, &v.t, error);
     if (status) return status;
     if (!o->variant && !o->json) weft_cli_mention_others("showing", v.t.variants_there, v.t.runs, "");
-    if (asked.why && asked.why_not) return fail(error, "why", asked.why, "not together with --why-not");
-    if (asked.at && !asked.why) return fail(error, "at", asked.at, "expected with --why");
-    if (asked.why || asked.why_not) return answer(&v, o->json, error);
+    if (asked.why && asked.why_not) return fail_option(error, "why", asked.why, "not together with --why-not");
+    if (asked.at && !asked.why) return fail_option(error, "at", asked.at, "expected with --why");
+    if (asked.why || asked.why_not) return answer_why(&v, o->json, error);
     if (!v.t.events && !v.t.unrecorded)
         return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s: no events are recorded; run.events was 0",
                               o->operand[0]);
@@ -307,7 +307,7 @@ int weft_cli_timeline(int argc, char **argv) {
     struct weft_error error = {0};
     int exit_status = weft_cli_parse(&command, argc, argv, &o);
     if (exit_status == WEFT_CLI_GO) {
-        exit_status = (int)tell(&o, &error);
+        exit_status = (int)tell_timeline(&o, &error);
         if (error.status) weft_cli_fail(&error);
     }
     weft_cli_options_deinit(&o);

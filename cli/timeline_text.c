@@ -12,7 +12,7 @@ const char *timeline_time(weft_time_ps time, char *text) {
     return text;
 }
 
-static const char *scaled(double value, const double *scale, const char *const *unit, unsigned n, char *text) {
+static const char *scaled_text(double value, const double *scale, const char *const *unit, unsigned n, char *text) {
     unsigned k = n - 1;
     while (k && value < scale[k] * 0.9995)
         k--;
@@ -24,13 +24,13 @@ static const char *scaled(double value, const double *scale, const char *const *
 const char *timeline_duration(weft_time_ps time, char *text) {
     static const double scale[] = {1, 1e3, 1e6, 1e9, 1e12};
     static const char *const unit[] = {"ps", "ns", "us", "ms", "s"};
-    return scaled((double)time, scale, unit, 5, text);
+    return scaled_text((double)time, scale, unit, 5, text);
 }
 
 const char *timeline_bytes(weft_bytes bytes, char *text) {
     static const double scale[] = {1e3, 1e6, 1e9, 1e12};
     static const char *const unit[] = {"KB", "MB", "GB", "TB"};
-    if (bytes >= 1000) return scaled((double)bytes, scale, unit, 4, text);
+    if (bytes >= 1000) return scaled_text((double)bytes, scale, unit, 4, text);
     snprintf(text, TIMELINE_TEXT, "%lluB", (unsigned long long)bytes);
     return text;
 }

@@ -18,8 +18,8 @@ static bool is_there(const struct timeline_view *v, const struct weft_pause *p, 
 // --- why ----------------------------------------------------------------------------------------------------------
 
 /// The pause of that place at `time`, or its longest one; NULL: none.
-static const struct weft_pause *choose(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n,
-                                       uint32_t port, uint32_t priority, weft_time_ps time) {
+static const struct weft_pause *choose_pause(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n,
+                                             uint32_t port, uint32_t priority, weft_time_ps time) {
     const struct weft_pause *chosen = NULL;
     weft_time_ps longest = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -152,8 +152,8 @@ static void why_json(const struct timeline_view *v, const struct weft_pause *pau
 }
 
 /// There is no such pause.
-static enum weft_status fail(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n, uint32_t port,
-                             uint32_t priority, weft_time_ps time, struct weft_error *ret_error) {
+static enum weft_status fail_pause(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n,
+                                   uint32_t port, uint32_t priority, weft_time_ps time, struct weft_error *ret_error) {
     const char *name = v->t.port[port].name;
     const struct weft_pause *nearest = NULL;
     weft_time_ps distance = WEFT_TIME_NEVER;
@@ -186,9 +186,9 @@ enum weft_status timeline_why(const struct timeline_view *v, uint32_t port, uint
                               bool json, struct weft_error *ret_error) {
     uint32_t n;
     const struct weft_pause *pause = weft_pauses_list(v->t.event, v->t.events, v->t.ports, v->arena, &n);
-    const struct weft_pause *chosen = choose(v, pause, n, port, priority, time);
+    const struct weft_pause *chosen = choose_pause(v, pause, n, port, priority, time);
     const char *name = v->t.port[port].name;
-    if (!chosen) return fail(v, pause, n, port, priority, time, ret_error);
+    if (!chosen) return fail_pause(v, pause, n, port, priority, time, ret_error);
     if (json) {
         why_json(v, pause, n, chosen, port, priority);
         return WEFT_OK;
@@ -217,7 +217,7 @@ static bool is_lossless(const char *priorities, uint32_t priority) {
     return false;
 }
 
-static const char *setting(const struct timeline_view *v, const char *node, const char *role, const char *path) {
+static const char *setting_of(const struct timeline_view *v, const char *node, const char *role, const char *path) {
     char full[128];
     snprintf(full, sizeof full, "%s.%s", role, path);
     return weft_timeline_setting(&v->t, node, full);
@@ -230,7 +230,7 @@ static char *say_level(const struct timeline_view *v, uint32_t peer, uint32_t pr
     char bytes[TIMELINE_TEXT];
     timeline_bytes(most, bytes);
     if (host) {
-        const char *drain = setting(v, node, "host", "drain_rate"), *xoff = setting(v, node, "host", "rx_xoff");
+        const char *drain = setting_of(v, node, "host", "drain_rate"), *xoff = setting_of(v, node, "host", "rx_xoff");
         if (drain && !strncmp(drain, "0", 1))
             return weft_arena_format(v->arena,
                                      "%s never sent a pause: its host takes data as fast as it comes "
@@ -241,7 +241,8 @@ static char *say_level(const struct timeline_view *v, uint32_t peer, uint32_t pr
                                  "%s (host.rx_xoff)",
                                  name, bytes, xoff ? xoff : "?");
     }
-    const char *kind = setting(v, node, "switch", "buffer.kind"), *xoff = setting(v, node, "switch", "buffer.xoff");
+    const char *kind = setting_of(v, node, "switch", "buffer.kind"),
+               *xoff = setting_of(v, node, "switch", "buffer.xoff");
     if (xoff)
         return weft_arena_format(v->arena,
                                  "%s never sent a pause: its ingress buffer held %s at most, XOFF is above "
@@ -272,7 +273,7 @@ static struct answer find_answer(const struct timeline_view *v, uint32_t port, u
         ports += !strcmp(v->t.port[i].node, peer_node);
     // A host is one port. A switch with one port would be useless, and its answer differs only in what it quotes.
     bool host = ports == 1;
-    const char *lossless = setting(v, peer_node, host ? "host" : "switch", "pfc.priorities");
+    const char *lossless = setting_of(v, peer_node, host ? "host" : "switch", "pfc.priorities");
     uint32_t agreed = find_agreement(v, peer), obeyed = find_agreement(v, port);
     if (own->pfc_rx_xoff && !own->paused_ps)
         return (struct answer){

@@ -207,8 +207,8 @@ static enum weft_status write_files(const struct topo_view *view, struct weft_er
     return status;
 }
 
-static enum weft_status show(const struct weft_scenario *s, const struct weft_cli_options *o,
-                             struct weft_error *ret_error) {
+static enum weft_status show_topology(const struct weft_scenario *s, const struct weft_cli_options *o,
+                                      struct weft_error *ret_error) {
     struct weft_topology *t;
     enum weft_status status = WEFT_OK;
     if (form.svg) status = weft_cli_can_write_file("--svg", form.svg, o, ret_error);
@@ -231,11 +231,11 @@ static enum weft_status show(const struct weft_scenario *s, const struct weft_cl
     return WEFT_OK;
 }
 
-static enum weft_status topo(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                             struct weft_error *ret_error) {
-    return weft_cli_with_variant(o, file, show, ret_error);
+static enum weft_status topo_file(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                  struct weft_error *ret_error) {
+    return weft_cli_with_variant(o, file, show_topology, ret_error);
 }
 
 int weft_cli_topo(int argc, char **argv) {
-    return weft_cli_on_scenario(&command, argc, argv, topo);
+    return weft_cli_on_scenario(&command, argc, argv, topo_file);
 }

@@ -227,8 +227,8 @@ static enum weft_status show_clique(const struct weft_scenario *s, const struct 
     return form.csv ? trace_clique_write_csv(form.csv, &view, o, ret_error) : WEFT_OK;
 }
 
-static enum weft_status show(const struct weft_scenario *s, const struct weft_cli_options *o,
-                             struct weft_error *ret_error) {
+static enum weft_status show_trace(const struct weft_scenario *s, const struct weft_cli_options *o,
+                                   struct weft_error *ret_error) {
     struct weft_topology *t;
     struct weft_control_trace *trace;
     struct weft_control_event *event;
@@ -261,7 +261,7 @@ static enum weft_status show(const struct weft_scenario *s, const struct weft_cl
 
 static enum weft_status trace_control(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                       struct weft_error *ret_error) {
-    return weft_cli_with_variant(o, file, show, ret_error);
+    return weft_cli_with_variant(o, file, show_trace, ret_error);
 }
 
 int weft_cli_trace_control(int argc, char **argv) {

@@ -6,8 +6,8 @@
 
 enum { NAME = 128 };
 
-static void port(struct weft__json *j, const struct trace_view *v, const struct weft_fabric *f, uint32_t device,
-                 uint32_t slot) {
+static void put_port(struct weft__json *j, const struct trace_view *v, const struct weft_fabric *f, uint32_t device,
+                     uint32_t slot) {
     char name[NAME];
     weft_control_port_name(v->topology, f, device, slot, name, sizeof name);
     weft__json_string(j, name);
@@ -23,7 +23,7 @@ static void print_step(struct weft__json *j, const struct trace_view *v, const s
     weft__json_key_u64(j, "round", s->round);
     if (s->slot != WEFT_NONE) {
         weft__json_key(j, "because_of");
-        port(j, v, f, s->device, s->slot);
+        put_port(j, v, f, s->device, s->slot);
     }
     if (s->dests) {
         weft__json_key_u64(j, "input", s->in);
@@ -37,7 +37,7 @@ static void print_step(struct weft__json *j, const struct trace_view *v, const s
         weft__json_key(j, "ports");
         weft__json_begin_array(j);
         for (uint32_t k = 0; k < f->device[s->device].links; k++)
-            if (s->links[k / 64] >> (k % 64) & 1) port(j, v, f, s->device, k);
+            if (s->links[k / 64] >> (k % 64) & 1) put_port(j, v, f, s->device, k);
         weft__json_end_array(j);
     }
     weft__json_end_object(j);

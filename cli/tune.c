@@ -71,8 +71,8 @@ struct tune {
 // --- options ------------------------------------------------------------------------------------------------------
 
 /// "p99" of the only group becomes "all.fct.p99".
-static enum weft_status expand(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                               const char **text, struct weft_error *ret_error) {
+static enum weft_status expand_metric(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                      const char **text, struct weft_error *ret_error) {
     size_t n = strcspn(*text, ":");
     bool job = n == strlen("iteration") && !strncmp(*text, "iteration", n);
     if (!job && !sweep_is_quantile(*text, n)) return WEFT_OK;
@@ -107,7 +107,7 @@ static enum weft_status read_objective(struct tune *t, const struct weft_scenari
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                               "--objective is missing: expected the figure to minimise, such as victims.fct.mean, or "
                               "p99 of the only group");
-    enum weft_status status = expand(s->o, file, &text, ret_error);
+    enum weft_status status = expand_metric(s->o, file, &text, ret_error);
     if (status) return status;
     if (!weft_sweep_metric_parse(text, place, true, s->r.column, s->r.columns, s->o->arena, &t->metric))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
@@ -211,7 +211,7 @@ static int by_rank(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void sort(struct tune *t) {
+static void sort_points(struct tune *t) {
     sorted = t;
     qsort(t->order, t->s.plan->points, sizeof *t->order, by_rank);
 }
@@ -236,7 +236,7 @@ static void list_runs(struct tune *t, uint32_t rung) {
         }
 }
 
-static enum weft_status climb(struct tune *t, uint32_t jobs, struct weft_error *ret_error) {
+static enum weft_status climb_rungs(struct tune *t, uint32_t jobs, struct weft_error *ret_error) {
     struct sweep *s = &t->s;
     double start = now_s(), ran = 0, took = 0;
     for (uint32_t rung = 0; rung < t->rungs; rung++) {
@@ -256,13 +256,13 @@ static enum weft_status climb(struct tune *t, uint32_t jobs, struct weft_error *
         for (uint32_t i = 0; i < t->points[rung]; i++)
             t->rung[t->order[i]] = rung;
         t->done = rung + 1;
-        sort(t);
+        sort_points(t);
     }
     return WEFT_OK;
 }
 
 /// Compares every point with the best, over the seeds that both have.
-static void compare(struct tune *t) {
+static void compare_points(struct tune *t) {
     struct weft_arena *arena = t->s.o->arena;
     uint32_t points = t->s.plan->points, best = t->order[0];
     t->like = weft_arena_alloc(arena, points, sizeof *t->like);
@@ -446,13 +446,13 @@ static void print_csv(const struct tune *t) {
 
 // --- the command --------------------------------------------------------------------------------------------------
 
-static enum weft_status show(struct tune *t, struct weft_error *ret_error) {
+static enum weft_status show_tune(struct tune *t, struct weft_error *ret_error) {
     const struct weft_cli_options *o = t->s.o;
     enum weft_status status = WEFT_OK;
     if (o->out) status = weft_sweep_sqlite(o->out, &t->s.r, ret_error);
     if (t->s.interrupted) sweep_say_interrupted(&t->s);
     if (!t->done) return t->s.interrupted ? WEFT_INTERRUPTED : status;
-    compare(t);
+    compare_points(t);
     if (csv) weft_cli_terminal_raw();
     (csv ? print_csv : o->json ? print_json : print_text)(t);
     if (t->s.interrupted) return WEFT_INTERRUPTED;
@@ -460,8 +460,8 @@ static enum weft_status show(struct tune *t, struct weft_error *ret_error) {
     return status;
 }
 
-static enum weft_status tune(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                             struct weft_error *ret_error) {
+static enum weft_status tune_file(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                  struct weft_error *ret_error) {
     struct tune t = {.s = {.o = o, .lock = -1, .share = {.tasks = 1}}};
     uint32_t jobs;
     if (csv && o->json)
@@ -480,12 +480,12 @@ static enum weft_status tune(const struct weft_cli_options *o, const struct weft
     for (uint32_t p = 0; p < points; p++)
         t.order[p] = p;
     status = sweep_prepare(&t.s, true, ret_error);
-    if (!status) status = climb(&t, jobs, ret_error);
-    if (!status) status = show(&t, ret_error);
+    if (!status) status = climb_rungs(&t, jobs, ret_error);
+    if (!status) status = show_tune(&t, ret_error);
     sweep_end(&t.s, status);
     return status;
 }
 
 int weft_cli_tune(int argc, char **argv) {
-    return weft_cli_on_scenario(&command, argc, argv, tune);
+    return weft_cli_on_scenario(&command, argc, argv, tune_file);
 }

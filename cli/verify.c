@@ -40,7 +40,7 @@ static const struct weft_cli_command command = {
 };
 
 /// Claims can be judged if every run has ended by itself, stalled or not.
-static int judge(const struct verify *v) {
+static int judge_claims(const struct verify *v) {
     static const enum weft_status by_gravity[] = {WEFT_ERROR_CONSERVATION, WEFT_ERROR_SYSTEM, WEFT_ERROR_INPUT,
                                                   WEFT_ERROR_STALL, WEFT_ERROR_CLAIM};
     bool met[WEFT_ERROR_CLAIM + 1] = {0};
@@ -63,7 +63,7 @@ static enum weft_status read_options(struct verify *v) {
                                                                                              : WEFT_OK;
 }
 
-static int verify(struct verify *v, struct weft_error *ret_error) {
+static int verify_all(struct verify *v, struct weft_error *ret_error) {
     enum weft_status status = read_options(v);
     for (uint32_t i = 0; i < v->o->operands && !status; i++)
         status = verify_read(v, v->o->operand[i], ret_error);
@@ -82,7 +82,7 @@ static int verify(struct verify *v, struct weft_error *ret_error) {
         verify_print_json(v);
     else
         verify_print(v);
-    return judge(v);
+    return judge_claims(v);
 }
 
 int weft_cli_verify(int argc, char **argv) {
@@ -91,7 +91,7 @@ int weft_cli_verify(int argc, char **argv) {
     int exit_status = weft_cli_parse(&command, argc, argv, &o);
     struct verify v = {.o = &o, .last = &v.first, .last_task = &v.task};
     if (exit_status == WEFT_CLI_GO) {
-        exit_status = verify(&v, &error);
+        exit_status = verify_all(&v, &error);
         if (error.status) weft_cli_fail_scenario(&error, v.preparing ? v.preparing->file : NULL);
     }
     for (struct verified *s = v.first; s; s = s->next)

@@ -8,7 +8,7 @@
 #include "verify.h"
 
 /// weft run --json --quiet --threads=N --variant=NAME --set=... -- PATH, or weft topo --json and so on.
-static char **arguments(const struct verify *v, const struct verify_task *t) {
+static char **task_arguments(const struct verify *v, const struct verify_task *t) {
     struct weft_arena *arena = v->o->arena;
     char **argv = weft_arena_alloc(arena, t->settings + v->o->allow_writes + 13, sizeof *argv);
     const char *command = t->from == WEFT_CLAIM_FROM_RUN ? "run" : weft_claim_from_names[t->from];
@@ -37,7 +37,7 @@ static char **arguments(const struct verify *v, const struct verify_task *t) {
 
 static int run_task(void *context, uint32_t run) {
     const struct verify *v = context;
-    execv("/proc/self/exe", arguments(v, v->at[run]));
+    execv("/proc/self/exe", task_arguments(v, v->at[run]));
     return WEFT_ERROR_SYSTEM;
 }
 
@@ -122,7 +122,7 @@ static bool take_values(struct verify_task *t, FILE *out) {
 }
 
 /// Takes a task's values, or its error.
-static void take(void *context, uint32_t run, const struct weft_cli_ended *ended) {
+static void take_task(void *context, uint32_t run, const struct weft_cli_ended *ended) {
     struct verify *v = context;
     struct verify_task *t = v->at[run];
     enum weft_status status = ended->status;
@@ -153,7 +153,7 @@ enum weft_status verify_run(struct verify *v, struct weft_error *ret_error) {
                                    .quiet = v->o->quiet,
                                    .is_done = is_done,
                                    .work = run_task,
-                                   .on_end = take,
+                                   .on_end = take_task,
                                    .context = v};
     v->at = weft_arena_alloc(v->o->arena, v->tasks, sizeof(struct verify_task *));
     uint32_t n = 0;

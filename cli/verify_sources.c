@@ -45,7 +45,7 @@ struct index_of_sources {
     uint32_t sources, statements;
 };
 
-static struct statement *find(const struct index_of_sources *x, const char *id, size_t length) {
+static struct statement *find_statement(const struct index_of_sources *x, const char *id, size_t length) {
     for (uint32_t i = 0; i < x->statements; i++)
         if (strlen(x->statement[i].id) == length && !strncmp(x->statement[i].id, id, length)) return &x->statement[i];
     return NULL;
@@ -60,7 +60,7 @@ static enum weft_status add_statement(struct index_of_sources *x, const struct w
     struct statement one = {0};
     enum weft_status status = weft__params_load_at(&statement_table, entry, path, &one, x->arena, ret_error);
     if (status) return status;
-    if (find(x, one.id, strlen(one.id)))
+    if (find_statement(x, one.id, strlen(one.id)))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry->place, "%s.id: %s is a duplicate", path, one.id);
     one.of = &x->source[x->sources];
     struct statement *s = &x->statement[x->statements++];
@@ -114,7 +114,7 @@ static enum weft_status note_claim(struct index_of_sources *x, const struct veri
         at += strspn(at, ", ");
         size_t length = strcspn(at, ", ");
         if (!length) break;
-        struct statement *to = find(x, at, length);
+        struct statement *to = find_statement(x, at, length);
         if (!to)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, c->place, "checks: no source has a statement %.*s",
                                   (int)length, at);
@@ -135,7 +135,7 @@ struct sums {
     uint32_t statements, checked, none, open;
 };
 
-static void add(struct sums *sums, const struct statement *s) {
+static void count_statement(struct sums *sums, const struct statement *s) {
     sums->statements++;
     if (s->by)
         sums->checked++;
@@ -168,8 +168,8 @@ static void print_text(const struct index_of_sources *x) {
         if (!i || s->of != s[-1].of)
             printf("%s%s: %s%s%s\n", i ? "\n" : "", s->of->name, s->of->title, *s->of->where ? ", " : "", s->of->where);
         print_statement(s);
-        add(&sums[s->of - x->source], s);
-        add(&all, s);
+        count_statement(&sums[s->of - x->source], s);
+        count_statement(&all, s);
     }
     printf("\n%-10s %10s %8s %8s %8s\n", "source", "statements", "checked", "none", "open");
     for (uint32_t i = 0; i < x->sources; i++)

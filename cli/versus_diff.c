@@ -39,18 +39,18 @@ enum weft_status versus_old_read(const char *path, struct weft_arena *arena, str
     return WEFT_OK;
 }
 
-static double number(const json_t *map, const char *key) {
+static double number_at(const json_t *map, const char *key) {
     const json_t *value = json_object_get(map, key);
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
 /// The entry of a list with that name and, unless `hosts` is 0, that number of hosts; NULL: none.
-static const json_t *named(const json_t *root, const char *list, const char *name, uint64_t hosts) {
+static const json_t *find_named(const json_t *root, const char *list, const char *name, uint64_t hosts) {
     size_t i;
     const json_t *one, *all = json_object_get(root, list);
     json_array_foreach(all, i, one) {
         const char *of = json_string_value(json_object_get(one, "name"));
-        double at = number(json_object_get(one, "hosts") ? one : root, "hosts");
+        double at = number_at(json_object_get(one, "hosts") ? one : root, "hosts");
         if (of && !strcmp(of, name) && (!hosts || at == (double)hosts)) return one;
     }
     return NULL;
@@ -81,7 +81,7 @@ struct changes {
     uint32_t n;
 };
 
-static void add(struct changes *x, struct change change) {
+static void add_change(struct changes *x, struct change change) {
     change.hosts = x->hosts;
     x->print(x->file, &change);
     x->n++;
@@ -96,17 +96,17 @@ static void add_time(struct changes *x, uint32_t f, uint32_t c, const json_t *ol
     const char *measure = weft_versus_measure_names[v->cases[c].by];
     const json_t *cases = json_object_get(json_object_get(old, "cases"), v->cases[c].name);
     const json_t *before = json_object_get(cases, measure);
-    double was = number(before, "mean"), low = number(before, "low"), high = number(before, "high");
+    double was = number_at(before, "mean"), low = number_at(before, "low"), high = number_at(before, "high");
     uint32_t seeds = v->results ? v->results->sweep->seeds : 0;
     struct weft_spread now = weft_spread_of(weft_versus_values(v, f, c, measure, x->arena), seeds, x->arena);
     if (isnan(was) || !now.n || now.mean == was) return;
-    add(x, (struct change){.fabric = v->fabric[f].name,
-                           .label = v->fabric[f].label,
-                           .the_case = v->cases[c].name,
-                           .what = measure,
-                           .was = text_of(x, was),
-                           .now = text_of(x, now.mean),
-                           .overlap = now.mean - now.half <= high && low <= now.mean + now.half});
+    add_change(x, (struct change){.fabric = v->fabric[f].name,
+                                  .label = v->fabric[f].label,
+                                  .the_case = v->cases[c].name,
+                                  .what = measure,
+                                  .was = text_of(x, was),
+                                  .now = text_of(x, now.mean),
+                                  .overlap = now.mean - now.half <= high && low <= now.mean + now.half});
 }
 
 static void add_bill(struct changes *x, const struct weft_versus_fabric *f, const json_t *old) {
@@ -116,24 +116,24 @@ static void add_bill(struct changes *x, const struct weft_versus_fabric *f, cons
     } item[] = {{"chips", (double)f->bill.chips}, {"optics", f->bill.optics}, {"watts", f->bill.watts}};
     const json_t *bill = json_object_get(old, "bill");
     for (unsigned i = 0; i < sizeof item / sizeof *item; i++) {
-        double was = number(bill, item[i].name);
+        double was = number_at(bill, item[i].name);
         if (isnan(was) || was == item[i].now) continue;
-        add(x, (struct change){.fabric = f->name,
-                               .label = f->label,
-                               .what = item[i].name,
-                               .was = text_of(x, was),
-                               .now = text_of(x, item[i].now)});
+        add_change(x, (struct change){.fabric = f->name,
+                                      .label = f->label,
+                                      .what = item[i].name,
+                                      .was = text_of(x, was),
+                                      .now = text_of(x, item[i].now)});
     }
 }
 
 static void add_fabric(struct changes *x, uint32_t f) {
     const struct weft_versus_fabric *fabric = &x->v->fabric[f];
-    const json_t *old = named(x->root, "fabrics", fabric->name, x->hosts);
+    const json_t *old = find_named(x->root, "fabrics", fabric->name, x->hosts);
     const char *now = weft_versus_status_names[fabric->status];
     const char *was = old ? json_string_value(json_object_get(old, "status")) : NULL;
     if (!old || (was && strcmp(was, now)))
-        add(x,
-            (struct change){.fabric = fabric->name, .label = fabric->label, .what = "status", .was = was, .now = now});
+        add_change(x, (struct change){
+                          .fabric = fabric->name, .label = fabric->label, .what = "status", .was = was, .now = now});
     if (!old) return;
     add_bill(x, fabric, old);
     for (uint32_t c = 0; c < x->v->n_cases; c++)
@@ -145,17 +145,18 @@ static void add_leads(struct changes *x) {
     for (uint32_t c = 0; c < v->n_cases; c++) {
         uint32_t places;
         const struct weft_versus_place *place = weft_versus_rank(v, c, x->arena, &places);
-        const json_t *old = named(x->root, "cases", v->cases[c].name, x->hosts);
+        const json_t *old = find_named(x->root, "cases", v->cases[c].name, x->hosts);
         const char *was = json_string_value(json_object_get(old, "first"));
         if (!old || !was || !places || !strcmp(was, v->fabric[place[0].fabric].name)) continue;
-        add(x, (struct change){
+        add_change(
+            x, (struct change){
                    .the_case = v->cases[c].name, .what = "first", .was = was, .now = v->fabric[place[0].fabric].name});
     }
 }
 
 static void add_number(struct changes *x, const char *key, double now) {
-    double was = number(x->root, key);
-    if (was != now) add(x, (struct change){.what = key, .was = text_of(x, was), .now = text_of(x, now)});
+    double was = number_at(x->root, key);
+    if (was != now) add_change(x, (struct change){.what = key, .was = text_of(x, was), .now = text_of(x, now)});
 }
 
 /// Numbers of hosts that only one of the answers has.
@@ -166,11 +167,12 @@ static void add_scales(struct changes *x) {
         uint32_t s = 0;
         while (s < x->v->scales && (double)x->v->scale[s].hosts != json_number_value(was))
             s++;
-        if (s == x->v->scales) add(x, (struct change){.what = "hosts", .was = text_of(x, json_number_value(was))});
+        if (s == x->v->scales)
+            add_change(x, (struct change){.what = "hosts", .was = text_of(x, json_number_value(was))});
     }
     for (uint32_t s = 0; s < x->v->scales; s++)
-        if (!named(x->root, "fabrics", "ideal", x->v->scale[s].hosts))
-            add(x, (struct change){.what = "hosts", .now = text_of(x, (double)x->v->scale[s].hosts)});
+        if (!find_named(x->root, "fabrics", "ideal", x->v->scale[s].hosts))
+            add_change(x, (struct change){.what = "hosts", .now = text_of(x, (double)x->v->scale[s].hosts)});
 }
 
 static uint32_t add_all(struct changes x) {
@@ -186,7 +188,7 @@ static uint32_t add_all(struct changes x) {
         const struct weft_versus at = weft_versus_at(v, s);
         x.v = &at;
         x.hosts = one ? 0 : at.hosts;
-        if (x.hosts && !named(x.root, "fabrics", "ideal", x.hosts)) continue;
+        if (x.hosts && !find_named(x.root, "fabrics", "ideal", x.hosts)) continue;
         add_leads(&x);
         for (uint32_t f = 0; f < at.fabrics; f++)
             add_fabric(&x, f);

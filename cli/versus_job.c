@@ -69,7 +69,7 @@ static enum weft_status read_file(const struct weft_cli_options *o, const char *
     return weft_cli_scenario_read(&plain, ret_file, ret_error);
 }
 
-static const struct weft_tree *section(const struct weft_tree *root, const char *key) {
+static const struct weft_tree *find_section(const struct weft_tree *root, const char *key) {
     const struct weft_tree *tree = weft_tree_find(root, key);
     return tree && tree->type != WEFT_TREE_NULL ? tree : NULL;
 }
@@ -121,8 +121,8 @@ enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus
                 weft_scenario_variant_name(file, 0));
     if (!status) status = weft_scenario_tree(file, variant, o->arena, &root, ret_error);
     if (status) return status;
-    job->work = section(root, "workload");
-    job->run = section(root, "run");
+    job->work = find_section(root, "workload");
+    job->run = find_section(root, "run");
     if (!job->work)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = job->path},
                               "workload is missing: expected the traffic of every fabric");
@@ -130,6 +130,6 @@ enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, job->work->place,
                               "workload is empty: expected the traffic of every fabric");
     note_ignored(root, job, o->arena);
-    if (section(root, "topology") || section(root, "fabric")) status = size_of(file, variant, job, ret_error);
+    if (find_section(root, "topology") || find_section(root, "fabric")) status = size_of(file, variant, job, ret_error);
     return status;
 }

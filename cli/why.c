@@ -215,7 +215,7 @@ static void show_operations(const struct weft_cli_options *o, const struct weft_
     putchar('\n');
 }
 
-static void show(const struct weft_cli_options *o, const struct weft_cli_why *why) {
+static void show_why(const struct weft_cli_options *o, const struct weft_cli_why *why) {
     struct weft__json j = {.file = stdout};
     if (why->operations) {
         show_operations(o, why);
@@ -242,8 +242,8 @@ static enum weft_status check_usage(const struct weft_cli_options *o, struct wef
         "why: expected the number of a flow, or --slowest N, or --group NAME, or --job NAME, or --rma NAME");
 }
 
-static enum weft_status why(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                            struct weft_error *error) {
+static enum weft_status why_file(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                 struct weft_error *error) {
     struct weft_cli_why_wanted wanted = {.flow = o->operands > 1 ? o->operand[1] : NULL,
                                          .group = asked.group,
                                          .job = asked.job,
@@ -260,11 +260,11 @@ static enum weft_status why(const struct weft_cli_options *o, const struct weft_
     if (!status) status = weft_cli_stored_variant(o, &file, &stored, &variant, error);
     weft_cli_catch_interrupt();
     if (!status) status = weft_cli_why_explain(o, file, variant, &stored, &wanted, o->arena, &answer, error);
-    if (!status) show(o, &answer);
+    if (!status) show_why(o, &answer);
     weft_cli_why_deinit(&answer);
     return status;
 }
 
 int weft_cli_why(int argc, char **argv) {
-    return weft_cli_on_scenario(&command, argc, argv, why);
+    return weft_cli_on_scenario(&command, argc, argv, why_file);
 }

@@ -181,7 +181,7 @@ static enum weft_status choose_flows(const struct work *x, struct weft_error *re
 
 // --- which iterations ---------------------------------------------------------------------------------------------
 
-static uint32_t ended(const struct weft_job *j, const struct weft_job_outcome *o) {
+static uint32_t ended_iterations(const struct weft_job *j, const struct weft_job_outcome *o) {
     if (j->schedule) return o->end_ps != WEFT_TIME_NEVER;
     uint32_t n = 0;
     while (n < o->iterations && o->iteration_end_ps[n] != WEFT_TIME_NEVER)
@@ -189,10 +189,10 @@ static uint32_t ended(const struct weft_job *j, const struct weft_job_outcome *o
     return n;
 }
 
-static uint32_t longest(const struct weft_job *j, const struct weft_job_outcome *o) {
+static uint32_t longest_iteration(const struct weft_job *j, const struct weft_job_outcome *o) {
     weft_time_ps before = j->start_ps, most = 0;
     uint32_t found = 0;
-    for (uint32_t i = 0; !j->schedule && i < ended(j, o); i++) {
+    for (uint32_t i = 0; !j->schedule && i < ended_iterations(j, o); i++) {
         if (o->iteration_end_ps[i] - before > most) {
             most = o->iteration_end_ps[i] - before;
             found = i;
@@ -209,7 +209,7 @@ static enum weft_status choose_iterations(const struct work *x, struct weft_erro
     ret->job = weft_arena_alloc(x->arena, w->jobs + (size_t)1, sizeof *ret->job);
     ret->number = weft_arena_alloc(x->arena, w->jobs + (size_t)1, sizeof *ret->number);
     for (uint32_t j = 0; j < w->jobs && x->wanted->jobs; j++) {
-        uint32_t n = ended(&w->job[j], &o->job[j]);
+        uint32_t n = ended_iterations(&w->job[j], &o->job[j]);
         if (!n) continue;
         ret->job[ret->iterations] = j;
         ret->number[ret->iterations++] = n - 1;
@@ -221,7 +221,7 @@ static enum weft_status choose_iterations(const struct work *x, struct weft_erro
     ret->iterations = 1;
     if (x->wanted->iteration && !weft_cli_number("--iteration", x->wanted->iteration, 0, UINT32_MAX, &number))
         return WEFT_ERROR_INPUT;
-    *ret->number = x->wanted->iteration ? (uint32_t)number : longest(&w->job[*ret->job], &o->job[*ret->job]);
+    *ret->number = x->wanted->iteration ? (uint32_t)number : longest_iteration(&w->job[*ret->job], &o->job[*ret->job]);
     return WEFT_OK;
 }
 
@@ -329,7 +329,7 @@ static void explain_operations(const struct work *x) {
         weft_why_operation(rma, &ret->operation[i]);
 }
 
-static enum weft_status explain(const struct work *x, struct weft_error *ret_error) {
+static enum weft_status explain_all(const struct work *x, struct weft_error *ret_error) {
     struct weft_cli_why *ret = x->why;
     if (ret->operations) explain_operations(x);
     if (!ret->flows && !ret->iterations) return WEFT_OK;
@@ -362,7 +362,7 @@ static enum weft_status run_twice(const struct work *x, const struct weft_stored
         (struct weft_follow){.flow = weft_arena_alloc(x->arena, ret->run.workload->flows, sizeof(bool)), .port = port};
     if (!status) status = weft_cli_simulation_init(&ret->second, x->file, x->variant, ret_error);
     if (!status) status = run_once(x, &ret->second, "who was before it", &ret->others, &second, ret_error);
-    return status ? status : explain(x, ret_error);
+    return status ? status : explain_all(x, ret_error);
 }
 
 enum weft_status weft_cli_why_explain(const struct weft_cli_options *o, const struct weft_scenario_file *file,

@@ -41,7 +41,7 @@ bool weft_cli_why_together(const struct weft_why_step *s, uint32_t i, weft_time_
 
 // --- objects ------------------------------------------------------------------------------------------------------
 
-static void part(struct weft__json *j, const struct weft_why_part *p, weft_time_ps time) {
+static void put_part(struct weft__json *j, const struct weft_why_part *p, weft_time_ps time) {
     weft__json_begin_object(j);
     weft__json_key_string(j, "kind", weft_why_names[p->kind]);
     weft__json_key_string(j, "where", p->where);
@@ -50,11 +50,11 @@ static void part(struct weft__json *j, const struct weft_why_part *p, weft_time_
     weft__json_end_object(j);
 }
 
-static void parts(struct weft__json *j, const struct weft_why_part *list, uint32_t n) {
+static void put_parts(struct weft__json *j, const struct weft_why_part *list, uint32_t n) {
     weft__json_key(j, "parts");
     weft__json_begin_array(j);
     for (uint32_t i = 0; i < n; i++)
-        part(j, &list[i], list[i].time_ps);
+        put_part(j, &list[i], list[i].time_ps);
     weft__json_end_array(j);
 }
 
@@ -78,7 +78,7 @@ static void begin_flow(struct weft__json *j, const struct weft_run *run, const s
 void weft_cli_why_json_flow(struct weft__json *j, const struct weft_run *run, const struct weft_why *why,
                             const char *title) {
     begin_flow(j, run, why, title);
-    parts(j, why->part, why->parts);
+    put_parts(j, why->part, why->parts);
     weft__json_end_object(j);
 }
 
@@ -118,7 +118,7 @@ void weft_cli_why_json_iteration(struct weft__json *j, const struct weft_run *ru
     weft__json_begin_array(j);
     for (uint32_t i = 0; i < why->steps; i++) {
         begin_step(j, run, &run->workload->job[why->job], &why->step[i]);
-        parts(j, why->step[i].part, why->step[i].parts);
+        put_parts(j, why->step[i].part, why->step[i].parts);
         weft__json_end_object(j);
     }
     weft__json_end_array(j);
@@ -142,13 +142,13 @@ static void begin_operation(struct weft__json *j, const struct weft_run *run, co
 void weft_cli_why_json_operation(struct weft__json *j, const struct weft_run *run, const struct weft_why_operation *op,
                                  const char *title) {
     begin_operation(j, run, op, title);
-    parts(j, op->part, op->parts);
+    put_parts(j, op->part, op->parts);
     weft__json_end_object(j);
 }
 
 // --- for the page -------------------------------------------------------------------------------------------------
 
-static void kinds(struct weft__json *j, const struct weft_why_iteration *why) {
+static void put_kinds(struct weft__json *j, const struct weft_why_iteration *why) {
     weft_time_ps sum[WEFT_WHYS] = {0};
     for (uint32_t i = 0; i < why->steps; i++)
         for (uint32_t k = 0; k < why->step[i].parts; k++)
@@ -166,7 +166,7 @@ static void large_parts(struct weft__json *j, const struct weft_why_step *s, wef
     for (uint32_t i = 0; s->what == WEFT_WHY_STEP_MESSAGE && i < s->parts; i++) {
         weft_time_ps time;
         uint32_t others;
-        if (weft_cli_why_together(s, i, &time, &others) && time >= least) part(j, &s->part[i], time);
+        if (weft_cli_why_together(s, i, &time, &others) && time >= least) put_part(j, &s->part[i], time);
     }
     weft__json_end_array(j);
 }
@@ -175,7 +175,7 @@ static void page_iteration(struct weft__json *j, const struct weft_run *run, con
                            struct weft_arena *arena) {
     weft_time_ps from = weft_cli_why_shown_from(why, PAGE_STEPS, arena);
     begin_iteration(j, run, why);
-    kinds(j, why);
+    put_kinds(j, why);
     weft__json_key_u64(j, "steps_in_all", why->steps);
     weft__json_key(j, "steps");
     weft__json_begin_array(j);
@@ -203,14 +203,14 @@ static void page_parts(struct weft__json *j, const struct weft_why_part *list, u
     weft__json_begin_array(j);
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_why_part *p = &list[i];
-        if (p->time_ps > above) part(j, p, p->time_ps);
+        if (p->time_ps > above) put_part(j, p, p->time_ps);
         if (p->time_ps > above) continue;
         rest[p->kind] += p->time_ps;
         others[p->kind]++;
     }
     for (uint32_t k = 0; k < WEFT_WHYS; k++) {
         const char *where = weft_arena_format(arena, "%s", weft__counted(others[k], "shorter part").text);
-        if (others[k]) part(j, &(struct weft_why_part){(enum weft_why_kind)k, where, "", rest[k]}, rest[k]);
+        if (others[k]) put_part(j, &(struct weft_why_part){(enum weft_why_kind)k, where, "", rest[k]}, rest[k]);
     }
     weft__json_end_array(j);
 }

@@ -363,8 +363,8 @@ static enum weft_status show_schedule(const struct view *v, const struct weft_sc
     return status ? status : weft_cli_schedule(schedule, &as_schedule, o, ret_error);
 }
 
-static enum weft_status workload(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                                 struct weft_error *ret_error) {
+static enum weft_status workload_file(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                      struct weft_error *ret_error) {
     struct weft_cli_simulation s = {0};
     uint32_t variant;
     enum weft_status status = weft_cli_variant(o, file, &variant, ret_error);
@@ -402,5 +402,5 @@ static bool is_goal(int argc, char **argv) {
 
 int weft_cli_workload(int argc, char **argv) {
     if (is_goal(argc, argv)) return weft_cli_goal(&command, &as_schedule, argc, argv);
-    return weft_cli_on_scenario(&command, argc, argv, workload);
+    return weft_cli_on_scenario(&command, argc, argv, workload_file);
 }

@@ -97,8 +97,8 @@ enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct w
     return status;
 }
 
-static enum weft_status show(const struct weft_cli_options *o, const struct weft_cli_schedule *options,
-                             struct weft_error *ret_error) {
+static enum weft_status show_schedule(const struct weft_cli_options *o, const struct weft_cli_schedule *options,
+                                      struct weft_error *ret_error) {
     struct weft_schedule *s = NULL;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     enum weft_status status = WEFT_OK;
@@ -121,7 +121,7 @@ int weft_cli_goal(const struct weft_cli_command *command, const struct weft_cli_
     int exit_status = weft_cli_parse(command, argc, argv, &o);
     if (exit_status == WEFT_CLI_GO) {
         struct weft_error error = {0};
-        exit_status = (int)show(&o, options, &error);
+        exit_status = (int)show_schedule(&o, options, &error);
         if (error.status) weft_cli_fail(&error);
     }
     weft_cli_options_deinit(&o);
