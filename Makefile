@@ -142,8 +142,9 @@ format: ## rewrite every C file with clang-format 14
 format-check: ## say which files clang-format 14 would change
 	@tools/format --check || test $$? -eq 77
 
-lint: format-check ## check layers, licence lines, file sizes and words
+lint: format-check ## check layers, licence lines, file sizes, words, names and parameters
 	@tools/check-layers
+	@tools/check-names
 
 figures: build ## run the scenarios of the studies' figures and draw them (about an hour); FIGURES=dsf/sizes_all_reduce: one, FIGURES=--kept: only draw
 	@tools/setup figures
