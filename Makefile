@@ -145,6 +145,7 @@ format-check: ## say which files clang-format 14 would change
 lint: build format-check ## check layers by include and by link, includes, licence lines, file sizes and words
 	@tools/check-layers . $(BUILD)
 	@tools/check-includes
+	@tools/check-names
 
 figures: build ## run the scenarios of the studies' figures and draw them (about an hour); FIGURES=dsf/sizes_all_reduce: one, FIGURES=--kept: only draw
 	@tools/setup figures

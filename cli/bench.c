@@ -109,8 +109,8 @@ static double rate_of(const struct figures *f) {
     return (double)f->hops / f->cpu_s;
 }
 
-static struct figures measure(const struct weft_cli_options *options, const char *k, uint32_t threads,
-                              struct weft_error *error) {
+static struct figures measure_k(const struct weft_cli_options *options, const char *k, uint32_t threads,
+                                struct weft_error *error) {
     char topology[64], size[64];
     snprintf(topology, sizeof topology, "%s=%s", benchmark->k_path, k);
     snprintf(size, sizeof size, "workload.0.size=%s", size_text ? size_text : benchmark->size);
@@ -159,9 +159,9 @@ struct measurement {
     struct figures figures;
 };
 
-static enum weft_status guarded(void *context, struct weft_error *ret_error) {
+static enum weft_status measure_guarded(void *context, struct weft_error *ret_error) {
     struct measurement *m = context;
-    m->figures = measure(m->options, m->k, m->threads, ret_error);
+    m->figures = measure_k(m->options, m->k, m->threads, ret_error);
     return ret_error->status;
 }
 
@@ -175,7 +175,7 @@ static enum weft_status measure_apart(const struct weft_cli_options *o, const ch
     if (child == 0) {
         struct measurement m = {o, k, threads, {0}};
         struct weft_error error = {0};
-        if (weft_memory_guard(weft_memory_current(), guarded, &m, &error)) weft_cli_fail(&error);
+        if (weft_memory_guard(weft_memory_current(), measure_guarded, &m, &error)) weft_cli_fail(&error);
         bool written = write(pipe_end[1], &m.figures, sizeof m.figures) == (ssize_t)sizeof m.figures;
         _exit(m.figures.ok && written ? 0 : error.status ? (int)error.status : 1);
     }
@@ -250,7 +250,7 @@ static void write_answer(FILE *file, const void *answer) {
     putc('\n', file);
 }
 
-static int bench(const struct weft_cli_options *o, uint64_t runs, const struct weft_bench_saved *saved) {
+static int bench_all(const struct weft_cli_options *o, uint64_t runs, const struct weft_bench_saved *saved) {
     uint64_t threads;
     static struct figures measured[MEASURED_MAX];
     uint32_t n = 0;
@@ -309,7 +309,7 @@ int weft_cli_bench(int argc, char **argv) {
     if (status == WEFT_CLI_GO && compare_path &&
         weft_bench_saved_read(compare_path, benchmark->name, benchmark->hop, o.arena, &saved, &error))
         status = weft_cli_fail(&error);
-    if (status == WEFT_CLI_GO) status = bench(&o, runs, &saved);
+    if (status == WEFT_CLI_GO) status = bench_all(&o, runs, &saved);
     weft_cli_options_deinit(&o);
     return status;
 }

@@ -111,7 +111,7 @@ static void tell_times(const struct weft_outcome *o, struct figures *f) {
     weft_memory_free(WEFT_MEMORY_RESULT, time, most * sizeof *time);
 }
 
-static enum weft_status run(const char *text, const char *mode, struct figures *ret, struct weft_error *error) {
+static enum weft_status run_mode(const char *text, const char *mode, struct figures *ret, struct weft_error *error) {
     char setting[64];
     snprintf(setting, sizeof setting, "run.fast_forward=%s", mode);
     const char *settings[] = {setting};
@@ -155,7 +155,7 @@ static void add_figures(struct weft_bench_answer *answer, const char *name, cons
     weft_bench_add(answer, run);
 }
 
-static void print(const char *mode, const struct figures *off, const struct figures *on) {
+static void print_mode(const char *mode, const struct figures *off, const struct figures *on) {
     printf("  %-7s events / %-5.1f CPU / %-5.1f mean %+.4f %%, p99 %+.4f %%%s", mode,
            (double)off->events / (double)on->events, off->cpu_s / on->cpu_s, 100 * (on->mean_ps / off->mean_ps - 1),
            100 * (on->p99_ps / off->p99_ps - 1), on->digest == off->digest ? ", same digest" : "");
@@ -173,14 +173,14 @@ static enum weft_status run_example(const struct example *e, bool raw, struct we
                                     struct weft_error *error) {
     static const char *const modes[] = {"exact", "steady"};
     struct figures off, on;
-    enum weft_status status = run(e->scenario, "off", &off, error);
+    enum weft_status status = run_mode(e->scenario, "off", &off, error);
     if (status) return status;
     if (!raw) printf("%s: %.1f M events, %.2f s of CPU\n", e->name, 1e-6 * (double)off.events, off.cpu_s);
     for (size_t m = off.cpu_s > EXACT_S_MAX; m < 2; m++) {
-        status = run(e->scenario, modes[m], &on, error);
+        status = run_mode(e->scenario, modes[m], &on, error);
         if (status) return status;
         add_figures(answer, e->name, modes[m], &off, &on);
-        if (!raw) print(modes[m], &off, &on);
+        if (!raw) print_mode(modes[m], &off, &on);
         fflush(stdout);
     }
     return WEFT_OK;
@@ -225,8 +225,8 @@ static enum weft_status run_cell(const struct part *w, const struct part *n, con
     char text[1024], name[64];
     snprintf(text, sizeof text, "%s%s%s%s", n->text, ethernet ? BUFFER : "", h->text, w->text);
     snprintf(name, sizeof name, "%s, %s, %s", w->name, h->name, n->name);
-    enum weft_status status = run(text, "off", off, error);
-    if (!status) status = run(text, "steady", on, error);
+    enum weft_status status = run_mode(text, "off", off, error);
+    if (!status) status = run_mode(text, "steady", on, error);
     if (!status) add_figures(answer, name, "steady", off, on);
     return status;
 }

@@ -38,7 +38,7 @@ static uint32_t list_demands(const struct weft_topology *t, const struct weft_ro
     return n;
 }
 
-static struct te_row place(const struct weft_topology *t, bool every) {
+static struct te_row place_demands(const struct weft_topology *t, bool every) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SWITCH);
     struct weft_routes *routes = weft_routes_new(t, NULL);
     size_t demands = (size_t)t->hosts * (every ? routes->edges - 1 : 1);
@@ -59,10 +59,10 @@ static int by_time(const void *a, const void *b) {
 
 enum { RUNS_MAX = 100 };
 
-static struct te_row median(const struct weft_topology *t, bool every, uint64_t runs) {
+static struct te_row median_row(const struct weft_topology *t, bool every, uint64_t runs) {
     struct te_row row[RUNS_MAX];
     for (uint64_t i = 0; i < runs; i++)
-        row[i] = place(t, every);
+        row[i] = place_demands(t, every);
     qsort(row, runs, sizeof *row, by_time);
     return row[runs / 2];
 }
@@ -82,8 +82,8 @@ static void add_row(struct weft_bench_answer *answer, const struct te_row *row, 
 }
 
 /// Measures a zone with this many racks.
-static enum weft_status measure(const struct weft_cli_options *options, const char *racks, uint64_t runs,
-                                struct weft_bench_answer *answer, struct weft_error *error) {
+static enum weft_status measure_zone(const struct weft_cli_options *options, const char *racks, uint64_t runs,
+                                     struct weft_bench_answer *answer, struct weft_error *error) {
     char topology[64];
     snprintf(topology, sizeof topology, "topology.racks=%s", racks);
     const char *setting[] = {topology};
@@ -92,7 +92,7 @@ static enum weft_status measure(const struct weft_cli_options *options, const ch
     enum weft_status status = weft_scenario_file_parse("bench", te_text, strlen(te_text), setting, 1, &file, error);
     if (!status) status = weft_cli_simulation_init(&s, file, 0, error);
     for (unsigned every = 0; !status && every < 2; every++) {
-        struct te_row row = median(s.topology, every, runs);
+        struct te_row row = median_row(s.topology, every, runs);
         add_row(answer, &row, !weft_cli_is_raw(options));
         fflush(stdout);
     }
@@ -108,7 +108,7 @@ int weft_cli_bench_te(const struct weft_cli_options *options, const char *k, uin
     snprintf(racks, sizeof racks, "%s", k ? k : "8,16,32,64,128,256");
     enum weft_status status = WEFT_OK;
     for (char *one; !status && (one = strsep(&rest, ","));)
-        status = measure(options, one, runs < RUNS_MAX ? runs : RUNS_MAX, &answer, &error);
+        status = measure_zone(options, one, runs < RUNS_MAX ? runs : RUNS_MAX, &answer, &error);
     if (!status) status = weft_bench_tell(options, &answer, &error);
     return status ? weft_cli_fail(&error) : 0;
 }

@@ -52,9 +52,9 @@ void weft_cli_claims_take(struct weft_cli_claims *c, uint32_t v, const struct we
     weft_arena_free(arena);
 }
 
-static enum weft_status fail(const struct weft_claim *claim, const struct weft_claim_metric *m,
-                             const struct weft_result_found *found, const struct weft_run *run,
-                             struct weft_error *ret_error) {
+static enum weft_status fail_metric(const struct weft_claim *claim, const struct weft_claim_metric *m,
+                                    const struct weft_result_found *found, const struct weft_run *run,
+                                    struct weft_error *ret_error) {
     const char *variant = run->scenario->variant;
     char expected[700];
     if (found->entries)
@@ -85,7 +85,7 @@ enum weft_status weft_cli_claims_check(const struct weft_cli_claims *c, uint32_t
             const struct weft_claim_metric *metric = &c->claim[i].metric[m];
             if (metric->variant != v || metric->from != WEFT_CLAIM_FROM_RUN) continue;
             struct weft_result_found found = weft_result_find(&finder, metric->part, metric->parts);
-            if (!is_number(found.column)) status = fail(&c->claim[i], metric, &found, &run, ret_error);
+            if (!is_number(found.column)) status = fail_metric(&c->claim[i], metric, &found, &run, ret_error);
         }
     weft_outcome_free(nothing);
     return status;

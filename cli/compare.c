@@ -46,7 +46,7 @@ static const struct weft_cli_command command = {
 };
 
 /// Prepares every variant with its first seed, so that errors in any of them are reported before one has run.
-static enum weft_status prepare(struct compare *c, struct weft_error *error) {
+static enum weft_status prepare_runs(struct compare *c, struct weft_error *error) {
     enum weft_status status = weft_cli_claims_init(&c->claims, c->file, c->o->arena, error);
     const char **captures = weft_arena_alloc(c->o->arena, c->n, sizeof *captures);
     for (uint32_t v = 0; v < c->n && !status; v++) {
@@ -70,14 +70,15 @@ static void show_nccl_tests(const struct compare *c) {
     }
 }
 
-static enum weft_status pick(const struct compare *c, const struct weft_cli_results *r, struct weft_error *error) {
+static enum weft_status pick_figures(const struct compare *c, const struct weft_cli_results *r,
+                                     struct weft_error *error) {
     const struct weft_compare_answer answer =
         weft_compare_answer(r->run, r->runs, r->not_run, r->claim, r->claims, c->o->arena);
     return weft_cli_answer(c->o, &weft__answer_compare, &answer, NULL, error);
 }
 
 /// Shows what there is, whatever the status; claims only if everything ran to its end.
-static enum weft_status show(struct compare *c, enum weft_status status, struct weft_error *error) {
+static enum weft_status show_runs(struct compare *c, enum weft_status status, struct weft_error *error) {
     if (c->ran < c->n * c->seeds && !weft_cli_interrupted()) return status;
     uint32_t variants = c->ran / c->seeds; // no mean if only some seeds ran
     if (!variants) return status;
@@ -105,7 +106,7 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
     if (csv)
         weft_report_csv(stdout, c->table, c->run, results.runs);
     else if (c->o->picks)
-        pick(c, &results, output.status ? NULL : &output);
+        pick_figures(c, &results, output.status ? NULL : &output);
     else if (!c->table)
         show_nccl_tests(c);
     else
@@ -128,20 +129,20 @@ static enum weft_status read_options(struct compare *c, struct weft_error *error
     return weft_cli_choose_variants(pattern, c->file, c->o->arena, &c->variant, &c->n, error);
 }
 
-static enum weft_status compare(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                                struct weft_error *error) {
+static enum weft_status compare_file(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                     struct weft_error *error) {
     struct compare c = {.o = o, .file = file};
     if (read_options(&c, error)) return WEFT_ERROR_INPUT;
     uint32_t runs = c.n * c.seeds;
     c.s = weft_arena_alloc(o->arena, runs, sizeof *c.s);
     c.run = weft_arena_alloc(o->arena, runs, sizeof *c.run);
     c.memory = weft_arena_alloc(o->arena, runs, sizeof(struct weft_memory *));
-    enum weft_status status = prepare(&c, error);
+    enum weft_status status = prepare_runs(&c, error);
     if (!status && o->out) status = weft_cli_out_folder(o, false, true, error); // once, for the threads of all runs
     if (!status) {
         weft_cli_catch_interrupt();
         status = compare_run(&c, error);
-        status = show(&c, status, error);
+        status = show_runs(&c, status, error);
     }
     for (uint32_t i = 0; i < runs; i++) {
         weft_cli_simulation_deinit(&c.s[i]);
@@ -151,5 +152,5 @@ static enum weft_status compare(const struct weft_cli_options *o, const struct w
 }
 
 int weft_cli_compare(int argc, char **argv) {
-    return weft_cli_on_scenario(&command, argc, argv, compare);
+    return weft_cli_on_scenario(&command, argc, argv, compare_file);
 }

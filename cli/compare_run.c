@@ -20,7 +20,7 @@ enum weft_status compare_prepare(struct compare *c, uint32_t i, struct weft_erro
 }
 
 /// The more serious of two ends: a bug, then an interrupt, then a stall, then none.
-static enum weft_status graver(enum weft_status a, enum weft_status b) {
+static enum weft_status graver_status(enum weft_status a, enum weft_status b) {
     static const enum weft_status by_gravity[] = {WEFT_ERROR_CONSERVATION, WEFT_INTERRUPTED};
     for (unsigned i = 0; i < sizeof by_gravity / sizeof *by_gravity; i++)
         if (a == by_gravity[i] || b == by_gravity[i]) return by_gravity[i];
@@ -28,10 +28,10 @@ static enum weft_status graver(enum weft_status a, enum weft_status b) {
 }
 
 /// Takes the status of a run, and its error if no earlier one was as serious.
-static void take(enum weft_status *all, enum weft_status status, const struct weft_error *own,
-                 struct weft_error *error) {
-    if (status && graver(*all, status) != *all) *error = *own;
-    *all = graver(*all, status);
+static void take_status(enum weft_status *all, enum weft_status status, const struct weft_error *own,
+                        struct weft_error *error) {
+    if (status && graver_status(*all, status) != *all) *error = *own;
+    *all = graver_status(*all, status);
 }
 
 static enum weft_status run_one(struct compare *c, uint32_t i, const struct weft_cli_options *options,
@@ -48,7 +48,7 @@ static void say_interrupted(struct compare *c, enum weft_status *all, struct wef
     enum weft_status status =
         weft_error_set(&own, WEFT_INTERRUPTED, WEFT_NOWHERE, "interrupted; %u of %u %s were begun", c->ran,
                        c->n * c->seeds, seeds ? "runs" : "variants");
-    take(all, status, &own, error);
+    take_status(all, status, &own, error);
 }
 
 // --- one after the other ------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ static enum weft_status run_in_turn(struct compare *c, struct weft_error *error)
             say_interrupted(c, &all, error);
             return all;
         }
-        take(&all, run_one(c, c->ran, c->o, &own), &own, error);
+        take_status(&all, run_one(c, c->ran, c->o, &own), &own, error);
         if (!c->s[c->ran].outcome) return all;
     }
     return all;
@@ -119,7 +119,7 @@ static void show_progress(struct pool *p) {
     weft_cli_progress_runs(&p->progress, &now);
 }
 
-static void *work(void *context) {
+static void *work_pool(void *context) {
     struct pool *p = context;
     uint32_t runs = p->c->n * p->c->seeds;
     pthread_mutex_lock(&p->lock);
@@ -145,18 +145,18 @@ static enum weft_status run_beside(struct compare *c, struct weft_error *error) 
     p.end = weft_arena_alloc(c->o->arena, runs, sizeof *p.end);
     pthread_mutex_init(&p.lock, NULL);
     weft_cli_progress_init(&p.progress, "weft compare", c->o->quiet);
-    while (started < threads && !pthread_create(&thread[started], NULL, work, &p))
+    while (started < threads && !pthread_create(&thread[started], NULL, work_pool, &p))
         started++;
-    if (!started) work(&p); // the system cannot start another thread
+    if (!started) work_pool(&p); // the system cannot start another thread
     for (uint32_t t = 0; t < started; t++)
         pthread_join(thread[t], NULL);
     weft_cli_progress_deinit(&p.progress);
     pthread_mutex_destroy(&p.lock);
     enum weft_status all = WEFT_OK;
     for (c->ran = 0; c->ran < p.next && c->s[c->ran].outcome; c->ran++)
-        take(&all, p.end[c->ran].status, &p.end[c->ran].error, error);
+        take_status(&all, p.end[c->ran].status, &p.end[c->ran].error, error);
     if (c->ran < p.next)
-        take(&all, p.end[c->ran].status, &p.end[c->ran].error, error);
+        take_status(&all, p.end[c->ran].status, &p.end[c->ran].error, error);
     else if (c->ran < runs)
         say_interrupted(c, &all, error);
     return all;

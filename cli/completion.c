@@ -29,7 +29,7 @@ static const char *shell_word(uint32_t i) {
 }
 
 /// "plan pfc" is a calculator of "plan": returns the part after the space, else NULL.
-static const char *nested(const struct weft_cli_command *command) {
+static const char *nested_name(const struct weft_cli_command *command) {
     const char *space = strchr(command->name, ' ');
     return space ? space + 1 : NULL;
 }
@@ -39,9 +39,9 @@ static char calculators[NESTED_MAX][NESTED_LENGTH];
 static uint32_t calculator_count;
 
 static void add_calculator(const struct weft_cli_command *command) {
-    if (!nested(command)) return;
+    if (!nested_name(command)) return;
     assert(calculator_count < NESTED_MAX);
-    snprintf(calculators[calculator_count++], NESTED_LENGTH, "%s", nested(command));
+    snprintf(calculators[calculator_count++], NESTED_LENGTH, "%s", nested_name(command));
 }
 
 static const char *calculator_word(uint32_t i) {
@@ -84,12 +84,12 @@ static void bash_option(void *context, const char *name, const char *argument, c
 }
 
 static void bash_command(const struct weft_cli_command *command) {
-    printf("    '%s'%s) options='", command->name, nested(command) ? "" : "' '*");
+    printf("    '%s'%s) options='", command->name, nested_name(command) ? "" : "' '*");
     weft_cli_each_option(command, bash_option, NULL);
     printf("' ;;\n");
 }
 
-static void bash(void) {
+static void print_bash(void) {
     printf("# bash completion of weft: source it, or keep it as /usr/share/bash-completion/completions/weft\n"
            "_weft() {\n"
            "    local word=${COMP_WORDS[COMP_CWORD]} options= words= place=$COMP_CWORD\n"
@@ -133,12 +133,12 @@ static void zsh_option(void *context, const char *name, const char *argument, co
 }
 
 static void zsh_command(const struct weft_cli_command *command) {
-    printf("    '%s'%s) _arguments -S", command->name, nested(command) ? "" : "' '*");
+    printf("    '%s'%s) _arguments -S", command->name, nested_name(command) ? "" : "' '*");
     weft_cli_each_option(command, zsh_option, NULL);
     printf(" \\\n            '*:operand:_files' ;;\n");
 }
 
-static void zsh(void) {
+static void print_zsh(void) {
     printf("#compdef weft\n"
            "# zsh completion of weft: keep it as _weft in a folder of $fpath\n"
            "_weft() {\n"
@@ -168,7 +168,7 @@ static void zsh(void) {
 
 static void fish_option(void *context, const char *name, const char *argument, const char *help) {
     const struct weft_cli_command *command = context;
-    const char *inner = nested(command);
+    const char *inner = nested_name(command);
     printf("complete -c weft -n '__fish_seen_subcommand_from %.*s%s%s' -l %s%s -d '", (int)strcspn(command->name, " "),
            command->name, inner ? "; and __fish_seen_subcommand_from " : "", inner ? inner : "", name,
            argument ? " -r" : "");
@@ -180,7 +180,7 @@ static void fish_command(const struct weft_cli_command *command) {
     weft_cli_each_option(command, fish_option, (void *)(uintptr_t)command);
 }
 
-static void fish(void) {
+static void print_fish(void) {
     printf("# fish completion of weft: keep it as ~/.config/fish/completions/weft.fish\n");
     for (uint32_t i = 0; i < weft_cli_command_count(); i++) {
         printf("complete -c weft -n __fish_use_subcommand -f -a %s -d '", weft_cli_command_name(i));
@@ -206,7 +206,7 @@ int weft_cli_completion(int argc, char **argv) {
         .operands_min = 1,
         .operands_max = 1,
     };
-    static void (*const print[])(void) = {bash, zsh, fish};
+    static void (*const print[])(void) = {print_bash, print_zsh, print_fish};
     struct weft_cli_options o;
     int exit_status = weft_cli_parse(&command, argc, argv, &o);
     if (exit_status == WEFT_CLI_GO) {

@@ -212,7 +212,7 @@ static void negotiate_with_all(struct weft_cli_dcbx *found, struct weft_arena *a
     }
 }
 
-static enum weft_status dcbx(const struct weft_cli_options *o, struct weft_error *ret_error) {
+static enum weft_status answer_dcbx(const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct weft_dcbx_end own;
     struct weft_cli_dcbx found = {.file = weft__text_shown(o->operand[0], o->arena), .own = pfc_text ? &own : NULL};
     enum weft_status status = WEFT_OK;
@@ -228,5 +228,5 @@ static enum weft_status dcbx(const struct weft_cli_options *o, struct weft_error
 }
 
 int weft_cli_dcbx(int argc, char **argv) {
-    return weft_cli_act(&command, argc, argv, dcbx);
+    return weft_cli_act(&command, argc, argv, answer_dcbx);
 }

@@ -51,7 +51,7 @@ struct decoding {
     struct weft__json j;
 };
 
-static enum weft_status parse(struct decoding *d, struct weft_error *ret_error) {
+static enum weft_status parse_options(struct decoding *d, struct weft_error *ret_error) {
     static const struct weft_param interval = WEFT_TIME(struct weft_decode_conf, interval_ps, "--interval", "100us",
                                                         "100ns", "1000s", "length of an interval");
     static const struct weft_param rate =
@@ -82,7 +82,7 @@ static enum weft_status parse(struct decoding *d, struct weft_error *ret_error) 
     return status;
 }
 
-static void begin(struct decoding *d) {
+static void begin_packets(struct decoding *d) {
     if (d->begun) return;
     d->begun = true;
     if (d->o->csv) weft_answer_csv_names(stdout, &weft_decode_packets, true);
@@ -95,7 +95,7 @@ static void begin(struct decoding *d) {
 static void on_packet(void *context, const struct weft_decode_packet *packet) {
     struct decoding *d = context;
     struct weft_result_cursor row = {.table = &weft_decode_packets, .arena = d->arena, .part = {packet}};
-    begin(d);
+    begin_packets(d);
     if (d->o->json)
         weft_answer_json_row(&d->j, &row);
     else if (d->o->csv)
@@ -107,12 +107,12 @@ static void on_packet(void *context, const struct weft_decode_packet *packet) {
 
 /// Prints packets while the file is read, so those before an error in the file are out when it is found; warnings go to
 /// standard error.
-static enum weft_status follow(struct decoding *d, const char *path, struct weft_error *ret_error) {
+static enum weft_status follow_packets(struct decoding *d, const char *path, struct weft_error *ret_error) {
     struct weft_decode decode;
     d->conf.context = d;
     d->conf.on_packet = on_packet;
     enum weft_status status = weft_decode_file(path, &d->conf, d->arena, &decode, ret_error);
-    if (!status) begin(d);
+    if (!status) begin_packets(d);
     if (d->o->json && d->begun) {
         weft__json_end_array(&d->j);
         weft__json_end_object(&d->j);
@@ -136,18 +136,18 @@ static enum weft_status decode_all(struct decoding *d, const char *path, struct 
     return status ? status : weft_cli_answer(d->o, &weft__answer_decode, &decode, print_text, ret_error);
 }
 
-static enum weft_status decode(const struct weft_cli_options *o, struct weft_error *ret_error) {
+static enum weft_status answer_decode(const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct decoding d = {.o = o, .arena = o->arena, .j = {.file = stdout}};
-    enum weft_status status = parse(&d, ret_error);
+    enum weft_status status = parse_options(&d, ret_error);
     if (status) return status;
     if (columns) {
         weft_cli_tables_markdown(weft__answer_decode.name);
         return WEFT_OK;
     }
     if (!o->operands) return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "decode: expected a FILE");
-    return follow_text ? follow(&d, o->operand[0], ret_error) : decode_all(&d, o->operand[0], ret_error);
+    return follow_text ? follow_packets(&d, o->operand[0], ret_error) : decode_all(&d, o->operand[0], ret_error);
 }
 
 int weft_cli_decode(int argc, char **argv) {
-    return weft_cli_act(&command, argc, argv, decode);
+    return weft_cli_act(&command, argc, argv, answer_decode);
 }

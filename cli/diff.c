@@ -34,7 +34,8 @@ static const struct weft_cli_command command = {
     .option = own,
 };
 
-static enum weft_status diff(const struct weft_cli_options *o, struct weft_diff **ret_diff, struct weft_error *error) {
+static enum weft_status diff_folders(const struct weft_cli_options *o, struct weft_diff **ret_diff,
+                                     struct weft_error *error) {
     if (o->operands < 2 && !asked.with)
         return WEFT_REFUSE(error, WEFT_NOWHERE,
                            "B is missing; expected a second folder, or --with VARIANT to compare two variants of A");
@@ -57,7 +58,7 @@ int weft_cli_diff(int argc, char **argv) {
     struct weft_diff *d = NULL;
     int exit_status = weft_cli_parse(&command, argc, argv, &o);
     if (exit_status == WEFT_CLI_GO) {
-        exit_status = (int)diff(&o, &d, &error);
+        exit_status = (int)diff_folders(&o, &d, &error);
         if (error.status)
             weft_cli_fail(&error);
         else if (weft_cli_answer(&o, &weft__answer_diff, d, print_text, &error))

@@ -20,7 +20,7 @@ static void add_message(struct load *l, double messages, double bytes, double mt
 
 /// Counts the messages of jobs by connection, without those within a server, which cross no link. A flow of its own is
 /// one message.
-static void count(const struct weft_cli_simulation *sim, struct load *l) {
+static void count_messages(const struct weft_cli_simulation *sim, struct load *l) {
     const struct weft_workload *w = sim->workload;
     double mtu = (double)sim->scenario->device[0].host.mtu_bytes;
     if (!(mtu > 0)) mtu = 4096;
@@ -40,7 +40,7 @@ struct search {
     uint32_t *by, *queue; ///< [nodes]: the port that a node was first reached from; WEFT_NONE: it was not
 };
 
-static void search(struct search *s, uint32_t from, uint32_t to) {
+static void search_route(struct search *s, uint32_t from, uint32_t to) {
     uint32_t n = 0, at = 0;
     memset(s->by, 0xff, s->t->nodes * sizeof *s->by);
     s->queue[n++] = from;
@@ -56,7 +56,7 @@ static void search(struct search *s, uint32_t from, uint32_t to) {
 }
 
 /// Walks back along the route that was found.
-static void walk(const struct search *s, uint32_t from, uint32_t to, double bytes, struct load *sum) {
+static void walk_back(const struct search *s, uint32_t from, uint32_t to, double bytes, struct load *sum) {
     const struct weft_topology *t = s->t;
     for (uint32_t at = to; at != from && s->by[at] != WEFT_NONE; at = t->port[s->by[at]].node) {
         bool tin = weft_node_is_flat(&t->node[at]);
@@ -70,7 +70,7 @@ static void walk(const struct search *s, uint32_t from, uint32_t to, double byte
 }
 
 /// Numbers below 2^32 that follow no regular order of flows.
-static uint32_t scattered(uint32_t i) {
+static uint32_t scattered_number(uint32_t i) {
     return i * UINT32_C(2654435769);
 }
 
@@ -85,10 +85,10 @@ static void find_links(const struct weft_cli_simulation *sim, struct load *l) {
     uint32_t samples = w->flows < SAMPLES ? w->flows : SAMPLES;
     double all = 0;
     for (uint32_t i = 0; i < samples; i++) {
-        const struct weft_flow *flow = &w->flow[(uint64_t)w->flows * scattered(i) >> 32];
+        const struct weft_flow *flow = &w->flow[(uint64_t)w->flows * scattered_number(i) >> 32];
         uint32_t from = t->host[flow->src], to = t->host[flow->dst];
-        search(&s, from, to);
-        walk(&s, from, to, (double)flow->bytes, l);
+        search_route(&s, from, to);
+        walk_back(&s, from, to, (double)flow->bytes, l);
         all += (double)flow->bytes;
     }
     if (all > 0) l->plain /= all, l->cells /= all, l->gnet /= all;
@@ -109,7 +109,7 @@ enum { MANY = 16, FRAMES = 2 }; ///< FRAMES: of a packet of data: itself and its
 double weft_cli_estimate_s(const struct weft_cli_simulation *sim) {
     const struct weft_workload *w = sim->workload;
     struct load l = {.messages = 0};
-    count(sim, &l);
+    count_messages(sim, &l);
     find_links(sim, &l);
     double many = fmin(1, (double)w->flows / sim->topology->hosts / MANY);
     double frames = FRAMES * l.packets + l.messages; // and a clear-to-send a message

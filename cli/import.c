@@ -157,7 +157,7 @@ static enum weft_status choose_importer(const struct weft_cli_options *o, const 
                        names);
 }
 
-static enum weft_status import(const struct weft_cli_options *o, struct weft_error *ret_error) {
+static enum weft_status import_files(const struct weft_cli_options *o, struct weft_error *ret_error) {
     const struct weft_model *importer = weft_model_find(WEFT_KIND_IMPORT, o->operand[0]);
     bool named = importer != NULL, files_only = o->operands == 1 || !access(o->operand[0], F_OK);
     enum weft_status status = WEFT_OK;
@@ -191,5 +191,5 @@ static enum weft_status import(const struct weft_cli_options *o, struct weft_err
 }
 
 int weft_cli_import(int argc, char **argv) {
-    return weft_cli_act(&command, argc, argv, import);
+    return weft_cli_act(&command, argc, argv, import_files);
 }

@@ -49,9 +49,9 @@ const char *weft_cli_command_summary(uint32_t i) {
 }
 
 void weft_cli_command_help(uint32_t i) {
-    char name[NAME_MAX_LENGTH], help[] = "--help";
+    char name[NAME_MAX_LENGTH], print_help[] = "--help";
     snprintf(name, sizeof name, "%s", weft_cli_command_name(i));
-    commands[i].run(2, (char *[]){name, help, NULL});
+    commands[i].run(2, (char *[]){name, print_help, NULL});
 }
 
 uint32_t weft_cli_command_find(const char *name) {
@@ -67,7 +67,7 @@ uint32_t weft_cli_command_find(const char *name) {
     return i;
 }
 
-static void usage(FILE *file) {
+static void print_usage(FILE *file) {
     fprintf(file, "weft %s: a simulator of the networks that AI clusters run on\n\nusage: weft COMMAND [ARGUMENTS]\n\n",
             WEFT_VERSION);
     for (uint32_t i = 0; i < COMMANDS; i++)
@@ -80,9 +80,9 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
 }
 
 /// weft help [COMMAND...]: "weft help plan pfc" is "weft plan pfc --help".
-static int help(int argc, char **argv) {
+static int print_help(int argc, char **argv) {
     if (argc == 1) {
-        usage(stdout);
+        print_usage(stdout);
         return WEFT_OK;
     }
     uint32_t which = weft_cli_command_find(argv[1]);
@@ -94,12 +94,12 @@ static int help(int argc, char **argv) {
     return commands[which].run(argc, arguments);
 }
 
-static int command(int argc, char **argv) {
+static int run_named(int argc, char **argv) {
     if (argc < 2) {
-        usage(stderr);
+        print_usage(stderr);
         return WEFT_ERROR_INPUT;
     }
-    if (is_one_of(argv[1], "help", "--help", "-h")) return help(argc - 1, argv + 1);
+    if (is_one_of(argv[1], "help", "--help", "-h")) return print_help(argc - 1, argv + 1);
     if (is_one_of(argv[1], "version", "--version", "-V")) {
         printf("weft %s, commit %s, built with %s\n", WEFT_VERSION, weft_cli_commit, COMPILER);
         return WEFT_OK;
@@ -114,9 +114,9 @@ struct call {
     int status;
 };
 
-static enum weft_status guarded(void *context, struct weft_error *ret_error) {
+static enum weft_status run_guarded(void *context, struct weft_error *ret_error) {
     struct call *call = context;
-    call->status = command(call->argc, call->argv);
+    call->status = run_named(call->argc, call->argv);
     return WEFT_OK;
 }
 
@@ -125,7 +125,7 @@ static int run_command(int argc, char **argv) {
     struct call call = {argc, argv, WEFT_ERROR_SYSTEM};
     struct weft_memory *memory = weft_memory_open();
     struct weft_error error = {.status = WEFT_ERROR_SYSTEM, .text = "out of memory"};
-    if (!memory || weft_memory_guard(memory, guarded, &call, &error)) call.status = weft_cli_fail(&error);
+    if (!memory || weft_memory_guard(memory, run_guarded, &call, &error)) call.status = weft_cli_fail(&error);
     weft_memory_close(memory);
     return call.status;
 }

@@ -76,7 +76,7 @@ static const struct {
 enum { OWN_MAX = 32, FIRST_VAL = 256, THREADS_MAX = 1024 };
 
 /// --out and --force of a folder of results stand for those of a file, too, and so does the command's own --out.
-static bool accepts(const struct weft_cli_command *command, unsigned i) {
+static bool accepts_option(const struct weft_cli_command *command, unsigned i) {
     uint32_t accept = command->accept | (command->answer ? WEFT_CLI_ANSWER : 0);
     if ((i == DATABASE || i == REPLACE) && accept & WEFT_CLI_OUT) return false;
     for (const struct weft_cli_option *o = command->option; i == DATABASE && o && o->name; o++)
@@ -90,7 +90,7 @@ void weft_cli_each_option(const struct weft_cli_command *command,
     for (const struct weft_cli_option *o = command->option; o && o->name; o++)
         visit(context, o->name, o->argument, o->help);
     for (unsigned i = 0; i < COMMONS; i++)
-        if (accepts(command, i)) visit(context, common[i].name, common[i].argument, common[i].help);
+        if (accepts_option(command, i)) visit(context, common[i].name, common[i].argument, common[i].help);
 }
 
 static void print_option(void *context, const char *name, const char *argument, const char *help) {
@@ -120,7 +120,7 @@ bool weft_cli_is_described(void) {
 static void fill_table(const struct weft_cli_command *command, struct option *table) {
     unsigned n = 0;
     for (unsigned i = 0; i < COMMONS; i++) {
-        if (!accepts(command, i)) continue;
+        if (!accepts_option(command, i)) continue;
         table[n++] = (struct option){common[i].name, common[i].argument ? required_argument : no_argument, NULL,
                                      FIRST_VAL + (int)i};
     }
@@ -150,7 +150,7 @@ bool weft_cli_number(const char *option, const char *text, uint64_t min, uint64_
 }
 
 /// As YAML in single quotes, where only the quote is special.
-static const char *quoted(struct weft_arena *arena, const char *text) {
+static const char *quoted_yaml(struct weft_arena *arena, const char *text) {
     char *quoted = weft_arena_alloc(arena, 2 * strlen(text) + 3, 1), *at = quoted;
     *at++ = '\'';
     for (; *text; text++) {
@@ -234,7 +234,7 @@ static bool take_common(enum common which, const char *value, bool answers, stru
             fputs("weft: --capture: expected ports, as in spine-1,host-3/0\n", stderr);
             return false;
         }
-        o->setting[o->settings++] = weft_arena_format(o->arena, "capture.ports=%s", quoted(o->arena, value));
+        o->setting[o->settings++] = weft_arena_format(o->arena, "capture.ports=%s", quoted_yaml(o->arena, value));
         return true;
     case ALLOW_WRITE:
         o->allow_write[o->allow_writes++] = value;

@@ -134,7 +134,7 @@ static _Noreturn void be_run(struct running *r, const struct process *process, p
     _exit(status);
 }
 
-static enum weft_status start(struct running *r, uint32_t run, struct weft_error *ret_error) {
+static enum weft_status start_run(struct running *r, uint32_t run, struct weft_error *ret_error) {
     struct process *process = r->process;
     while (process->pid)
         process++;
@@ -149,7 +149,7 @@ static enum weft_status start(struct running *r, uint32_t run, struct weft_error
     return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot start a run: %s", strerror(errno));
 }
 
-static void finish(struct running *r, struct process *process, int wait_status) {
+static void finish_run(struct running *r, struct process *process, int wait_status) {
     struct weft_cli_ended ended = {.status = WEFT_ERROR_SYSTEM, .out = process->out, .err = process->err};
     if (WIFSIGNALED(wait_status)) ended.signal = WTERMSIG(wait_status);
     if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) <= WEFT_ERROR_STALL)
@@ -170,11 +170,11 @@ static void wait_for_one(struct running *r) {
         if (weft_cli_interrupted()) end_runs(r);
     r->p->interrupted |= weft_cli_interrupted();
     for (uint32_t i = 0; i < r->p->at_a_time; i++)
-        if (pid > 0 && r->process[i].pid == pid) finish(r, &r->process[i], wait_status);
+        if (pid > 0 && r->process[i].pid == pid) finish_run(r, &r->process[i], wait_status);
 }
 
 /// Starts runs until the limit is reached.
-static enum weft_status fill(struct running *r, struct weft_error *ret_error) {
+static enum weft_status fill_slots(struct running *r, struct weft_error *ret_error) {
     struct weft_cli_processes *p = r->p;
     while (r->next < p->runs && r->running < p->at_a_time && !weft_cli_interrupted()) {
         uint32_t run = r->order[r->next++];
@@ -183,7 +183,7 @@ static enum weft_status fill(struct running *r, struct weft_error *ret_error) {
             r->cost_known += cost_of(p, run);
             continue;
         }
-        enum weft_status status = start(r, run, ret_error);
+        enum weft_status status = start_run(r, run, ret_error);
         if (status) return status;
         r->running++;
     }
@@ -201,7 +201,7 @@ enum weft_status weft_cli_processes_run(struct weft_cli_processes *p, struct wef
     weft_memory_cleanup_add(&cleanup, abandon_runs, &r);
     enum weft_status status = WEFT_OK;
     do {
-        if (!status) status = fill(&r, ret_error);
+        if (!status) status = fill_slots(&r, ret_error);
         show_progress(&r);
         if (r.running) wait_for_one(&r);
     } while (r.running || (r.next < p->runs && !status && !weft_cli_interrupted()));

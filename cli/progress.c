@@ -71,7 +71,7 @@ static void draw_line(struct weft_cli_progress *progress, const char *text, doub
     progress->drawn_s = wall_s;
 }
 
-static void draw(struct weft_cli_progress *progress, const struct weft_progress *now) {
+static void draw_progress(struct weft_cli_progress *progress, const struct weft_progress *now) {
     char text[LINE];
     weft_cli_progress_format(now, progress->label, progress->columns, text, sizeof text);
     draw_line(progress, text, now->wall_s);
@@ -87,13 +87,13 @@ void weft_cli_progress_runs(struct weft_cli_progress *progress, const struct wef
 bool weft_cli_progress_on(void *context, const struct weft_progress *now) {
     struct weft_cli_progress *progress = context;
     if (!progress->file || (progress->drawn_s >= 0 && now->wall_s - progress->drawn_s < interval_s)) return true;
-    draw(progress, now);
+    draw_progress(progress, now);
     return true;
 }
 
 void weft_cli_progress_done(struct weft_cli_progress *progress, const struct weft_progress *end) {
     if (!progress->file) return;
-    draw(progress, end);
+    draw_progress(progress, end);
     putc('\n', progress->file);
     progress->drawn_s = -1;
 }

@@ -58,8 +58,8 @@ static enum weft_status explain_stored(const struct budget *b, const struct weft
 }
 
 /// Unless the user asks for an explanation, the report is still made if there is none.
-static enum weft_status explain(void *context, const struct weft_report_shown *run, struct weft__json *j,
-                                struct weft_error *ret_error) {
+static enum weft_status explain_run(void *context, const struct weft_report_shown *run, struct weft__json *j,
+                                    struct weft_error *ret_error) {
     struct budget *b = context;
     if (!asked.why && run->packet_hops > b->hops) {
         weft__json_key_string(
@@ -78,12 +78,12 @@ static enum weft_status explain(void *context, const struct weft_report_shown *r
     return WEFT_OK;
 }
 
-static enum weft_status report(const struct weft_cli_options *o, struct weft_error *error) {
+static enum weft_status report_folder(const struct weft_cli_options *o, struct weft_error *error) {
     const char *file = asked.out ? asked.out : "report.html";
     struct budget budget = {o, FLOWS, HOPS_MAX};
     if (asked.why && !weft_cli_number("--why", asked.why, 0, 1000, &budget.flows)) return WEFT_ERROR_INPUT;
     const struct weft_report_options options = {
-        .no_data = asked.no_data, .explain = budget.flows ? explain : NULL, .context = &budget};
+        .no_data = asked.no_data, .explain = budget.flows ? explain_run : NULL, .context = &budget};
     struct weft_report_page *page = NULL;
     weft_cli_catch_interrupt();
     enum weft_status status = weft_cli_can_write_file("--out", file, o, error);
@@ -95,5 +95,5 @@ static enum weft_status report(const struct weft_cli_options *o, struct weft_err
 }
 
 int weft_cli_report(int argc, char **argv) {
-    return weft_cli_act(&command, argc, argv, report);
+    return weft_cli_act(&command, argc, argv, report_folder);
 }

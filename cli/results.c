@@ -74,7 +74,7 @@ void weft_cli_answer_show(const struct weft_answer *answer) {
 }
 
 /// How many columns from this one on belong together, "fct_ps.mean" and so on.
-static uint32_t alike(const struct weft_result_table *t, uint32_t first) {
+static uint32_t count_alike(const struct weft_result_table *t, uint32_t first) {
     const char *name = t->column[first].name, *dot = strrchr(name, '.');
     uint32_t n = 1;
     while (dot && first + n < t->columns && !strncmp(name, t->column[first + n].name, (size_t)(dot - name) + 1))
@@ -98,7 +98,7 @@ static int common_help(const struct weft_result_column *first, const struct weft
 static void print_columns(const struct weft_result_table *t) {
     for (uint32_t i = 0, n; i < t->columns; i += n) {
         const struct weft_result_column *c = &t->column[i];
-        const char *dot = strrchr(c->name, '.'), *unit = weft_result_unit(&t->column[i + (n = alike(t, i)) - 1]);
+        const char *dot = strrchr(c->name, '.'), *unit = weft_result_unit(&t->column[i + (n = count_alike(t, i)) - 1]);
         printf("| `%.*s", (int)(n > 1 ? dot + 1 - c->name : (long)strlen(c->name)), c->name);
         for (uint32_t k = 0; n > 1 && k < n; k++)
             printf("%s%s", k ? "," : "{", strrchr(t->column[i + k].name, '.') + 1);

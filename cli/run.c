@@ -176,7 +176,7 @@ static enum weft_status check_savable(const struct weft_cli_simulation *s, struc
 }
 
 /// Everything except running.
-static enum weft_status prepare(struct work *work, struct weft_error *error) {
+static enum weft_status prepare_run(struct work *work, struct weft_error *error) {
     const struct weft_cli_options *o = &work->o;
     uint32_t variant;
     struct weft_cli_claims claims; // a single run does not need them, but an error in them is refused
@@ -209,7 +209,7 @@ static void print_table(FILE *file, const void *run) {
 }
 
 /// Writes and prints the results; `error` is that of the run.
-static enum weft_status report(struct work *work, enum weft_status status, struct weft_error *error) {
+static enum weft_status report_run(struct work *work, enum weft_status status, struct weft_error *error) {
     const struct weft_cli_options *o = &work->o;
     const struct weft_stored *stored = &work->stored;
     struct weft_error output = {0};
@@ -236,11 +236,11 @@ static enum weft_status report(struct work *work, enum weft_status status, struc
 }
 
 /// Returns the exit status; `error` is set if something should be said on standard error.
-static enum weft_status run(struct work *work, struct weft_error *error) {
+static enum weft_status run_work(struct work *work, struct weft_error *error) {
     weft_cli_catch_interrupt();
     const struct weft_scenario *scenario = work->s.scenario;
     enum weft_status status = weft_cli_simulation_run(&work->s, &work->o, scenario->variant, &work->run, error);
-    if (work->s.outcome) status = report(work, status, error);
+    if (work->s.outcome) status = report_run(work, status, error);
     return status;
 }
 
@@ -251,7 +251,7 @@ static void work_end(struct work *work) {
 }
 
 /// `given`: the options of this command, which apply in addition to those that the run began with.
-static enum weft_status resume(const struct weft_cli_options *given, struct weft_error *error) {
+static enum weft_status resume_run(const struct weft_cli_options *given, struct weft_error *error) {
     struct weft_checkpoint *checkpoint;
     if (export_text || table_name)
         return WEFT_REFUSE(error, WEFT_NOWHERE,
@@ -278,20 +278,20 @@ static enum weft_status resume(const struct weft_cli_options *given, struct weft
     table_name = work->table_name;
     work->s.resumed = true;
     if (weft_cli_is_raw(o)) weft_cli_terminal_raw();
-    status = run(work, error);
+    status = run_work(work, error);
     work_end(work);
     return status;
 }
 
-static enum weft_status begin(struct work *work, struct weft_error *error) {
+static enum weft_status begin_run(struct work *work, struct weft_error *error) {
     work->export_text = export_text;
     work->table_name = table_name;
-    enum weft_status status = prepare(work, error);
-    if (!status) status = run(work, error);
+    enum weft_status status = prepare_run(work, error);
+    if (!status) status = run_work(work, error);
     return status;
 }
 
-static int end(const struct work *work, const struct weft_error *error, enum weft_status status) {
+static int end_run(const struct work *work, const struct weft_error *error, enum weft_status status) {
     if (error->status) weft_cli_fail_scenario(error, work->read);
     return (int)status;
 }
@@ -300,11 +300,11 @@ static int end(const struct work *work, const struct weft_error *error, enum wef
 static int run_saved(int argc, char **argv) {
     struct weft_error error = {0};
     enum weft_status status = weft_cli_checkpoint_begin(&saving, argc, &argv, &error);
-    if (status) return end(&(struct work){0}, &error, status);
+    if (status) return end_run(&(struct work){0}, &error, status);
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct work *work = weft_arena_alloc(arena, 1, sizeof *work);
     int exit_status = weft_cli_parse(&command, argc, argv, &work->o);
-    if (exit_status == WEFT_CLI_GO) exit_status = end(work, &error, begin(work, &error));
+    if (exit_status == WEFT_CLI_GO) exit_status = end_run(work, &error, begin_run(work, &error));
     work_end(work);
     return exit_status;
 }
@@ -320,13 +320,13 @@ int weft_cli_run(int argc, char **argv) {
     command.answer = weft_run_answer();
     int exit_status = weft_cli_parse(&command, argc, argv, &work.o);
     if (exit_status == WEFT_CLI_GO && saving.resume)
-        exit_status = end(&work, &error, resume(&work.o, &error));
+        exit_status = end_run(&work, &error, resume_run(&work.o, &error));
     else if (exit_status == WEFT_CLI_GO && !work.o.operands)
         exit_status = expect_scenario();
     else if (exit_status == WEFT_CLI_GO && saving.every)
         exit_status = run_saved(argc, argv);
     else if (exit_status == WEFT_CLI_GO)
-        exit_status = end(&work, &error, begin(&work, &error));
+        exit_status = end_run(&work, &error, begin_run(&work, &error));
     work_end(&work);
     return exit_status;
 }

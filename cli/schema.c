@@ -41,7 +41,7 @@ static void type_uint(struct weft__json *j, const struct weft_param *row) {
         weft__json_key_u64(j, "maximum", bound);
 }
 
-static void names(struct weft__json *j, const char *const *name) {
+static void put_names(struct weft__json *j, const char *const *name) {
     weft__json_key(j, "enum");
     weft__json_begin_array(j);
     for (; *name; name++)
@@ -82,7 +82,7 @@ static void type_of(struct weft__json *j, const struct weft_param *row) {
         member(j, "enum", BOOLS, NULL);
         return;
     case WEFT_PARAM_CHOICE:
-        names(j, row->choices);
+        put_names(j, row->choices);
         return;
     case WEFT_PARAM_DSCP_MAP:
         member(j, "type", "[\"object\",\"string\"]", NULL);
@@ -100,7 +100,7 @@ static void type_of(struct weft__json *j, const struct weft_param *row) {
 }
 
 /// What editors show: the help, and what the type cannot express.
-static void describe(struct weft__json *j, const struct weft_param *row) {
+static void describe_row(struct weft__json *j, const struct weft_param *row) {
     char text[1024];
     int n = snprintf(text, sizeof text, "%s", row->help);
     if (row->dflt && *row->dflt) n += snprintf(text + n, sizeof text - (size_t)n, "; default %s", row->dflt);
@@ -110,10 +110,10 @@ static void describe(struct weft__json *j, const struct weft_param *row) {
     weft__json_key_string(j, "description", text);
 }
 
-static void parameter(struct weft__json *j, const struct weft_param *row) {
+static void put_parameter(struct weft__json *j, const struct weft_param *row) {
     weft__json_key(j, row->name);
     weft__json_begin_object(j);
-    describe(j, row);
+    describe_row(j, row);
     if (row->type == WEFT_PARAM_SECTION || row->type == WEFT_PARAM_MODEL) {
         member(j, "$ref", "\"#/$defs/%s\"",
                row->type == WEFT_PARAM_SECTION ? row->table->name
@@ -124,7 +124,7 @@ static void parameter(struct weft__json *j, const struct weft_param *row) {
     weft__json_end_object(j);
 }
 
-static void required(struct weft__json *j, const struct weft_param_table *table, const char *kind) {
+static void put_required(struct weft__json *j, const struct weft_param_table *table, const char *kind) {
     weft__json_key(j, "required");
     weft__json_begin_array(j);
     if (kind) weft__json_string(j, kind);
@@ -142,7 +142,7 @@ static void parameters_beside(struct weft__json *j, const struct weft_param *row
             bool known = false;
             for (uint32_t before = 0; before < m && !known; before++)
                 known = weft_param_find(weft_model_at(kind, before)->params, table->rows[i].name) != NULL;
-            if (!known) parameter(j, &table->rows[i]);
+            if (!known) put_parameter(j, &table->rows[i]);
         }
     }
 }
@@ -156,7 +156,7 @@ static void table_object(struct weft__json *j, const struct weft_param_table *ta
     weft__json_begin_object(j);
     if (model) member(j, "kind", "{\"const\":\"%s\"}", model->name);
     for (uint32_t i = 0; i < table->n; i++)
-        parameter(j, &table->rows[i]);
+        put_parameter(j, &table->rows[i]);
     for (uint32_t i = 0; i < table->n; i++)
         if (table->rows[i].beside) parameters_beside(j, &table->rows[i]);
     for (const char *const *list = table->lists; list && *list; list++)
@@ -167,7 +167,7 @@ static void table_object(struct weft__json *j, const struct weft_param_table *ta
                "{\"type\":\"object\",\"additionalProperties\":{\"anyOf\":[" REFERENCE ",{\"type\":\"string\"}]}}",
                weft_kind_name(model->kind));
     weft__json_end_object(j);
-    required(j, table, NULL);
+    put_required(j, table, NULL);
     weft__json_key_bool(j, "additionalProperties", false);
     weft__json_end_object(j);
 }
@@ -228,7 +228,7 @@ static void box_references(struct weft__json *j) {
 }
 
 /// "devices": entries with a match and the sections that differ.
-static void devices(struct weft__json *j) {
+static void put_devices(struct weft__json *j) {
     weft__json_key(j, "devices");
     weft__json_begin_object(j);
     weft__json_key_string(j, "type", "array");
@@ -268,7 +268,7 @@ void weft_cli_schema(FILE *file) {
     member(&j, "topology", REFERENCE, "topology");
     member(&j, "events", TYPE, "array");
     box_references(&j);
-    devices(&j);
+    put_devices(&j);
     member(&j, "workload", "{\"type\":\"array\",\"items\":" REFERENCE "}", "workload");
     member(&j, "run", REFERENCE, "run");
     member(&j, "control", REFERENCE, "control");

@@ -43,7 +43,7 @@ bool weft_cli_interrupted(void) {
     return atomic_load(&interrupted);
 }
 
-static void take(struct weft_cli_simulation *s) {
+static void take_whole(struct weft_cli_simulation *s) {
     s->scenario = s->whole->scenario;
     s->topology = s->whole->topology;
     s->workload = s->whole->workload;
@@ -54,7 +54,7 @@ enum weft_status weft_cli_simulation_init(struct weft_cli_simulation *s, const s
                                           uint32_t variant, struct weft_error *ret_error) {
     *s = (struct weft_cli_simulation){0};
     enum weft_status status = weft_simulation_new(file, variant, &s->whole, ret_error);
-    if (!status) take(s);
+    if (!status) take_whole(s);
     return status;
 }
 
@@ -62,7 +62,7 @@ enum weft_status weft_cli_simulation_count(struct weft_cli_simulation *s, const 
                                            uint32_t variant, struct weft_error *ret_error) {
     *s = (struct weft_cli_simulation){0};
     enum weft_status status = weft_simulation_count(file, variant, &s->whole, ret_error);
-    if (!status) take(s);
+    if (!status) take_whole(s);
     return status;
 }
 

@@ -54,20 +54,21 @@ static const struct weft_cli_command command = {
 
 // --- options ------------------------------------------------------------------------------------------------------
 
-static bool refuse(const char *text) {
+static bool refuse_options(const char *text) {
     fprintf(stderr, "weft: %s\n", text);
     return false;
 }
 
 static bool check_options(const struct weft_cli_options *o) {
-    if (zip && sample_text) return refuse("--zip and --sample are two kinds of points; expected one of them");
-    if (csv && o->json) return refuse("--csv and --json both go to standard output; expected one of them");
-    if (merge && task_text) return refuse("--merge is of all tasks; expected it without --task");
-    if (merge && !o->out) return refuse("--merge: expected --out DIR, where the tasks have left their runs");
+    if (zip && sample_text) return refuse_options("--zip and --sample are two kinds of points; expected one of them");
+    if (csv && o->json) return refuse_options("--csv and --json both go to standard output; expected one of them");
+    if (merge && task_text) return refuse_options("--merge is of all tasks; expected it without --task");
+    if (merge && !o->out) return refuse_options("--merge: expected --out DIR, where the tasks have left their runs");
     if (merge && access(o->out, F_OK))
-        return refuse("--merge: --out names no folder; expected the one that the tasks have written");
+        return refuse_options("--merge: --out names no folder; expected the one that the tasks have written");
     for (uint32_t i = 0; seeds_text && i < vary.n; i++)
-        if (!strncmp(vary.value[i], "run.seed=", 9)) return refuse("--seeds and --vary run.seed; expected one of them");
+        if (!strncmp(vary.value[i], "run.seed=", 9))
+            return refuse_options("--seeds and --vary run.seed; expected one of them");
     return true;
 }
 
@@ -163,7 +164,7 @@ static enum weft_status add_metrics(struct sweep *s, struct weft_error *ret_erro
 
 // --- results ------------------------------------------------------------------------------------------------------
 
-static enum weft_status show(struct sweep *s, struct weft_error *ret_error) {
+static enum weft_status show_sweep(struct sweep *s, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     struct weft_sweep_best best;
     if (s->best) best = weft_sweep_best(&s->r, s->best, s->o->arena);
@@ -178,8 +179,8 @@ static enum weft_status show(struct sweep *s, struct weft_error *ret_error) {
     return status;
 }
 
-static enum weft_status sweep(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                              struct weft_error *ret_error) {
+static enum weft_status sweep_file(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                   struct weft_error *ret_error) {
     struct sweep s = {.o = o, .lock = -1, .merge = merge};
     struct weft_sweep_options options;
     uint32_t jobs;
@@ -191,9 +192,9 @@ static enum weft_status sweep(const struct weft_cli_options *o, const struct wef
     if (status) return status;
     sweep_begin(&s, o->operand[0]);
     status = add_metrics(&s, ret_error);
-    return status ? status : sweep_through(&s, jobs, show, ret_error);
+    return status ? status : sweep_through(&s, jobs, show_sweep, ret_error);
 }
 
 int weft_cli_sweep(int argc, char **argv) {
-    return weft_cli_on_scenario(&command, argc, argv, sweep);
+    return weft_cli_on_scenario(&command, argc, argv, sweep_file);
 }

@@ -48,7 +48,7 @@ static int run_point(void *context, uint32_t i) {
 }
 
 /// The last text that a run printed: why it failed.
-static const char *why(const struct sweep *s, const struct weft_cli_ended *ended) {
+static const char *why_failed(const struct sweep *s, const struct weft_cli_ended *ended) {
     struct weft_arena *arena = s->o->arena;
     size_t size;
     if (ended->signal == SIGALRM && s->timeout_ps) {
@@ -73,7 +73,7 @@ static void on_end(void *context, uint32_t i, const struct weft_cli_ended *ended
     uint32_t run = s->own[i];
     struct weft_error error = {0};
     if (ended->status && ended->status != WEFT_ERROR_STALL) {
-        const char *message = why(s, ended);
+        const char *message = why_failed(s, ended);
         fprintf(stderr, "weft: %s failed: %s\n", sweep_run_name(s, run), message);
         if (weft_sweep_record_failure(s->record[run], message, ended->status == WEFT_ERROR_CONSERVATION, &error))
             weft_cli_fail(&error);
@@ -91,7 +91,7 @@ static bool is_done(void *context, uint32_t i) {
 }
 
 /// Runs of one point cost the same.
-static double cost(void *context, uint32_t i) {
+static double cost_of(void *context, uint32_t i) {
     const struct sweep *s = context;
     return s->cost[s->own[i] / s->plan->seeds];
 }
@@ -102,7 +102,7 @@ enum weft_status sweep_run(struct sweep *s, uint32_t jobs, struct weft_error *re
                                    .at_a_time = jobs,
                                    .quiet = s->o->quiet,
                                    .timeout_ps = s->timeout_ps,
-                                   .cost = cost,
+                                   .cost = cost_of,
                                    .is_done = is_done,
                                    .work = run_point,
                                    .on_end = on_end,

@@ -17,7 +17,7 @@ static void mention_share(const struct sweep *s) {
     fputs("; when all tasks are, --merge shows the sweep\n", stderr);
 }
 
-static enum weft_status judge(const struct sweep *s) {
+static enum weft_status judge_runs(const struct sweep *s) {
     uint32_t due = 0, stalled = 0, bug = 0;
     for (uint32_t i = 0; i < s->owned; i++) {
         const struct weft_sweep_run *run = &s->r.run[s->own[i]];
@@ -67,7 +67,7 @@ static enum weft_status run_all(struct sweep *s, uint32_t jobs, sweep_show show,
         mention_share(s);
     else
         status = show(s, ret_error);
-    enum weft_status judged = judge(s);
+    enum weft_status judged = judge_runs(s);
     if (s->interrupted) {
         sweep_say_interrupted(s);
         return WEFT_INTERRUPTED;

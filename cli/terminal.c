@@ -129,7 +129,7 @@ static void give_up(void) {
     terminal.raw = true;
 }
 
-static ssize_t take(void *cookie, const char *text, size_t size) {
+static ssize_t take_text(void *cookie, const char *text, size_t size) {
     (void)cookie;
     size_t n = 0;
     while (n < size && !terminal.raw && take_byte(text[n]))
@@ -149,8 +149,8 @@ static unsigned find_width(void) {
     return width < WIDTH_LEAST ? WIDTH_LEAST : (unsigned)width;
 }
 
-static void install(unsigned width) {
-    static const cookie_io_functions_t functions = {.write = take};
+static void install_stream(unsigned width) {
+    static const cookie_io_functions_t functions = {.write = take_text};
     FILE *stream = terminal.file ? NULL : fopencookie(NULL, "w", functions);
     if (!stream) return;
     setvbuf(stream, NULL, _IOLBF, BUFSIZ);
@@ -162,7 +162,7 @@ static void install(unsigned width) {
 void weft_cli_terminal_begin(void) {
     const char *none = getenv("NO_COLOR"), *kind = getenv("TERM");
     if (!isatty(STDOUT_FILENO)) return;
-    install(find_width());
+    install_stream(find_width());
     terminal.color = !(none && *none) && kind && strcmp(kind, "dumb");
 }
 
@@ -170,7 +170,7 @@ bool weft_cli_terminal_color(const char *when) {
     if (!strcmp(when, "auto")) return true;
     bool always = !strcmp(when, "always");
     if (!always && strcmp(when, "never")) return false;
-    if (always) install(WEFT__LAYOUT_ANY); // if it is no terminal
+    if (always) install_stream(WEFT__LAYOUT_ANY); // if it is no terminal
     terminal.color = always;
     return true;
 }

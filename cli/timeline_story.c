@@ -205,10 +205,10 @@ struct weight {
     const struct weft_story *story;
 };
 
-static struct weight weigh(const struct weft_story *s) {
+static struct weight weigh_story(const struct weft_story *s) {
     struct weight w = {s->kind == WEFT_STORY_PAUSE ? s->total_ps : 0, s->events, s};
     for (const struct weft_story *c = s->child; c; c = c->next) {
-        struct weight below = weigh(c);
+        struct weight below = weigh_story(c);
         w.paused_ps += below.paused_ps;
         w.events += below.events;
     }
@@ -244,7 +244,7 @@ static void print_children(const struct timeline_view *v, const struct weft_stor
     struct weight *child = weft_arena_alloc(v->arena, n, sizeof *child);
     n = 0;
     for (const struct weft_story *c = parent->child; c; c = c->next)
-        if (part_of(v, c) == part) child[n++] = weigh(c);
+        if (part_of(v, c) == part) child[n++] = weigh_story(c);
     shown = v->limit && v->limit < n ? v->limit : n;
     if (shown < n && part == HAPPENINGS) qsort(child, n, sizeof *child, by_weight);
     qsort(child, shown, sizeof *child, by_first);

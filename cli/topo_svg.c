@@ -50,7 +50,7 @@ struct drawing {
     uint32_t boxes, edges, rows;
 };
 
-static uint64_t mix(uint64_t value) {
+static uint64_t mix_hash(uint64_t value) {
     return weft__hash(WEFT__HASH_START, &value, sizeof value);
 }
 
@@ -121,14 +121,14 @@ static uint64_t *colour_nodes(const struct drawing *d) {
     uint64_t *colour = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->nodes, sizeof *colour);
     uint64_t *next = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->nodes, sizeof *next);
     for (uint32_t n = 0; n < t->nodes; n++)
-        colour[n] = mix((uint64_t)network_of(t, n) << 32 | d->row_of[n]);
+        colour[n] = mix_hash((uint64_t)network_of(t, n) << 32 | d->row_of[n]);
     for (int round = 0; round < ROUNDS; round++) {
         for (uint32_t n = 0; n < t->nodes; n++) {
             const struct weft_node_info *node = &t->node[n];
             uint64_t sum = 0;
             for (uint32_t p = node->port0; p < node->port0 + node->ports; p++)
-                sum += mix(colour[peer_of(t, p)] ^ t->link[t->port[p].link].rate_bps);
-            next[n] = mix(colour[n] + 3 * sum);
+                sum += mix_hash(colour[peer_of(t, p)] ^ t->link[t->port[p].link].rate_bps);
+            next[n] = mix_hash(colour[n] + 3 * sum);
         }
         memcpy(colour, next, t->nodes * sizeof *colour);
     }
@@ -193,7 +193,7 @@ static uint64_t pod_of(const struct drawing *d, uint32_t node) {
 static void box_alike_in_pods(struct drawing *d) {
     uint64_t *colour = colour_nodes(d);
     for (uint32_t n = 0; n < d->t->nodes; n++)
-        colour[n] = mix(colour[n] ^ mix(pod_of(d, n)));
+        colour[n] = mix_hash(colour[n] ^ mix_hash(pod_of(d, n)));
     box_by_colour(d, colour, false);
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, colour, d->t->nodes * sizeof *colour);
 }
@@ -235,7 +235,7 @@ static void list_edges(struct drawing *d) {
             d->edge[d->edges++] = d->edge[l];
 }
 
-static bool fits(const struct drawing *d) {
+static bool fits_drawing(const struct drawing *d) {
     for (uint32_t r = 0; r < d->rows; r++)
         if (d->row[r].boxes > BOXES_MAX) return false;
     return d->edges <= EDGES_MAX;
@@ -247,14 +247,14 @@ static bool has_pods(const struct weft_topology *t) {
     return false;
 }
 
-static void fold(struct drawing *d) {
+static void fold_boxes(struct drawing *d) {
     static void (*const box[])(struct drawing *) = {box_each, box_hosts, box_alike_in_pods, box_pods, box_alike};
     for (size_t i = 0; i < sizeof box / sizeof *box; i++) {
         if (box[i] == box_pods && !has_pods(d->t)) continue;
         clear_boxes(d);
         box[i](d);
         list_edges(d);
-        if (fits(d)) break;
+        if (fits_drawing(d)) break;
     }
 }
 
@@ -267,7 +267,7 @@ static bool has_arcs(const struct drawing *d) {
     return false;
 }
 
-static void place(struct drawing *d) {
+static void place_boxes(struct drawing *d) {
     uint32_t *placed = weft_memory_new(WEFT_MEMORY_TOPOLOGY, d->rows, sizeof *placed);
     double top = MARGIN + (has_arcs(d) ? ARCS : 60), bottom = HEIGHT - MARGIN - 40;
     for (uint32_t r = 0; r < d->rows; r++)
@@ -410,8 +410,8 @@ void topo_print_svg(FILE *file, const void *answer) {
     d.box = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->nodes, sizeof *d.box);
     d.edge = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->links, sizeof *d.edge);
     list_rows(&d);
-    fold(&d);
-    place(&d);
+    fold_boxes(&d);
+    place_boxes(&d);
     fprintf(file, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' role='img'>\n<style>%s</style>\n", WIDTH,
             HEIGHT, style);
     fprintf(file, "<text class='title' x='%d' y='%d'>", MARGIN, MARGIN);

@@ -39,7 +39,7 @@ static const struct weft_cli_command command = {
 };
 
 /// Claims can be judged if every run has ended by itself, stalled or not.
-static int judge(const struct verify *v) {
+static int judge_claims(const struct verify *v) {
     static const enum weft_status by_gravity[] = {WEFT_ERROR_CONSERVATION, WEFT_ERROR_SYSTEM, WEFT_ERROR_INPUT,
                                                   WEFT_ERROR_STALL, WEFT_ERROR_CLAIM};
     bool met[WEFT_ERROR_CLAIM + 1] = {0};
@@ -62,7 +62,7 @@ static enum weft_status read_options(struct verify *v) {
                                                                                              : WEFT_OK;
 }
 
-static int verify(struct verify *v, struct weft_error *ret_error) {
+static int verify_all(struct verify *v, struct weft_error *ret_error) {
     enum weft_status status = read_options(v);
     for (uint32_t i = 0; i < v->o->operands && !status; i++)
         status = verify_read(v, v->o->operand[i], ret_error);
@@ -77,7 +77,7 @@ static int verify(struct verify *v, struct weft_error *ret_error) {
     }
     if (status) return (int)status;
     status = verify_answer(v, ret_error);
-    return status ? (int)status : judge(v);
+    return status ? (int)status : judge_claims(v);
 }
 
 int weft_cli_verify(int argc, char **argv) {
@@ -86,7 +86,7 @@ int weft_cli_verify(int argc, char **argv) {
     int exit_status = weft_cli_parse(&command, argc, argv, &o);
     struct verify v = {.o = &o, .last = &v.first, .last_task = &v.task};
     if (exit_status == WEFT_CLI_GO) {
-        exit_status = verify(&v, &error);
+        exit_status = verify_all(&v, &error);
         if (error.status) weft_cli_fail_scenario(&error, v.preparing ? v.preparing->file : NULL);
     }
     for (struct verified *s = v.first; s; s = s->next)

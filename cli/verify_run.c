@@ -34,7 +34,7 @@ static uint32_t count_values(const struct verify_task *t) {
 }
 
 /// weft run --quiet --threads=N --variant=NAME --set=... --pick=PATH -- PATH, or weft topo --pick=PATH and so on.
-static char **arguments(const struct verify *v, const struct verify_task *t) {
+static char **task_arguments(const struct verify *v, const struct verify_task *t) {
     struct weft_arena *arena = v->o->arena;
     char **argv = weft_arena_alloc(arena, t->settings + v->o->allow_writes + count_values(t) + 13, sizeof *argv);
     const char *command = t->from == WEFT_CLAIM_FROM_RUN ? "run" : weft_claim_from_names[t->from];
@@ -65,7 +65,7 @@ static char **arguments(const struct verify *v, const struct verify_task *t) {
 
 static int run_task(void *context, uint32_t run) {
     const struct verify *v = context;
-    execv("/proc/self/exe", arguments(v, v->at[run]));
+    execv("/proc/self/exe", task_arguments(v, v->at[run]));
     return WEFT_ERROR_SYSTEM;
 }
 
@@ -165,7 +165,7 @@ static enum taken take_values(const struct verify_task *t, FILE *out) {
 }
 
 /// Takes a task's values, or its error. A command that lacks one ends as with bad input, and has printed the others.
-static void take(void *context, uint32_t run, const struct weft_cli_ended *ended) {
+static void take_task(void *context, uint32_t run, const struct weft_cli_ended *ended) {
     struct verify *v = context;
     struct verify_task *t = v->at[run];
     enum weft_status status = ended->status;
@@ -197,7 +197,7 @@ enum weft_status verify_run(struct verify *v, struct weft_error *ret_error) {
                                    .quiet = v->o->quiet,
                                    .is_done = is_done,
                                    .work = run_task,
-                                   .on_end = take,
+                                   .on_end = take_task,
                                    .context = v};
     v->at = weft_arena_alloc(v->o->arena, v->tasks, sizeof(struct verify_task *));
     uint32_t n = 0;

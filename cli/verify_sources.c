@@ -38,7 +38,7 @@ struct index_of_sources {
     uint32_t sources, statements;
 };
 
-static struct verify_statement *find(const struct index_of_sources *x, const char *id, size_t length) {
+static struct verify_statement *find_statement(const struct index_of_sources *x, const char *id, size_t length) {
     for (uint32_t i = 0; i < x->statements; i++)
         if (strlen(x->statement[i].id) == length && !strncmp(x->statement[i].id, id, length)) return &x->statement[i];
     return NULL;
@@ -53,7 +53,7 @@ static enum weft_status add_statement(struct index_of_sources *x, const struct w
     struct verify_statement one = {0};
     enum weft_status status = weft__params_load_at(&statement_table, entry, path, &one, x->arena, ret_error);
     if (status) return status;
-    if (find(x, one.id, strlen(one.id)))
+    if (find_statement(x, one.id, strlen(one.id)))
         return WEFT_REFUSE(ret_error, entry->place, "%s.id: %s is a duplicate", path, one.id);
     one.source = x->source[x->sources].name;
     x->statement[x->statements++] = one;
@@ -102,7 +102,7 @@ static enum weft_status note_claim(struct index_of_sources *x, const struct veri
         at += strspn(at, ", ");
         size_t length = strcspn(at, ", ");
         if (!length) break;
-        struct verify_statement *to = find(x, at, length);
+        struct verify_statement *to = find_statement(x, at, length);
         if (!to) return WEFT_REFUSE(ret_error, c->place, "checks: no source has a statement %.*s", (int)length, at);
         bool again = false;
         for (uint32_t i = 0; i < to->checks; i++) {

@@ -94,8 +94,9 @@ static bool follows_ranks(const struct sweep *s, uint32_t run, const struct weft
 }
 
 /// The measurements of every run; with the first seed also where the time went.
-static struct weft_sweep_kept *keep(const struct sweep *s, uint32_t run, const struct weft_scenario_file *file,
-                                    const struct weft_run *measured, const struct weft_follow *ranks, uint32_t *ret_n) {
+static struct weft_sweep_kept *keep_measured(const struct sweep *s, uint32_t run, const struct weft_scenario_file *file,
+                                             const struct weft_run *measured, const struct weft_follow *ranks,
+                                             uint32_t *ret_n) {
     uint32_t n, parts = 0;
     struct weft_sweep_kept *kept = weft_versus_measure(measured, s->o->arena, &n), *why = NULL;
     if (is_explained(s, run))
@@ -116,20 +117,20 @@ static const char *span_text(double seconds, struct weft_arena *arena) {
                           : weft_arena_format(arena, "%.0f h", seconds / 3600);
 }
 
-static bool begins(const char *text, const char *with) {
+static bool begins_with(const char *text, const char *with) {
     return !strncmp(text, with, strlen(with));
 }
 
 /// What fast-forward will skip is known once it has.
-static bool skips(const struct versus *x) {
+static bool skips_ahead(const struct versus *x) {
     const struct weft_tree *mode = weft_tree_find(x->run, "fast_forward");
     for (uint32_t i = 0; i < x->sweep.o->settings; i++)
-        if (begins(x->sweep.o->setting[i], "run.fast_forward=")) return true;
+        if (begins_with(x->sweep.o->setting[i], "run.fast_forward=")) return true;
     return mode && mode->type != WEFT_TREE_NULL;
 }
 
 /// Says what is to come; asks nothing.
-static void announce(const struct sweep *s, uint32_t jobs) {
+static void announce_runs(const struct sweep *s, uint32_t jobs) {
     enum { EXPLAINED = 3 }; // runs, of one that is explained
     double seconds = 0, longest = 0;
     uint32_t due = 0;
@@ -145,7 +146,7 @@ static void announce(const struct sweep *s, uint32_t jobs) {
     const char *sum = span_text(seconds, s->o->arena), *until = span_text(wall, s->o->arena);
     if (!due || s->o->quiet) return;
     fprintf(stderr, "weft: %s, ", weft__counted(due, "run").text);
-    if (skips((const struct versus *)s))
+    if (skips_ahead((const struct versus *)s))
         fprintf(stderr, "%s of processor time at most, less what fast-forward skips; %s with %u at a time\n", sum,
                 until, jobs);
     else
@@ -218,7 +219,7 @@ static void note_changes(struct versus *x) {
     x->v.change = line;
 }
 
-static enum weft_status tell(struct versus *x, struct weft_error *ret_error) {
+static enum weft_status tell_answer(struct versus *x, struct weft_error *ret_error) {
     const struct weft_cli_options *o = x->sweep.o;
     if (old) note_changes(x);
     x->answer = weft_versus_answer(&x->v, x->sweep.interrupted, o->arena);
@@ -227,15 +228,15 @@ static enum weft_status tell(struct versus *x, struct weft_error *ret_error) {
     return status ? status : told;
 }
 
-static enum weft_status show(struct sweep *s, struct weft_error *ret_error) {
+static enum weft_status show_versus(struct sweep *s, struct weft_error *ret_error) {
     struct versus *x = (struct versus *)s;
     weft_versus_judge(&x->v, s->o->arena);
-    return tell(x, ret_error);
+    return tell_answer(x, ret_error);
 }
 
 // --- what is run --------------------------------------------------------------------------------------------------
 
-static bool refuse(const char *text) {
+static bool refuse_options(const char *text) {
     fprintf(stderr, "weft: %s\n", text);
     return false;
 }
@@ -243,22 +244,23 @@ static bool refuse(const char *text) {
 /// What settings cannot change: all fabrics do the same work with the same seeds.
 static bool check_settings(const struct weft_cli_options *o) {
     for (uint32_t i = 0; i < o->settings; i++) {
-        const char *said = begins(o->setting[i], "workload")    ? "the work is JOB's; expected settings of fabrics, "
-                                                                  "hosts and the run"
-                           : begins(o->setting[i], "run.seed=") ? "expected --seeds"
-                                                                : NULL;
-        if (said) return refuse(weft_arena_format(o->arena, "versus: --set %s: %s", o->setting[i], said));
+        const char *said = begins_with(o->setting[i], "workload") ? "the work is JOB's; expected settings of fabrics, "
+                                                                    "hosts and the run"
+                           : begins_with(o->setting[i], "run.seed=") ? "expected --seeds"
+                                                                     : NULL;
+        if (said) return refuse_options(weft_arena_format(o->arena, "versus: --set %s: %s", o->setting[i], said));
     }
     return true;
 }
 
 static bool check_options(const struct weft_cli_options *o) {
     if (!check_settings(o)) return false;
-    if (!o->operands && !battery.name) return refuse("versus: expected JOB, or --battery quick or full");
-    if (merge && task_text) return refuse("--merge is of all tasks; expected it without --task");
-    if (merge && !o->out) return refuse("--merge: expected --out DIR, where the tasks have left their runs");
-    if (!battery.name && (battery.sizes || battery.cases)) return refuse("--sizes and --cases are of a --battery");
-    if (!o->operands && o->variant) return refuse("--variant is of JOB; expected JOB");
+    if (!o->operands && !battery.name) return refuse_options("versus: expected JOB, or --battery quick or full");
+    if (merge && task_text) return refuse_options("--merge is of all tasks; expected it without --task");
+    if (merge && !o->out) return refuse_options("--merge: expected --out DIR, where the tasks have left their runs");
+    if (!battery.name && (battery.sizes || battery.cases))
+        return refuse_options("--sizes and --cases are of a --battery");
+    if (!o->operands && o->variant) return refuse_options("--variant is of JOB; expected JOB");
     return true;
 }
 
@@ -309,8 +311,8 @@ static enum weft_status add_cases(const struct weft_cli_options *o, const struct
 
 /// The job's sections are laid over the scenario, which has the same text, with their places in the job's own file, so
 /// that errors point there. With cases they are only in the text, because settings would apply to the other cases too.
-static enum weft_status compose(struct versus *x, const struct versus_job *job, struct versus_kept **kept,
-                                const struct weft_scenario_file **ret_file, struct weft_error *ret_error) {
+static enum weft_status compose_job(struct versus *x, const struct versus_job *job, struct versus_kept **kept,
+                                    const struct weft_scenario_file **ret_file, struct weft_error *ret_error) {
     const struct weft_cli_options *o = x->sweep.o;
     struct weft_scenario_file *file = NULL;
     x->text = weft_versus_compose(&x->v, job->work, job->run, o->arena);
@@ -346,16 +348,16 @@ static enum weft_status run_all(struct versus *x, const struct weft_scenario_fil
     sweep_begin(s, x->v.job ? x->v.job : "battery");
     s->metric = weft_arena_alloc(s->o->arena, 1, sizeof *s->metric);
     s->r.metric = s->metric;
-    s->keep = keep;
+    s->keep = keep_measured;
     s->follows_ranks = follows_ranks;
-    s->announce = announce;
+    s->announce = announce_runs;
     s->kept = "versus time_ps";
     x->v.results = &s->r;
-    return sweep_through(s, jobs, show, ret_error);
+    return sweep_through(s, jobs, show_versus, ret_error);
 }
 
-static enum weft_status versus(const struct weft_cli_options *o, struct versus_kept **kept,
-                               struct weft_error *ret_error) {
+static enum weft_status run_versus(const struct weft_cli_options *o, struct versus_kept **kept,
+                                   struct weft_error *ret_error) {
     struct versus x = {.sweep = {.o = o, .lock = -1, .merge = merge}};
     struct versus_job job = {0};
     const struct weft_scenario_file *file = NULL;
@@ -373,8 +375,8 @@ static enum weft_status versus(const struct weft_cli_options *o, struct versus_k
     if (!status) status = add_cases(o, &job, &x.v, ret_error);
     x.v.n_all = x.v.n_cases;
     if (!status && assumptions) status = versus_assumptions_add(o, &x.v, ret_error);
-    if (!status && !x.v.variants) status = tell(&x, ret_error);
-    if (!status && x.v.variants) status = compose(&x, &job, kept, &file, ret_error);
+    if (!status && !x.v.variants) status = tell_answer(&x, ret_error);
+    if (!status && x.v.variants) status = compose_job(&x, &job, kept, &file, ret_error);
     if (!status && x.v.variants) status = run_all(&x, file, jobs, ret_error);
     return status;
 }
@@ -385,7 +387,7 @@ int weft_cli_versus(int argc, char **argv) {
     struct versus_kept *kept = NULL;
     int status = weft_cli_parse(&command, argc, argv, &o);
     if (status == WEFT_CLI_GO) {
-        status = (int)versus(&o, &kept, &error);
+        status = (int)run_versus(&o, &kept, &error);
         if (error.status) weft_cli_fail(&error);
     }
     for (; kept; kept = kept->next)

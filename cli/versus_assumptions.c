@@ -24,13 +24,14 @@ static bool is_number(const struct weft_param *row) {
 }
 
 /// Prices and power change no time (src/versus/energy.c handles watts), and neither do settings of a run.
-static bool counts(const struct weft_param *row, const char *path) {
+static bool counts_row(const struct weft_param *row, const char *path) {
     const char *dot = strrchr(path, '.');
     return row && is_number(row) && row->help && strstr(row->help, "assumed") && strncmp(path, "run.", 4) != 0 &&
            !(dot && !strcmp(dot, ".watts"));
 }
 
-static struct weft_versus_assumption *find(struct finder *f, const char *path, const char *help, uint32_t *ret_i) {
+static struct weft_versus_assumption *find_assumption(struct finder *f, const char *path, const char *help,
+                                                      uint32_t *ret_i) {
     struct weft_versus *v = f->v;
     for (uint32_t i = 0; i < v->assumptions; i++)
         if (!strcmp(v->assumption[ *ret_i = i].path, path)) return &v->assumption[i];
@@ -47,12 +48,12 @@ static void on_value(void *context, const char *path, const char *value, const c
     const struct weft_param *row = weft_scenario_row(f->scenario, path);
     uint32_t i;
     (void)dflt;
-    if (!counts(row, path) || !find(f, path, row->help, &i)) return;
+    if (!counts_row(row, path) || !find_assumption(f, path, row->help, &i)) return;
     f->value[i] = weft_arena_text(f->o->arena, value);
 }
 
 /// The text of half or twice a value; NULL: it is 0, or not a number.
-static const char *scaled(const struct weft_param *row, const char *value, bool twice, struct weft_arena *arena) {
+static const char *scaled_text(const struct weft_param *row, const char *value, bool twice, struct weft_arena *arena) {
     union {
         uint64_t whole;
         double real;
@@ -119,7 +120,7 @@ static enum weft_status add_fabric(struct finder *f, struct weft_error *ret_erro
         for (unsigned k = 0; k < 2; k++) {
             struct weft_versus_assumption *a = &f->v->assumption[i];
             const char *value = f->value[i];
-            if (value) value = scaled(weft_scenario_row(scenario, a->path), value, k, f->o->arena);
+            if (value) value = scaled_text(weft_scenario_row(scenario, a->path), value, k, f->o->arena);
             if (value && can_have(f, a->path, value)) a->value[k][f->fabric] = value;
         }
     weft_scenario_free(scenario);
@@ -128,7 +129,7 @@ static enum weft_status add_fabric(struct finder *f, struct weft_error *ret_erro
 }
 
 /// Whether any fabric can have this value.
-static bool anywhere(const struct weft_versus *v, const struct weft_versus_assumption *a, bool twice) {
+static bool has_anywhere(const struct weft_versus *v, const struct weft_versus_assumption *a, bool twice) {
     for (uint32_t i = 0; i < v->fabrics; i++)
         if (a->value[twice][i]) return true;
     return false;
@@ -142,7 +143,7 @@ static void add_cases(const struct weft_cli_options *o, struct weft_versus *v) {
     for (uint32_t c = 0; c < v->n_cases; c++)
         for (uint32_t i = 0; i < 2 * v->assumptions && !v->cases[c].failure; i++) {
             const struct weft_versus_assumption *a = &v->assumption[i / 2];
-            if (!anywhere(v, a, i % 2)) continue;
+            if (!has_anywhere(v, a, i % 2)) continue;
             struct weft_versus_case *more = &v->cases[v->n_all++];
             *more = v->cases[c];
             more->healthy = c;

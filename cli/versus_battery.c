@@ -55,8 +55,8 @@ static const char *size_text(weft_bytes bytes, struct weft_arena *arena) {
     return weft_arena_format(arena, "%llu%s", (unsigned long long)bytes, unit[k]);
 }
 
-static struct weft_versus_case *add(struct weft_versus *v, const char *name, const char *family, const char *workload,
-                                    enum weft_versus_measure by) {
+static struct weft_versus_case *add_case(struct weft_versus *v, const char *name, const char *family,
+                                         const char *workload, enum weft_versus_measure by) {
     struct weft_versus_case *c = &v->cases[v->n_cases++];
     *c =
         (struct weft_versus_case){.name = name, .family = family, .workload = workload, .by = by, .healthy = WEFT_NONE};
@@ -67,10 +67,10 @@ static struct weft_versus_case *add(struct weft_versus *v, const char *name, con
 static void add_collective(struct weft_versus *v, const struct collective *c, weft_bytes bytes, const char *start,
                            struct weft_arena *arena) {
     const char *size = size_text(bytes, arena);
-    add(v, weft_arena_format(arena, "%s-%s", c->family, size), c->family,
-        weft_arena_format(arena, "[{kind: collective, collective: %s, size: %s, group: battery%s}]", c->model, size,
-                          start),
-        WEFT_VERSUS_TIME)
+    add_case(v, weft_arena_format(arena, "%s-%s", c->family, size), c->family,
+             weft_arena_format(arena, "[{kind: collective, collective: %s, size: %s, group: battery%s}]", c->model,
+                               size, start),
+             WEFT_VERSUS_TIME)
         ->bytes = bytes;
 }
 
@@ -85,31 +85,34 @@ static const char *every_other(uint64_t hosts, uint64_t first, struct weft_arena
     return text;
 }
 
-static const char *range(uint64_t first, uint64_t last, struct weft_arena *arena) {
+static const char *host_range(uint64_t first, uint64_t last, struct weft_arena *arena) {
     return weft_arena_format(arena, "host-%llu..%llu", (unsigned long long)first, (unsigned long long)last);
 }
 
 static void add_mixed(struct weft_versus *v, struct weft_arena *arena) {
     uint64_t n = v->hosts, few = n / 8, sources = n / 2 < 64 ? n / 2 : 64, victims = n / 4 < 7 ? n / 4 : 7;
-    const char *others = range(few, n - 1, arena), *storage = range(0, few - 1, arena);
-    add(v, "moe", "moe",
-        "[{kind: collective, collective: {kind: all_to_all_v, skew: 4}, size: 4MiB, group: moe, start: 5s}]",
-        WEFT_VERSUS_TIME);
-    add(v, "two-jobs", "two-jobs",
+    const char *others = host_range(few, n - 1, arena), *storage = host_range(0, few - 1, arena);
+    add_case(v, "moe", "moe",
+             "[{kind: collective, collective: {kind: all_to_all_v, skew: 4}, size: 4MiB, group: moe, start: 5s}]",
+             WEFT_VERSUS_TIME);
+    add_case(
+        v, "two-jobs", "two-jobs",
         weft_arena_format(arena,
                           "[{kind: collective, collective: all_to_all, size: 4MiB, group: one, start: 5s, hosts: "
                           "\"%s\"}, {kind: collective, collective: all_reduce_ring, size: 4MiB, group: two, start: 5s, "
                           "hosts: \"%s\"}]",
                           every_other(n, 0, arena), every_other(n, 1, arena)),
         WEFT_VERSUS_TIME);
-    add(v, "incast", "incast",
+    add_case(
+        v, "incast", "incast",
         weft_arena_format(arena,
                           "[{kind: incast, group: incast, sources: %s, dst: host-0, size: 1MiB, start: 5s}, {kind: "
                           "flow, group: victims, src: %s, dst: %s, size: 1MiB, start: 5s}]",
-                          range(n - sources, n - 1, arena), range(n / 4, n / 4 + victims - 1, arena),
-                          range(1, victims, arena)),
+                          host_range(n - sources, n - 1, arena), host_range(n / 4, n / 4 + victims - 1, arena),
+                          host_range(1, victims, arena)),
         WEFT_VERSUS_VICTIMS);
-    add(v, "storage", "storage",
+    add_case(
+        v, "storage", "storage",
         weft_arena_format(arena,
                           "[{kind: poisson, group: storage, verb: read, hosts: %s, dst: %s, size: 1MiB, load: 0.08, "
                           "duration: 500us, start: 5s}]",
@@ -117,14 +120,16 @@ static void add_mixed(struct weft_versus *v, struct weft_arena *arena) {
         WEFT_VERSUS_P99);
     static const unsigned loads[] = {30, 60, 80};
     for (unsigned i = 0; i < sizeof loads / sizeof *loads; i++)
-        add(v, weft_arena_format(arena, "rpc-load-%u", loads[i]), "rpc",
+        add_case(
+            v, weft_arena_format(arena, "rpc-load-%u", loads[i]), "rpc",
             weft_arena_format(arena,
                               "[{kind: poisson, group: rpc, distribution: websearch, load: %g, duration: 500us, start: "
                               "5s}]",
                               loads[i] / 100.0),
             WEFT_VERSUS_P99)
             ->load_percent = loads[i];
-    add(v, "checkpoint", "checkpoint",
+    add_case(
+        v, "checkpoint", "checkpoint",
         weft_arena_format(arena,
                           "[{kind: periodic, group: checkpoint, src: %s, dst: %s, size: 4MiB, start: 5s}, {kind: "
                           "collective, collective: all_reduce_ring, group: training, size: 16MiB, hosts: %s, start: "
@@ -136,7 +141,8 @@ static void add_mixed(struct weft_versus *v, struct weft_arena *arena) {
 static void add_failure(struct weft_versus *v, uint32_t healthy, const struct weft_versus_failure *f,
                         struct weft_arena *arena) {
     const struct weft_versus_case h = v->cases[healthy];
-    struct weft_versus_case *c = add(v, weft_arena_format(arena, "%s-%s", h.name, f->name), h.name, h.workload, h.by);
+    struct weft_versus_case *c =
+        add_case(v, weft_arena_format(arena, "%s-%s", h.name, f->name), h.name, h.workload, h.by);
     c->failure = f;
     c->healthy = healthy;
 }
@@ -151,8 +157,9 @@ static void add_failures(struct weft_versus *v, uint32_t from, weft_bytes bytes,
             add_failure(v, c, &failures[i], arena);
     }
     for (unsigned i = 0; i < sizeof under_traffic / sizeof *under_traffic; i++)
-        add(v, weft_arena_format(arena, "recovery-%s", under_traffic[i].name), "recovery",
-            "[{kind: poisson, group: small, size: 64KiB, load: 0.02, duration: 20ms, start: 5s}]", WEFT_VERSUS_RECOVERY)
+        add_case(v, weft_arena_format(arena, "recovery-%s", under_traffic[i].name), "recovery",
+                 "[{kind: poisson, group: small, size: 64KiB, load: 0.02, duration: 20ms, start: 5s}]",
+                 WEFT_VERSUS_RECOVERY)
             ->failure = &under_traffic[i];
 }
 
@@ -175,7 +182,7 @@ static enum weft_status add_full(struct weft_versus *v, const weft_bytes *within
 }
 
 /// Only cases that match, and those that they are compared with. False: none matches.
-static bool choose(struct weft_versus *v, uint32_t from, const char *pattern, struct weft_arena *arena) {
+static bool choose_cases(struct weft_versus *v, uint32_t from, const char *pattern, struct weft_arena *arena) {
     bool *kept = weft_arena_alloc(arena, v->n_cases, sizeof *kept), any = false;
     uint32_t *now = weft_arena_alloc(arena, v->n_cases, sizeof *now), n = from;
     for (uint32_t c = from; c < v->n_cases; c++) {
@@ -225,7 +232,7 @@ static enum weft_status add_at(const struct versus_battery *b, const weft_bytes 
     memcpy(all, v->cases, v->n_cases * sizeof *all);
     v->cases = all;
     enum weft_status status = add_named(b->name, within, v, arena, ret_error);
-    if (!status && b->cases && !choose(v, from, b->cases, arena))
+    if (!status && b->cases && !choose_cases(v, from, b->cases, arena))
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--cases"},
                            "'%s': no case of the battery is called so; docs/versus-batteries.md lists them", b->cases);
     return status;

@@ -16,7 +16,7 @@ static const struct {
 } limits[] = {{"chips", ""}, {"ports", ""}, {"optics", " modules"}, {"fibre", " m"}, {"watts", " W"}, {"price", ""}};
 enum { LIMITS = sizeof limits / sizeof *limits };
 
-static double amount(const struct weft_fabric_bill *b, unsigned limit) {
+static double amount_of(const struct weft_fabric_bill *b, unsigned limit) {
     const double all[LIMITS] = {(double)b->chips, (double)b->ports, b->optics, b->fibre_m, b->watts, b->price};
     return all[limit];
 }
@@ -45,10 +45,10 @@ static void check_budget(struct weft_versus_fabric *f, const double *limit, stru
         if (!strcmp(limits[i].name, "price") && !f->bill.priced) {
             f->status = WEFT_VERSUS_OVER_BUDGET;
             f->reason = "its price is not known: some part has none (--set fabric.leaf.price=...)";
-        } else if (amount(&f->bill, i) > limit[i]) {
+        } else if (amount_of(&f->bill, i) > limit[i]) {
             f->status = WEFT_VERSUS_OVER_BUDGET;
             f->reason = weft_arena_format(arena, "%s: %.0f%s, over the budget of %.0f", limits[i].name,
-                                          amount(&f->bill, i), limits[i].unit, limit[i]);
+                                          amount_of(&f->bill, i), limits[i].unit, limit[i]);
         }
     }
 }
@@ -70,7 +70,7 @@ static enum weft_status find_base(const char *item, struct weft_arena *arena, co
 }
 
 /// "clos" of "some/where/clos.yaml". A dot would separate parts of a path.
-static const char *stem(const char *path, struct weft_arena *arena) {
+static const char *stem_of(const char *path, struct weft_arena *arena) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
     char *text = weft_arena_format(arena, "%.*s", dot && dot != name ? (int)(dot - name) : (int)strlen(name), name);
     for (char *c = text; *c; c++)
@@ -98,8 +98,8 @@ static enum weft_status find_domains(const struct weft_cli_options *o, struct we
 }
 
 /// What it would cost with half as many hosts again.
-static enum weft_status grow(const struct weft_cli_options *o, struct weft_scenario_file *file,
-                             struct weft_versus_fabric *f, struct weft_error *ret_error) {
+static enum weft_status grow_hosts(const struct weft_cli_options *o, struct weft_scenario_file *file,
+                                   struct weft_versus_fabric *f, struct weft_error *ret_error) {
     struct weft_model_conf model;
     const char *name, *about;
     unsigned long long hosts = f->hosts + (f->hosts + 1) / 2;
@@ -135,7 +135,7 @@ static enum weft_status read_fabric(const struct weft_cli_options *o, weft_rate_
         status = weft_scenario_file_set(file, i < sizes ? size[i] : o->setting[i - sizes], ret_error);
     if (!status) status = weft_scenario_fabric(file, 0, o->arena, &model, &name, &f->about, ret_error);
     if (status) return status;
-    f->name = weft_blueprint_find(item) ? item : stem(item, o->arena);
+    f->name = weft_blueprint_find(item) ? item : stem_of(item, o->arena);
     f->kind = model.model->name;
     f->plan = weft_fabric_plan_new(&model, o->arena);
     f->variant = WEFT_NONE;
@@ -148,7 +148,7 @@ static enum weft_status read_fabric(const struct weft_cli_options *o, weft_rate_
     const struct weft_tree *devices = weft_tree_find(root, "devices");
     if (devices && devices->type == WEFT_TREE_LIST) f->devices = weft_tree_text(devices, o->arena);
     status = find_domains(o, file, f, ret_error);
-    return status ? status : grow(o, file, f, ret_error);
+    return status ? status : grow_hosts(o, file, f, ret_error);
 }
 
 /// A fabric that cannot take the rate, but its own, gets that as its reason.
@@ -174,9 +174,9 @@ static enum weft_status read_at_rate(const struct weft_cli_options *o, weft_rate
 }
 
 /// Adds a fabric after those that `scale` has.
-static enum weft_status add(const struct weft_cli_options *o, struct weft_versus *v, struct weft_versus_scale *scale,
-                            const char *item, const double *limit, struct versus_kept **kept,
-                            struct weft_error *ret_error) {
+static enum weft_status add_fabric(const struct weft_cli_options *o, struct weft_versus *v,
+                                   struct weft_versus_scale *scale, const char *item, const double *limit,
+                                   struct versus_kept **kept, struct weft_error *ret_error) {
     struct weft_versus_fabric *f = &v->fabric[v->fabrics];
     f->hosts = scale->hosts;
     enum weft_status status = read_at_rate(o, v->rate_bps, item, f, kept, ret_error);
@@ -201,7 +201,7 @@ static enum weft_status add_list(const struct weft_cli_options *o, struct weft_v
     uint32_t all = weft_blueprint_count();
     scale->first = v->fabrics;
     scale->ruler = WEFT_NONE;
-    enum weft_status status = add(o, v, scale, "ideal", limit, kept, ret_error); // the ruler is always there
+    enum weft_status status = add_fabric(o, v, scale, "ideal", limit, kept, ret_error); // the ruler is always there
     for (bool more = true; more && !status;) {
         size_t n = strcspn(list, ",");
         if (!n)
@@ -210,8 +210,9 @@ static enum weft_status add_list(const struct weft_cli_options *o, struct weft_v
         const char *item = weft_arena_format(o->arena, "%.*s", (int)n, list);
         for (uint32_t i = 0; i < all && !strcmp(item, "all") && !status; i++)
             if (strcmp(weft_blueprint_at(i)->name, "ideal"))
-                status = add(o, v, scale, weft_blueprint_at(i)->name, limit, kept, ret_error);
-        if (strcmp(item, "all") && strcmp(item, "ideal")) status = add(o, v, scale, item, limit, kept, ret_error);
+                status = add_fabric(o, v, scale, weft_blueprint_at(i)->name, limit, kept, ret_error);
+        if (strcmp(item, "all") && strcmp(item, "ideal"))
+            status = add_fabric(o, v, scale, item, limit, kept, ret_error);
         more = list[n] == ',';
         list += n + more;
     }

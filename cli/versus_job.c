@@ -63,7 +63,7 @@ static enum weft_status read_file(const struct weft_cli_options *o, const char *
     return weft_cli_scenario_read(&plain, ret_file, ret_error);
 }
 
-static const struct weft_tree *section(const struct weft_tree *root, const char *key) {
+static const struct weft_tree *find_section(const struct weft_tree *root, const char *key) {
     const struct weft_tree *tree = weft_tree_find(root, key);
     return tree && tree->type != WEFT_TREE_NULL ? tree : NULL;
 }
@@ -115,14 +115,14 @@ enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus
                 weft_scenario_variant_name(file, 0));
     if (!status) status = weft_scenario_tree(file, variant, o->arena, &root, ret_error);
     if (status) return status;
-    job->work = section(root, "workload");
-    job->run = section(root, "run");
+    job->work = find_section(root, "workload");
+    job->run = find_section(root, "run");
     if (!job->work)
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = job->path},
                            "workload is missing: expected the traffic of every fabric");
     if (job->work->type == WEFT_TREE_LIST && !job->work->n)
         return WEFT_REFUSE(ret_error, job->work->place, "workload is empty: expected the traffic of every fabric");
     note_ignored(root, job, o->arena);
-    if (section(root, "topology") || section(root, "fabric")) status = size_of(file, variant, job, ret_error);
+    if (find_section(root, "topology") || find_section(root, "fabric")) status = size_of(file, variant, job, ret_error);
     return status;
 }

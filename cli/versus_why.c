@@ -27,7 +27,7 @@ struct subject {
     enum weft_versus_why_note note;
 };
 
-static struct weft_sweep_kept *only(enum weft_versus_why_note note, struct weft_arena *arena, uint32_t *ret_n) {
+static struct weft_sweep_kept *only_note(enum weft_versus_why_note note, struct weft_arena *arena, uint32_t *ret_n) {
     return weft_versus_why(NULL, NULL, note, arena, ret_n);
 }
 
@@ -77,33 +77,36 @@ static bool others_have_room(const struct weft_outcome *o, const bool *port) {
     return PACKET_BYTES * frames + CELL_BYTES * cells < hops_bytes_max;
 }
 
-static struct weft_sweep_kept *explain(const struct followed *x, const struct subject *s, struct weft_arena *arena,
-                                       uint32_t *ret_n) {
+static struct weft_sweep_kept *explain_subject(const struct followed *x, const struct subject *s,
+                                               struct weft_arena *arena, uint32_t *ret_n) {
     struct weft_whys *whys = weft_whys_new(&x->run, &x->own, &x->others, arena);
     struct weft_why_iteration iteration;
     struct weft_why why;
     struct weft_error ignored = {0};
     if (s->job != WEFT_NONE)
         return weft_why_iteration(whys, s->job, s->iteration, &iteration, &ignored)
-                   ? only(WEFT_VERSUS_WHY_NO_WALK, arena, ret_n)
+                   ? only_note(WEFT_VERSUS_WHY_NO_WALK, arena, ret_n)
                    : weft_versus_why(NULL, &iteration, s->note, arena, ret_n);
-    return weft_why(whys, s->last, &why, &ignored) ? only(WEFT_VERSUS_WHY_NO_PATH, arena, ret_n)
+    return weft_why(whys, s->last, &why, &ignored) ? only_note(WEFT_VERSUS_WHY_NO_PATH, arena, ret_n)
                                                    : weft_versus_why(&why, NULL, s->note, arena, ret_n);
 }
 
-static struct weft_sweep_kept *follow(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                                      uint32_t variant, const struct subject *s, struct followed *x, uint32_t *ret_n) {
+static struct weft_sweep_kept *follow_again(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                            uint32_t variant, const struct subject *s, struct followed *x,
+                                            uint32_t *ret_n) {
     struct weft_run second;
     x->own = (struct weft_follow){.flow = s->flow, .ranks = s->job != WEFT_NONE};
-    if (run_again(o, file, variant, &x->sim[0], &x->own, &x->run)) return only(WEFT_VERSUS_WHY_NO_RUN, o->arena, ret_n);
+    if (run_again(o, file, variant, &x->sim[0], &x->own, &x->run))
+        return only_note(WEFT_VERSUS_WHY_NO_RUN, o->arena, ret_n);
     const bool *port = find_ports(x, s, o->arena);
-    if (!port) return only(s->job == WEFT_NONE ? WEFT_VERSUS_WHY_NO_PATH : WEFT_VERSUS_WHY_NO_WALK, o->arena, ret_n);
-    if (!others_have_room(x->run.outcome, port)) return only(WEFT_VERSUS_WHY_HOPS, o->arena, ret_n);
+    if (!port)
+        return only_note(s->job == WEFT_NONE ? WEFT_VERSUS_WHY_NO_PATH : WEFT_VERSUS_WHY_NO_WALK, o->arena, ret_n);
+    if (!others_have_room(x->run.outcome, port)) return only_note(WEFT_VERSUS_WHY_HOPS, o->arena, ret_n);
     x->others = (struct weft_follow){
         .flow = weft_arena_alloc(o->arena, x->run.workload->flows + 1, sizeof *x->others.flow), .port = port};
     if (run_again(o, file, variant, &x->sim[1], &x->others, &second))
-        return only(WEFT_VERSUS_WHY_NO_RUN, o->arena, ret_n);
-    return explain(x, s, o->arena, ret_n);
+        return only_note(WEFT_VERSUS_WHY_NO_RUN, o->arena, ret_n);
+    return explain_subject(x, s, o->arena, ret_n);
 }
 
 /// The followed flows' share of the run's bytes is taken as their share of its packets and cells.
@@ -135,12 +138,12 @@ struct weft_sweep_kept *versus_why(const struct weft_cli_options *o, const struc
     }
     if (s.job == WEFT_NONE || s.note) {
         s.job = WEFT_NONE;
-        if (s.last == WEFT_NONE) return only(WEFT_VERSUS_WHY_NO_END, o->arena, ret_n);
+        if (s.last == WEFT_NONE) return only_note(WEFT_VERSUS_WHY_NO_END, o->arena, ret_n);
         s.flow[s.last] = true;
     }
-    if (!follow_has_room(measured, s.flow)) return only(WEFT_VERSUS_WHY_HOPS, o->arena, ret_n);
+    if (!follow_has_room(measured, s.flow)) return only_note(WEFT_VERSUS_WHY_HOPS, o->arena, ret_n);
     struct followed x = {0};
-    struct weft_sweep_kept *kept = follow(o, file, variant, &s, &x, ret_n);
+    struct weft_sweep_kept *kept = follow_again(o, file, variant, &s, &x, ret_n);
     weft_follow_free(&x.own);
     weft_follow_free(&x.others);
     weft_cli_simulation_deinit(&x.sim[0]);

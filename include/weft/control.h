@@ -202,6 +202,14 @@ struct weft_exit_states {
     const struct weft_exits *const *exits;
     const struct weft_routes *routes; ///< of state 0
 };
+/// What control planes of a fabric or of a Clique are run with.
+struct weft_control_given {
+    const struct weft_control_conf *conf;
+    const struct weft_control_event *event;
+    uint32_t events;
+    uint64_t seed;
+    const struct weft_exit_states *states; ///< NULL: no fabric of the topology has exits
+};
 /// What the interface nodes of a fabric are told of exits (BGP), for the data plane and for the story.
 struct weft_exit_timeline {
     struct weft_bgp_setup setup;
@@ -214,12 +222,9 @@ struct weft_exit_timeline {
     const struct weft_bgp_event *event; ///< what happens, in the end
     const struct weft_bgp_result *bgp;  ///< NULL: nothing, or there are no EDSWs
 };
-/// `node`: the interface nodes of the fabric, ascending. `states`: NULL if no fabric of the topology has exits.
-/// `always`: BGP is run though nothing happens.
+/// `node`: the interface nodes of the fabric, ascending. `always`: BGP is run though nothing happens.
 enum weft_status weft_exit_timeline_new(const struct weft_topology *t, const uint32_t *node, uint32_t nodes,
-                                        const struct weft_control_conf *conf, const struct weft_exit_states *states,
-                                        const struct weft_control_event *event, uint32_t events, bool always,
-                                        uint64_t seed, struct weft_arena *arena,
+                                        const struct weft_control_given *given, bool always, struct weft_arena *arena,
                                         struct weft_exit_timeline **ret_timeline, struct weft_error *ret_error);
 
 /// A step of the story: a device noticed a link, or withdrew or opened input links towards destinations that stand

@@ -46,7 +46,7 @@ static const char *conf_check(const void *conf, char *text, size_t size) {
 }
 static const struct weft_param_table params = WEFT_PARAM_TABLE_CHECKED("trim", struct trim_conf, rows, conf_check);
 
-static bool draw(const struct trim_conf *c, weft_bytes q, struct weft_random *random) {
+static bool draw_trim(const struct trim_conf *c, weft_bytes q, struct weft_random *random) {
     if (q <= c->min_bytes) return false;
     if (q > c->max_bytes) return true;
     return weft_random_unit(random) * (double)(c->max_bytes - c->min_bytes) < (double)(q - c->min_bytes);
@@ -57,7 +57,7 @@ static enum weft_aqm_verdict trim_on_enqueue(void *state, const void *conf, cons
     const struct trim_conf *c = conf;
     if (fact->queue_bytes && fact->queue_bytes + fact->bytes > c->depth_bytes) return WEFT_AQM_TRIM;
     if (c->mark_at == WEFT__MARK_AT_DEPARTURE || !fact->ecn_capable) return WEFT_AQM_PASS;
-    return draw(c, fact->queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
+    return draw_trim(c, fact->queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
 }
 
 static weft_bytes trim_pass(const void *conf) {
@@ -79,7 +79,7 @@ static bool trim_wants_dequeue(const void *conf) {
 
 static enum weft_aqm_verdict trim_on_dequeue(void *state, const void *conf, const struct weft_aqm_fact *fact,
                                              struct weft_random *random) {
-    return fact->ecn_capable && draw(conf, fact->queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
+    return fact->ecn_capable && draw_trim(conf, fact->queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
 }
 
 static struct weft_aqm_trim trim_trim(const void *conf) {

@@ -113,7 +113,7 @@ static __attribute__((noinline)) bool draw_between(const struct wred_conf *c, we
 
 /// Whether the packet is marked, at a depth above min. Does not draw if the answer is certain, so that random streams
 /// do not depend on it.
-static inline bool draw(const struct wred_conf *c, weft_bytes q, struct weft_random *random) {
+static inline bool draw_mark(const struct wred_conf *c, weft_bytes q, struct weft_random *random) {
     return q > c->max_bytes || draw_between(c, q, random);
 }
 
@@ -123,7 +123,7 @@ static enum weft_aqm_verdict wred_on_enqueue(void *state, const void *conf, cons
     if (fact->queue_bytes <= c->min_bytes) return WEFT_AQM_PASS;
     if (fact->queue_bytes > c->drop_bytes) return WEFT_AQM_DROP;
     if (fact->ecn_capable ? c->mark_at == WEFT__MARK_AT_DEPARTURE : !c->drop_incapable) return WEFT_AQM_PASS;
-    if (!draw(c, fact->queue_bytes, random)) return WEFT_AQM_PASS;
+    if (!draw_mark(c, fact->queue_bytes, random)) return WEFT_AQM_PASS;
     return fact->ecn_capable ? WEFT_AQM_MARK : WEFT_AQM_DROP;
 }
 
@@ -146,7 +146,7 @@ static enum weft_aqm_verdict wred_on_dequeue(void *state, const void *conf, cons
                                              struct weft_random *random) {
     const struct wred_conf *c = conf;
     bool asks = fact->ecn_capable && fact->queue_bytes > c->min_bytes;
-    return asks && draw(c, fact->queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
+    return asks && draw_mark(c, fact->queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
 }
 
 static bool wred_by_port(const void *conf) {

@@ -53,7 +53,7 @@ static void islip_init(void *state, const void *conf, uint32_t ports) {
 }
 
 /// Steps from `from` to `to`, wrapping around.
-static uint32_t distance(uint32_t from, uint32_t to, uint32_t ports) {
+static uint32_t distance_to(uint32_t from, uint32_t to, uint32_t ports) {
     return to >= from ? to - from : to + ports - from;
 }
 
@@ -71,7 +71,7 @@ static bool grant_all(const struct islip_parts *p, uint32_t ports, uint32_t word
                 continue;
             }
             uint32_t a = p->accept[in];
-            if (!weft__bits_has(p->granted, in) || distance(a, out, ports) < distance(a, p->best[in], ports))
+            if (!weft__bits_has(p->granted, in) || distance_to(a, out, ports) < distance_to(a, p->best[in], ports))
                 p->best[in] = (uint16_t)out;
             weft__bits_set(p->granted, in);
             any = true;

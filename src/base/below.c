@@ -16,7 +16,7 @@ static bool has_parent(const char *path) {
 }
 
 /// The absolute path without links: of the part that exists, followed by the part that does not. NULL: see the header.
-static const char *resolve(const char *path, struct weft_arena *arena) {
+static const char *resolve_path(const char *path, struct weft_arena *arena) {
     char resolved[PATH_MAX];
     char *head = weft_arena_text(arena, *path ? path : ".");
     struct stat about;
@@ -37,7 +37,7 @@ static const char *resolve(const char *path, struct weft_arena *arena) {
 }
 
 /// The next component at or after `*at`, past slashes and "."; its length, 0 at the end.
-static size_t component(const char **at) {
+static size_t next_component(const char **at) {
     for (;;) {
         while (**at == '/')
             ++*at;
@@ -48,9 +48,9 @@ static size_t component(const char **at) {
 }
 
 bool weft__path_is_below(const char *path, const char *folder, struct weft_arena *arena) {
-    const char *a = resolve(path, arena), *b = resolve(folder, arena);
+    const char *a = resolve_path(path, arena), *b = resolve_path(folder, arena);
     if (!a || !b) return false;
-    for (size_t length; (length = component(&b)); a += length, b += length)
-        if (component(&a) != length || strncmp(a, b, length)) return false;
+    for (size_t length; (length = next_component(&b)); a += length, b += length)
+        if (next_component(&a) != length || strncmp(a, b, length)) return false;
     return true;
 }

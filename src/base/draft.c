@@ -48,7 +48,7 @@ static void remove_abandoned(const char *path, struct weft_arena *arena) {
 }
 
 /// False: not enough memory.
-static bool keep(const char *name) {
+static bool keep_name(const char *name) {
     pthread_mutex_lock(&drafts.lock);
     struct kept *k = drafts.first;
     while (k && strcmp(k->name, name))
@@ -66,7 +66,7 @@ static bool keep(const char *name) {
 const char *weft__draft_name(const char *path, struct weft_arena *arena) {
     remove_abandoned(path, arena);
     const char *name = weft_arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
-    if (drafts.keep && !keep(name)) weft_memory_fail();
+    if (drafts.keep && !keep_name(name)) weft_memory_fail();
     return name;
 }
 

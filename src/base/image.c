@@ -55,12 +55,12 @@ static uintptr_t page_of(uintptr_t at) {
     return at & ~(uintptr_t)(PAGE - 1);
 }
 
-static unsigned char *region(uint32_t k) {
+static unsigned char *region_at(uint32_t k) {
     return (unsigned char *)base + k * room;
 }
 
 static bool map_region(uint32_t k) {
-    void *want = region(k);
+    void *want = region_at(k);
     void *got = mmap(want, room, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (got == MAP_FAILED) return false;
@@ -113,13 +113,13 @@ static uint32_t class_of(size_t bytes, size_t *ret_size) {
 }
 
 /// Cuts an object from fresh memory; large objects begin on a large page.
-static unsigned char *cut(uint32_t k, size_t size) {
+static unsigned char *cut_object(uint32_t k, size_t size) {
     size_t at = image.table.used[k] + WEFT__IMAGE_HEAD;
     if (size >= LARGE_FROM) at = (at + LARGE_PAGE - 1) & ~(size_t)(LARGE_PAGE - 1);
     if (at + size > room) return NULL;
     image.table.used[k] = at + size;
     image.table.layout = (image.table.layout ^ (at << 8) ^ k) * UINT64_C(0x9e3779b97f4a7c15);
-    return region(k) + at;
+    return region_at(k) + at;
 }
 
 void *weft__image_new(size_t bytes, bool constant) {
@@ -129,7 +129,7 @@ void *weft__image_new(size_t bytes, bool constant) {
     pthread_mutex_lock(&image.lock);
     struct gap *gap = k == CONSTANT ? NULL : image.table.gap[class];
     if (gap) image.table.gap[class] = gap->next;
-    unsigned char *memory = gap ? (unsigned char *)gap : cut(k, size);
+    unsigned char *memory = gap ? (unsigned char *)gap : cut_object(k, size);
     pthread_mutex_unlock(&image.lock);
     if (gap) memset(memory, 0, gap->zero ? sizeof *gap : bytes);
     return memory;
@@ -174,7 +174,7 @@ static size_t pages_of(uint32_t k) {
 /// What is all zero of a region, back to the system: room of arrays to grow, and what of a large page nothing was put
 /// on.
 static void give_back_zeros(uint32_t k) {
-    unsigned char *at = region(k), *end = at + pages_of(k);
+    unsigned char *at = region_at(k), *end = at + pages_of(k);
     for (unsigned char *from = at; at < end; from = at) {
         while (at < end && weft__image_is_zero(at, PAGE))
             at += PAGE;
@@ -189,7 +189,7 @@ static bool copy_common(void) {
     size_t bytes = pages_of(COMMON);
     unsigned char *copy = mmap(NULL, bytes ? bytes : PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (copy == MAP_FAILED) return false;
-    const unsigned char *from = region(COMMON), *end = from + bytes;
+    const unsigned char *from = region_at(COMMON), *end = from + bytes;
     for (unsigned char *to = copy; from < end; from += PAGE, to += PAGE)
         if (!weft__image_is_zero(from, PAGE))
             memcpy(to, from, PAGE); // a page that nobody has used takes no memory here either
@@ -201,7 +201,7 @@ static bool copy_common(void) {
 }
 
 static bool set_protection(int protection) {
-    return !mprotect(region(CONSTANT), page_of(image.table.used[CONSTANT] + PAGE - 1), protection);
+    return !mprotect(region_at(CONSTANT), page_of(image.table.used[CONSTANT] + PAGE - 1), protection);
 }
 
 bool weft__image_part(void) {
@@ -233,18 +233,18 @@ bool weft__image_is_parted(void) {
 }
 
 void weft__image_forget(void *memory, size_t bytes) {
-    size_t at = (size_t)((unsigned char *)memory - region(COMMON));
+    size_t at = (size_t)((unsigned char *)memory - region_at(COMMON));
     assert(at + bytes <= image.before_bytes);
     memcpy(memory, image.before + at, bytes);
 }
 
 void *weft__image_own(size_t *ret_bytes) {
     *ret_bytes = image.table.used[OWN + image.self];
-    return region(OWN + image.self);
+    return region_at(OWN + image.self);
 }
 
 void *weft__image_of(uint32_t rank) {
-    return region(OWN + rank);
+    return region_at(OWN + rank);
 }
 
 /// A list that grows, of words.
@@ -267,7 +267,7 @@ static void add_word(struct words *list, uint64_t word) {
 
 /// Adds the words of a page that differ, in runs: position, length, and the difference of each.
 static void add_page(struct words *list, size_t first) {
-    const uint64_t *now = (const uint64_t *)(const void *)region(COMMON) + first;
+    const uint64_t *now = (const uint64_t *)(const void *)region_at(COMMON) + first;
     const uint64_t *was = (const uint64_t *)(const void *)image.before + first;
     for (size_t i = 0, n; i < PAGE / sizeof *now; i += n) {
         for (n = 0; i + n < PAGE / sizeof *now && now[i + n] != was[i + n];)
@@ -286,7 +286,7 @@ static void add_page(struct words *list, size_t first) {
 uint64_t *weft__image_changes(size_t *ret_words) {
     struct words list = {0};
     for (size_t at = 0; at < image.before_bytes; at += PAGE)
-        if (memcmp(region(COMMON) + at, image.before + at, PAGE)) add_page(&list, at / sizeof *list.word);
+        if (memcmp(region_at(COMMON) + at, image.before + at, PAGE)) add_page(&list, at / sizeof *list.word);
     add_word(&list, 0);
     add_word(&list, 0);
     *ret_words = list.n;
@@ -303,7 +303,7 @@ static uint64_t bytes_of(uint64_t word) {
 }
 
 bool weft__image_apply(const uint64_t *change, size_t words) {
-    uint64_t *now = (uint64_t *)(void *)region(COMMON);
+    uint64_t *now = (uint64_t *)(void *)region_at(COMMON);
     const uint64_t *was = (const uint64_t *)(const void *)image.before;
     bool apart = true;
     for (size_t i = 0; i + 1 < words; i += 2 + change[i + 1])
@@ -328,6 +328,6 @@ void weft__image_pieces(struct weft__image_piece ret_piece[WEFT__IMAGE_PIECES]) 
     ret_piece[0] = (struct weft__image_piece){(unsigned char *)&image.table, sizeof image.table, sizeof image.table};
     for (uint32_t k = CONSTANT; k <= OWN; k++) {
         uint32_t at = k == OWN ? OWN + image.self : k;
-        ret_piece[1 + k] = (struct weft__image_piece){region(at), image.table.used[at], room};
+        ret_piece[1 + k] = (struct weft__image_piece){region_at(at), image.table.used[at], room};
     }
 }

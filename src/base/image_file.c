@@ -102,7 +102,7 @@ struct reader {
 };
 
 /// Reads the next part of the file; if there is none, the file is cut off.
-static void fill(struct reader *r) {
+static void fill_part(struct reader *r) {
     size_t n = fread(r->part, 1, r->part_bytes, r->file);
     if (!n) r->wrong = ferror(r->file) ? strerror(errno) : "it ends in the middle; expected all of a checkpoint";
     r->in = (ZSTD_inBuffer){r->part, n, 0};
@@ -114,7 +114,7 @@ static void read_bytes(struct reader *r, void *bytes, size_t n) {
     ZSTD_outBuffer out = {bytes, n, 0};
     while (!r->wrong && out.pos < n) {
         if (r->ended) r->wrong = "it holds less than it says; expected all of a checkpoint";
-        if (!r->wrong && r->in.pos == r->in.size) fill(r);
+        if (!r->wrong && r->in.pos == r->in.size) fill_part(r);
         if (r->wrong) return;
         size_t left = ZSTD_decompressStream(r->zstd, &out, &r->in);
         if (ZSTD_isError(left)) r->wrong = "it is damaged; expected what weft wrote";
@@ -157,7 +157,7 @@ static void read_end(struct reader *r) {
     char none;
     ZSTD_outBuffer out = {&none, 0, 0};
     while (!r->wrong && !r->ended) {
-        if (r->in.pos == r->in.size) fill(r);
+        if (r->in.pos == r->in.size) fill_part(r);
         if (r->wrong) return;
         size_t left = ZSTD_decompressStream(r->zstd, &out, &r->in);
         if (ZSTD_isError(left)) r->wrong = "its checksum is wrong; expected what weft wrote";

@@ -7,23 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t level(const struct weft__json *j) {
+static uint64_t level_bit(const struct weft__json *j) {
     return UINT64_C(1) << (j->depth - 1);
 }
 
-static void flush(struct weft__json *j) {
+static void flush_text(struct weft__json *j) {
     fwrite_unlocked(j->text, 1, j->kept, j->file);
     j->kept = 0;
 }
 
-static void put(struct weft__json *j, char c) {
-    if (j->kept == WEFT__JSON_KEPT) flush(j);
+static void put_char(struct weft__json *j, char c) {
+    if (j->kept == WEFT__JSON_KEPT) flush_text(j);
     j->text[j->kept++] = c;
 }
 
 static void put_bytes(struct weft__json *j, const void *bytes, size_t n) {
     assert(n <= WEFT__JSON_KEPT);
-    if (n > WEFT__JSON_KEPT - j->kept) flush(j);
+    if (n > WEFT__JSON_KEPT - j->kept) flush_text(j);
     memcpy(j->text + j->kept, bytes, n);
     j->kept += (uint32_t)n;
 }
@@ -33,50 +33,50 @@ static void put_text(struct weft__json *j, const char *text) {
 }
 
 /// Writes what must precede the next value or key.
-static void separate(struct weft__json *j) {
+static void put_separator(struct weft__json *j) {
     if (!j->depth) return;
-    if (j->filled & level(j)) put(j, ',');
-    j->filled |= level(j);
+    if (j->filled & level_bit(j)) put_char(j, ',');
+    j->filled |= level_bit(j);
 }
 
 static void before_value(struct weft__json *j) {
-    assert(!j->depth || j->keyed == !!(j->object & level(j)));
-    if (!j->keyed) separate(j);
+    assert(!j->depth || j->keyed == !!(j->object & level_bit(j)));
+    if (!j->keyed) put_separator(j);
     j->keyed = false;
 }
 
 /// A value outside any other is in the file as soon as it has been written.
 static void after_value(struct weft__json *j) {
-    if (!j->depth) flush(j);
+    if (!j->depth) flush_text(j);
 }
 
-static void begin(struct weft__json *j, bool object) {
+static void begin_level(struct weft__json *j, bool object) {
     before_value(j);
     assert(j->depth < WEFT__JSON_DEPTH);
     j->depth++;
-    j->filled &= ~level(j);
-    j->object = object ? j->object | level(j) : j->object & ~level(j);
-    put(j, object ? '{' : '[');
+    j->filled &= ~level_bit(j);
+    j->object = object ? j->object | level_bit(j) : j->object & ~level_bit(j);
+    put_char(j, object ? '{' : '[');
 }
 
-static void end(struct weft__json *j, bool object) {
-    assert(j->depth && !j->keyed && object == !!(j->object & level(j)));
+static void end_level(struct weft__json *j, bool object) {
+    assert(j->depth && !j->keyed && object == !!(j->object & level_bit(j)));
     j->depth--;
-    put(j, object ? '}' : ']');
+    put_char(j, object ? '}' : ']');
     after_value(j);
 }
 
 void weft__json_begin_object(struct weft__json *j) {
-    begin(j, true);
+    begin_level(j, true);
 }
 void weft__json_end_object(struct weft__json *j) {
-    end(j, true);
+    end_level(j, true);
 }
 void weft__json_begin_array(struct weft__json *j) {
-    begin(j, false);
+    begin_level(j, false);
 }
 void weft__json_end_array(struct weft__json *j) {
-    end(j, false);
+    end_level(j, false);
 }
 
 static bool is_plain(char c) {
@@ -90,19 +90,19 @@ static const char *put_plain(struct weft__json *j, const char *text) {
         while (kept < WEFT__JSON_KEPT && is_plain(*text))
             j->text[kept++] = *text++;
         j->kept = kept;
-        if (kept == WEFT__JSON_KEPT) flush(j);
+        if (kept == WEFT__JSON_KEPT) flush_text(j);
     } while (is_plain(*text));
     return text;
 }
 
-static void quote(struct weft__json *j, const char *text) {
-    put(j, '"');
+static void put_quoted(struct weft__json *j, const char *text) {
+    put_char(j, '"');
     for (const unsigned char *s = (const unsigned char *)put_plain(j, text); *s;) {
         char code[8];
         unsigned n = weft__utf8_length(s);
         if (*s == '"' || *s == '\\') {
-            put(j, '\\');
-            put(j, (char)*s);
+            put_char(j, '\\');
+            put_char(j, (char)*s);
         } else if (*s == '\n') {
             put_text(j, "\\n");
         } else if (*s < 0x20 || *s == 0x7f) {
@@ -115,20 +115,20 @@ static void quote(struct weft__json *j, const char *text) {
         }
         s += n ? n : 1;
     }
-    put(j, '"');
+    put_char(j, '"');
 }
 
 void weft__json_key(struct weft__json *j, const char *key) {
-    assert(j->depth && !j->keyed && (j->object & level(j)));
-    separate(j);
-    quote(j, key);
-    put(j, ':');
+    assert(j->depth && !j->keyed && (j->object & level_bit(j)));
+    put_separator(j);
+    put_quoted(j, key);
+    put_char(j, ':');
     j->keyed = true;
 }
 
 void weft__json_key_ready(struct weft__json *j, const char *text, size_t length) {
-    assert(j->depth && !j->keyed && (j->object & level(j)));
-    separate(j);
+    assert(j->depth && !j->keyed && (j->object & level_bit(j)));
+    put_separator(j);
     put_bytes(j, text, length);
     j->keyed = true;
 }
@@ -139,7 +139,7 @@ void weft__json_string(struct weft__json *j, const char *text) {
         return;
     }
     before_value(j);
-    quote(j, text);
+    put_quoted(j, text);
     after_value(j);
 }
 
@@ -165,7 +165,7 @@ static char *print_u64(char *text, uint64_t value) {
 
 /// Room for this many bytes.
 static char *make_room(struct weft__json *j, size_t bytes) {
-    if (bytes > WEFT__JSON_KEPT - j->kept) flush(j);
+    if (bytes > WEFT__JSON_KEPT - j->kept) flush_text(j);
     return j->text + j->kept;
 }
 
@@ -176,7 +176,7 @@ void weft__json_u64(struct weft__json *j, uint64_t value) {
 }
 
 void weft__json_member_u64(struct weft__json *j, const char *text, size_t length, uint64_t value) {
-    uint64_t own = level(j);
+    uint64_t own = level_bit(j);
     assert(j->depth && !j->keyed && (j->object & own) && length < WEFT__JSON_KEPT / 2);
     char *at = make_room(j, 1 + length + WEFT__JSON_KEY + WEFT__JSON_NUMBER);
     if (j->filled & own) *at++ = ',';
@@ -196,7 +196,7 @@ struct binary {
 
 /// The value times `power`, rounded like printf; returns whether it reads back as the value. Exactly between two
 /// doubles, or at powers of two, that is left to the C library: *ret_unsure.
-static bool scale(const struct binary *b, uint64_t power, uint64_t *ret_scaled, bool *ret_unsure) {
+static bool scale_binary(const struct binary *b, uint64_t power, uint64_t *ret_scaled, bool *ret_unsure) {
     unsigned __int128 exact = (unsigned __int128)b->mantissa * power, half = (unsigned __int128)1 << (b->shift - 1);
     unsigned __int128 cut = exact & (2 * half - 1);
     *ret_scaled = (uint64_t)(exact >> b->shift);
@@ -233,7 +233,7 @@ static char *print_quickly(double value, char *text) {
     for (unsigned digits = wholes; digits <= 17; digits++, power *= 10) {
         bool unsure;
         if (digits < 15) continue;
-        bool same = scale(&b, power, &scaled, &unsure);
+        bool same = scale_binary(&b, power, &scaled, &unsure);
         if (unsure) return NULL;
         if (same) return print_digits(scaled, digits, wholes, text);
     }
@@ -264,7 +264,7 @@ void weft__json_bool(struct weft__json *j, bool value) {
 
 FILE *weft__json_value(struct weft__json *j) {
     before_value(j);
-    flush(j);
+    flush_text(j);
     return j->file;
 }
 

@@ -11,14 +11,14 @@
 #include "base/unpack.h"
 
 /// Jansson does not always report a failed allocation.
-static void *allocate(size_t bytes) {
+static void *allocate_json(size_t bytes) {
     void *memory = malloc(bytes);
     if (!memory) weft_memory_fail();
     return memory;
 }
 
 void weft__json_guard(void) {
-    json_set_alloc_funcs(allocate, free);
+    json_set_alloc_funcs(allocate_json, free);
 }
 
 // --- the text -----------------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ static int read_all(struct weft__json_file *file) {
     return why;
 }
 
-static void release(void *object) {
+static void release_root(void *object) {
     json_decref(((struct weft__json_file *)object)->root);
 }
 
@@ -66,12 +66,12 @@ static enum weft_status check_zero(const struct weft__json_file *file, struct we
     return WEFT_REFUSE(ret_error, place, "a zero byte; expected JSON");
 }
 
-static enum weft_status parse(struct weft__json_file *file, struct weft_error *ret_error) {
+static enum weft_status parse_file(struct weft__json_file *file, struct weft_error *ret_error) {
     json_error_t why;
     size_t mark = strncmp(file->text, "\xef\xbb\xbf", 3) ? 0 : 3;
     file->root = json_loadb(file->text + mark, file->size - mark, JSON_REJECT_DUPLICATES, &why);
     if (file->root) {
-        weft_memory_cleanup_add(&file->cleanup, release, file);
+        weft_memory_cleanup_add(&file->cleanup, release_root, file);
         if (json_is_object(file->root)) return WEFT_OK;
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path, .line = 1, .column = 1},
                            "expected a JSON object, {...}");
@@ -95,7 +95,7 @@ enum weft_status weft__json_open(struct weft__json_file *file, const char *path,
         return WEFT_REFUSE(ret_error, place, "cannot read '%s': %s", path, weft__file_why(why));
     }
     enum weft_status status = check_zero(file, ret_error);
-    if (!status) status = parse(file, ret_error);
+    if (!status) status = parse_file(file, ret_error);
     if (status) weft__json_close(file);
     return status;
 }
@@ -103,7 +103,7 @@ enum weft_status weft__json_open(struct weft__json_file *file, const char *path,
 void weft__json_close(struct weft__json_file *file) {
     if (file->root) {
         weft_memory_cleanup_remove(&file->cleanup);
-        release(file);
+        release_root(file);
     }
     if (file->text) weft_memory_free(WEFT_MEMORY_SCENARIO, file->text, file->room);
     *file = (struct weft__json_file){0};

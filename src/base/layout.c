@@ -8,7 +8,7 @@
 static const char bold_on[] = "\033[1m", bold_off[] = "\033[0m";
 
 /// Bytes of the character at `s`.
-static size_t character(const char *s) {
+static size_t character_bytes(const char *s) {
     size_t n = 1;
     while (((unsigned char)s[n] & 0xc0) == 0x80)
         n++;
@@ -17,7 +17,7 @@ static size_t character(const char *s) {
 
 static unsigned columns_of(const char *line) {
     unsigned n = 0;
-    for (; *line; line += character(line))
+    for (; *line; line += character_bytes(line))
         n++;
     return n;
 }
@@ -25,7 +25,7 @@ static unsigned columns_of(const char *line) {
 /// The byte at a column, or the end.
 static const char *at_column(const char *line, unsigned column) {
     for (; column && *line; column--)
-        line += character(line);
+        line += character_bytes(line);
     return line;
 }
 
@@ -81,7 +81,7 @@ static void write_piece(FILE *file, const char *text, size_t n, unsigned width, 
     fprintf(file, "%*s%.*s\n", (int)indent, "", (int)n, text);
 }
 
-static void wrap(FILE *file, const char *line, unsigned width, unsigned hang) {
+static void wrap_line(FILE *file, const char *line, unsigned width, unsigned hang) {
     unsigned indent = 0;
     while (columns_of(line) > width - indent) {
         // The part of the first line before its text is not broken, unless it leaves no room after it.
@@ -107,7 +107,7 @@ void weft__layout_line(FILE *file, const char *line, unsigned width) {
     if (columns_of(line) <= width || command)
         fprintf(file, "%s\n", line);
     else
-        wrap(file, line, width, text_column(line, width));
+        wrap_line(file, line, width, text_column(line, width));
 }
 
 bool weft__layout_continues(const char *before, const char *line, unsigned width) {
@@ -130,9 +130,9 @@ struct table {
     uint32_t keys;     ///< the first ones, which each fold repeats
 };
 
-static void mark(struct table *t, const char *line) {
+static void mark_filled(struct table *t, const char *line) {
     char before = ' ';
-    for (unsigned c = 0; *line; c++, line += character(line)) {
+    for (unsigned c = 0; *line; c++, line += character_bytes(line)) {
         bool between = *line == ' ' && before != ' ' && line[1] && line[1] != ' ';
         t->filled[c] |= *line != ' ' || between;
         before = *line;
@@ -144,7 +144,7 @@ static void find_parts(struct table *t, uint32_t first) {
     memset(t->filled, 0, t->columns);
     t->parts = 0;
     for (uint32_t i = first; i < t->lines; i++)
-        mark(t, t->line[i]);
+        mark_filled(t, t->line[i]);
     for (unsigned c = 0; c < t->columns; c++) {
         if (!t->filled[c]) continue;
         if (!c || !t->filled[c - 1]) t->part[t->parts++].begin = c;
@@ -203,7 +203,7 @@ static uint32_t headings_of(const struct table *t) {
 }
 
 /// Whether every line differs from the previous one in the first `keys` columns.
-static bool distinguishes(const struct table *t, uint32_t keys) {
+static bool is_distinguished(const struct table *t, uint32_t keys) {
     struct part all = {0, t->part[keys - 1].end};
     for (uint32_t i = 1; i < t->lines; i++) {
         const char *before, *cell;
@@ -225,7 +225,7 @@ static uint32_t leading_texts(const struct table *t) {
 static void find_keys(struct table *t) {
     uint32_t texts = leading_texts(t);
     t->keys = 1;
-    while (t->keys < texts && (t->part[t->keys].end <= t->width / 2 || !distinguishes(t, t->keys)))
+    while (t->keys < texts && (t->part[t->keys].end <= t->width / 2 || !is_distinguished(t, t->keys)))
         t->keys++;
 }
 
@@ -244,7 +244,7 @@ static void write_fold(FILE *file, const struct table *t, uint32_t i, unsigned b
 }
 
 /// Writes the columns that fit beside the keys, then the next ones.
-static void fold(FILE *file, const struct table *t) {
+static void fold_table(FILE *file, const struct table *t) {
     unsigned keys = t->part[t->keys - 1].end;
     for (uint32_t first = t->keys, next; first < t->parts; first = next) {
         unsigned begin = t->part[first - 1].end;
@@ -281,7 +281,7 @@ static void join_parts(struct table *t, uint32_t headings) {
 }
 
 /// The text above part `p` in the first of two heading lines: the last one that begins before the part ends.
-static int over(const struct table *t, const struct part *p, const char **ret_text) {
+static int text_above(const struct table *t, const struct part *p, const char **ret_text) {
     const char *line = t->line[0], *at = line, *end = at_column(line, p->end);
     int n = 0;
     while (at += strspn(at, " "), *at && at < end) {
@@ -294,7 +294,7 @@ static int over(const struct table *t, const struct part *p, const char **ret_te
 }
 
 /// Writes a line with narrower gaps, wrapped.
-static void stack(FILE *file, const char *line, unsigned width) {
+static void stack_line(FILE *file, const char *line, unsigned width) {
     char *narrow = malloc(strlen(line) + 1), *to = narrow;
     if (!narrow) return;
     unsigned indent = (unsigned)strspn(line, " ");
@@ -302,7 +302,7 @@ static void stack(FILE *file, const char *line, unsigned width) {
         if (at < line + indent || strncmp(at, "   ", 3)) *to++ = *at;
     *to = 0;
     if (indent > width / 4) indent = width / 4;
-    wrap(file, narrow + strspn(narrow, " ") - indent, width, indent + 2);
+    wrap_line(file, narrow + strspn(narrow, " ") - indent, width, indent + 2);
     free(narrow);
 }
 
@@ -324,13 +324,13 @@ static void write_cell(FILE *file, const struct table *t, const struct cell *c) 
     }
     sprintf(line, "%*s%.*s%*s%.*s", (int)c->indent, "", label ? c->label : 0, c->heading,
             c->n ? (int)(hang - c->indent - label) : 0, "", c->n, c->text);
-    wrap(file, line, t->width, c->n ? hang : c->indent);
+    wrap_line(file, line, t->width, c->n ? hang : c->indent);
     free(heading);
     free(line);
 }
 
 /// Writes the cells of each line one below the other.
-static void turn(FILE *file, struct table *t, uint32_t headings) {
+static void turn_table(FILE *file, struct table *t, uint32_t headings) {
     find_parts(t, headings - 1);
     join_parts(t, headings);
     uint32_t keys = leading_texts(t);
@@ -345,7 +345,7 @@ static void turn(FILE *file, struct table *t, uint32_t headings) {
         for (uint32_t p = 0; p < t->parts; p++) {
             c.label = cell_of(t->line[headings - 1], &t->part[p], &c.heading);
             c.n = cell_of(t->line[i], &t->part[p], &c.text);
-            int n_above = headings > 1 ? over(t, &t->part[p], &above) : 0;
+            int n_above = headings > 1 ? text_above(t, &t->part[p], &above) : 0;
             if (!c.n) continue;
             if (n_above && above != before) write_cell(file, t, &(struct cell){2, c.room, n_above, 0, above, ""});
             before = n_above ? above : NULL;
@@ -364,14 +364,14 @@ static void write_table(FILE *file, struct table *t) {
             write_fold(file, t, i, 0, t->columns, true);
     else if (text)
         for (uint32_t i = 0; i < t->lines; i++)
-            wrap(file, t->line[i], t->width, last->begin);
+            wrap_line(file, t->line[i], t->width, last->begin);
     else if (can_fold(t) && (headings || !texts))
-        fold(file, t);
+        fold_table(file, t);
     else if (headings)
-        turn(file, t, headings);
+        turn_table(file, t, headings);
     else
         for (uint32_t i = 0; i < t->lines; i++)
-            stack(file, t->line[i], t->width);
+            stack_line(file, t->line[i], t->width);
 }
 
 bool weft__layout_table(FILE *file, const char *const *line, uint32_t lines, unsigned width, bool bold) {

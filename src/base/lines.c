@@ -94,7 +94,7 @@ enum weft_status weft__lines_token(struct weft__lines *lines, char **ret_word, s
 
 /// A field in quotes, from behind the first one: doubled ones are made single. Returns where it went on behind the
 /// last one.
-static char *unquote(char *from) {
+static char *unquote_field(char *from) {
     char *to = from;
     for (; *from; *to++ = *from++)
         if (*from == '"' && *++from != '"') break;
@@ -107,7 +107,7 @@ char *weft__lines_field(struct weft__lines *lines, char separator, bool *ret_las
     char *field = lines->at + strspn(lines->at, separator == '\t' ? " " : " \t"), *rest = field;
     lines->place.column = (int)(field - lines->line) + 1;
     bool quoted = *field == '"';
-    if (quoted) rest = unquote(++field);
+    if (quoted) rest = unquote_field(++field);
     char *end = strchr(rest, separator);
     *ret_last = !end;
     lines->at = end ? end + 1 : rest + strlen(rest);

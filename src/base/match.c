@@ -33,7 +33,7 @@ static uint32_t place_of(const struct weft__match *m, bool receives, uint32_t sr
 }
 
 /// The place of a queue, or the place where it would go.
-static uint32_t find(const struct weft__match *m, bool receives, uint32_t src, uint32_t tag) {
+static uint32_t find_queue(const struct weft__match *m, bool receives, uint32_t src, uint32_t tag) {
     uint32_t at = place_of(m, receives, src, tag);
     for (; m->queue[at].head; at = (at + 1) & (m->queues_room - 1)) {
         const struct weft__match_queue *q = &m->queue[at];
@@ -48,7 +48,7 @@ static void grow_queues(struct weft__match *m) {
     m->queues_room = room ? 2 * room : 16;
     m->queue = weft_memory_new(WEFT_MEMORY_QP, m->queues_room, sizeof *m->queue);
     for (uint32_t i = 0; i < room; i++)
-        if (old[i].head) m->queue[find(m, old[i].receives, old[i].src, old[i].tag)] = old[i];
+        if (old[i].head) m->queue[find_queue(m, old[i].receives, old[i].src, old[i].tag)] = old[i];
     weft_memory_free(WEFT_MEMORY_QP, old, room * sizeof *old);
 }
 
@@ -77,11 +77,11 @@ static uint32_t new_node(struct weft__match *m) {
     return ++m->nodes;
 }
 
-static uint32_t push(struct weft__match *m, bool receives, uint32_t src, uint32_t tag, uint32_t item) {
+static uint32_t push_item(struct weft__match *m, bool receives, uint32_t src, uint32_t tag, uint32_t item) {
     if (2 * m->queues >= m->queues_room) grow_queues(m);
     uint32_t number = new_node(m);
     m->node[number - 1] = (struct weft__match_node){.order = m->order++, .item = item, .src = src, .tag = tag};
-    struct weft__match_queue *q = &m->queue[find(m, receives, src, tag)];
+    struct weft__match_queue *q = &m->queue[find_queue(m, receives, src, tag)];
     if (!q->head) {
         *q = (struct weft__match_queue){src, tag, number, number, receives};
         m->queues++;
@@ -92,7 +92,7 @@ static uint32_t push(struct weft__match *m, bool receives, uint32_t src, uint32_
     return number;
 }
 
-static uint32_t pop(struct weft__match *m, uint32_t at) {
+static uint32_t pop_item(struct weft__match *m, uint32_t at) {
     struct weft__match_queue *q = &m->queue[at];
     uint32_t number = q->head, item = m->node[number - 1].item;
     q->head = m->node[number - 1].next;
@@ -108,13 +108,13 @@ uint32_t weft__match_message(struct weft__match *m, uint32_t src, uint32_t tag, 
     const uint32_t by[4][2] = {{src, tag}, {src, WEFT_NONE}, {WEFT_NONE, tag}, {WEFT_NONE, WEFT_NONE}};
     uint32_t best = WEFT_NONE;
     for (uint32_t k = 0; m->queues && k < 4; k++) {
-        uint32_t at = find(m, true, by[k][0], by[k][1]);
+        uint32_t at = find_queue(m, true, by[k][0], by[k][1]);
         if (!m->queue[at].head) continue;
         if (best == WEFT_NONE || m->node[m->queue[at].head - 1].order < m->node[m->queue[best].head - 1].order)
             best = at;
     }
-    if (best != WEFT_NONE) return pop(m, best);
-    uint32_t number = push(m, false, src, tag, message);
+    if (best != WEFT_NONE) return pop_item(m, best);
+    uint32_t number = push_item(m, false, src, tag, message);
     m->node[number - 1].older = m->newest;
     if (m->newest)
         m->node[m->newest - 1].newer = number;
@@ -128,7 +128,7 @@ uint32_t weft__match_message(struct weft__match *m, uint32_t src, uint32_t tag, 
 /// The first message that the receive takes; number + 1, or 0.
 static uint32_t first_for(const struct weft__match *m, uint32_t src, uint32_t tag) {
     if (!m->waiting_messages) return 0;
-    if (src != WEFT_NONE && tag != WEFT_NONE) return m->queue[find(m, false, src, tag)].head;
+    if (src != WEFT_NONE && tag != WEFT_NONE) return m->queue[find_queue(m, false, src, tag)].head;
     uint32_t number = m->oldest;
     while (number && ((src != WEFT_NONE && m->node[number - 1].src != src) ||
                       (tag != WEFT_NONE && m->node[number - 1].tag != tag)))
@@ -139,11 +139,11 @@ static uint32_t first_for(const struct weft__match *m, uint32_t src, uint32_t ta
 uint32_t weft__match_receive(struct weft__match *m, uint32_t src, uint32_t tag, uint32_t receive) {
     uint32_t number = first_for(m, src, tag);
     if (!number) {
-        push(m, true, src, tag, receive);
+        push_item(m, true, src, tag, receive);
         return WEFT_NONE;
     }
     struct weft__match_node n = m->node[number - 1];
-    uint32_t at = find(m, false, n.src, n.tag);
+    uint32_t at = find_queue(m, false, n.src, n.tag);
     assert(m->queue[at].head == number); // the oldest of all matching messages is the oldest of its queue
     if (n.older)
         m->node[n.older - 1].newer = n.newer;
@@ -154,5 +154,5 @@ uint32_t weft__match_receive(struct weft__match *m, uint32_t src, uint32_t tag, 
     else
         m->newest = n.older;
     m->waiting_messages--;
-    return pop(m, at);
+    return pop_item(m, at);
 }

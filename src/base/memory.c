@@ -49,7 +49,7 @@ static _Thread_local struct weft_memory *current;
 
 // --- what a memory owns -------------------------------------------------------------------------------------------
 
-static void count(struct weft_memory *owner, enum weft_memory_kind kind, size_t bytes_old, size_t bytes_new) {
+static void count_bytes(struct weft_memory *owner, enum weft_memory_kind kind, size_t bytes_old, size_t bytes_new) {
     weft_bytes now = owner->held[kind].now += bytes_new - bytes_old;
     if (owner->held[kind].max < now) owner->held[kind].max = now;
 }
@@ -61,7 +61,7 @@ static void *link_in(struct head *head, struct weft_memory *owner, enum weft_mem
     head->after = owner->first;
     if (head->after) head->after->before = head;
     owner->first = head;
-    count(owner, kind, 0, bytes);
+    count_bytes(owner, kind, 0, bytes);
     pthread_mutex_unlock(&owner->lock);
     return head + 1;
 }
@@ -73,7 +73,7 @@ _Static_assert(sizeof(struct head) == WEFT__IMAGE_HEAD, "room before what an ima
 static void count_in_image(enum weft_memory_kind kind, size_t bytes_old, size_t bytes_new) {
     if (!current) return;
     pthread_mutex_lock(&current->lock);
-    if (current->held[kind].now >= bytes_old) count(current, kind, bytes_old, bytes_new); // else it was another's
+    if (current->held[kind].now >= bytes_old) count_bytes(current, kind, bytes_old, bytes_new); // else it was another's
     pthread_mutex_unlock(&current->lock);
 }
 
@@ -108,7 +108,7 @@ static struct head *unlink_from(void *memory, enum weft_memory_kind kind, size_t
     pthread_mutex_lock(&owner->lock);
     if (head->after) head->after->before = head->before;
     *(head->before ? &head->before->after : &owner->first) = head->after;
-    count(owner, kind, bytes, 0);
+    count_bytes(owner, kind, bytes, 0);
     pthread_mutex_unlock(&owner->lock);
     return head;
 }
@@ -117,32 +117,32 @@ static struct head *unlink_from(void *memory, enum weft_memory_kind kind, size_t
 /// random, and would otherwise spend its time on TLB misses. The head is at the end of the preceding page.
 enum { LARGE_PAGE = 2 << 20, LARGE_FROM = 1 << 20, PAGE = 4096 };
 
-static size_t pages(size_t bytes) {
+static size_t page_bytes(size_t bytes) {
     return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
 
 static struct head *map_large(size_t bytes) {
     if (bytes > SIZE_MAX / 2) return NULL;
-    size_t span = PAGE + pages(bytes) + LARGE_PAGE; // with room to begin on a large page
+    size_t span = PAGE + page_bytes(bytes) + LARGE_PAGE; // with room to begin on a large page
     char *memory = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return NULL;
     size_t before = -((uintptr_t)memory + PAGE) & (LARGE_PAGE - 1), after = LARGE_PAGE - before;
     if (before) munmap(memory, before);
     munmap(memory + span - after, after);
     memory += before + PAGE;
-    madvise(memory, pages(bytes), MADV_HUGEPAGE); // advice: may fail
+    madvise(memory, page_bytes(bytes), MADV_HUGEPAGE); // advice: may fail
     return (struct head *)(void *)memory - 1;
 }
 
-static void release(struct head *head) {
+static void release_head(struct head *head) {
     if (head->bytes >= LARGE_FROM)
-        munmap((char *)(head + 1) - PAGE, PAGE + pages(head->bytes));
+        munmap((char *)(head + 1) - PAGE, PAGE + page_bytes(head->bytes));
     else
         free(head);
 }
 
 /// Not zeroed.
-static struct head *allocate(size_t bytes) {
+static struct head *allocate_head(size_t bytes) {
     return bytes >= LARGE_FROM ? map_large(bytes) : malloc(sizeof(struct head) + bytes);
 }
 
@@ -170,9 +170,9 @@ void *weft_memory_resize(enum weft_memory_kind kind, void *memory, size_t bytes_
     struct head *old = memory ? unlink_from(memory, kind, bytes_old) : NULL, *moved;
     if (bytes_old < LARGE_FROM && bytes_new < LARGE_FROM) {
         moved = realloc(old, sizeof *moved + bytes_new);
-    } else if ((moved = allocate(bytes_new)) && old) {
+    } else if ((moved = allocate_head(bytes_new)) && old) {
         memcpy(moved + 1, memory, bytes_old < bytes_new ? bytes_old : bytes_new);
-        release(old);
+        release_head(old);
     }
     if (moved) return link_in(moved, owner, kind, bytes_new);
     if (old) link_in(old, owner, kind, bytes_old);
@@ -183,11 +183,11 @@ void weft_memory_free(enum weft_memory_kind kind, void *memory, size_t bytes) {
     if (weft__image_holds(memory))
         free_in_image(kind, memory, bytes);
     else if (memory)
-        release(unlink_from(memory, kind, bytes));
+        release_head(unlink_from(memory, kind, bytes));
 }
 
 void weft_memory_sparse(void *memory, size_t bytes) {
-    uintptr_t from = pages((uintptr_t)memory), to = ((uintptr_t)memory + bytes) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t from = page_bytes((uintptr_t)memory), to = ((uintptr_t)memory + bytes) & ~(uintptr_t)(PAGE - 1);
     if (bytes >= LARGE_FROM) madvise((void *)from, to - from, MADV_NOHUGEPAGE); // advice: it may fail
 }
 
@@ -214,7 +214,7 @@ void weft_memory_close(struct weft_memory *memory) {
     clean_up(memory, 0);
     for (struct head *head = memory->first, *after; head; head = after) {
         after = head->after;
-        release(head);
+        release_head(head);
     }
     pthread_mutex_destroy(&memory->lock);
     free(memory);

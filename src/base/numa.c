@@ -13,7 +13,7 @@
 
 _Static_assert(sizeof(cpu_set_t) == sizeof(struct weft__processor_set), "what the system's calls take");
 
-static void add(struct weft__processor_set *set, unsigned long first, unsigned long last) {
+static void add_processors(struct weft__processor_set *set, unsigned long first, unsigned long last) {
     for (unsigned long k = first; k <= last && k < WEFT__NUMA_PROCESSORS_MAX; k++)
         set->word[k / 64] |= UINT64_C(1) << k % 64;
 }
@@ -25,7 +25,7 @@ static void read_list(const char *text, struct weft__processor_set *ret) {
         unsigned long first = strtoul(text, &end, 10), last = first;
         if (end == text) return;
         if (*end == '-') last = strtoul(end + 1, &end, 10);
-        add(ret, first, last);
+        add_processors(ret, first, last);
         if (*end != ',') return;
     }
 }

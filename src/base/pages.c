@@ -22,18 +22,18 @@ static uint32_t get_32(const uint8_t *at) {
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-static void fail(struct weft__pages *p) {
+static void note_failure(struct weft__pages *p) {
     if (p->db->status != SQLITE_OK) return;
     p->db->error = errno;
     p->db->status = SQLITE_IOERR;
 }
 
 static void write_bytes(struct weft__pages *p, const void *bytes, size_t n) {
-    if (p->db->status == SQLITE_OK && fwrite(bytes, 1, n, p->db->file) != n) fail(p);
+    if (p->db->status == SQLITE_OK && fwrite(bytes, 1, n, p->db->file) != n) note_failure(p);
 }
 
 static void go_to(struct weft__pages *p, uint64_t at) {
-    if (p->db->status == SQLITE_OK && fseeko(p->db->file, (off_t)at, SEEK_SET)) fail(p);
+    if (p->db->status == SQLITE_OK && fseeko(p->db->file, (off_t)at, SEEK_SET)) note_failure(p);
 }
 
 void weft__pages_begin(struct weft__pages *p, struct weft__database *d, struct weft_arena *arena) {
@@ -43,7 +43,7 @@ void weft__pages_begin(struct weft__pages *p, struct weft__database *d, struct w
     if (d->status != SQLITE_OK) return;
     d->file = fopen(d->draft, "r+be");
     if (!d->file || fread(header, 1, HEADER, d->file) != HEADER) {
-        fail(p);
+        note_failure(p);
         return;
     }
     p->size = (uint32_t)header[AT_SIZE] << 8 | header[AT_SIZE + 1];
@@ -67,11 +67,11 @@ static uint32_t header_bytes(uint32_t level) {
     return level ? 12 : 8;
 }
 
-static bool fits(const struct weft__page *page, uint32_t level, uint32_t bytes) {
+static bool has_room(const struct weft__page *page, uint32_t level, uint32_t bytes) {
     return header_bytes(level) + 2 * (page->cells + 1) + (bytes > CELL_MIN ? bytes : CELL_MIN) <= page->start;
 }
 
-static void put(struct weft__page *page, uint32_t level, const uint8_t *cell, uint32_t bytes) {
+static void put_cell(struct weft__page *page, uint32_t level, const uint8_t *cell, uint32_t bytes) {
     page->last = bytes;
     page->start -= bytes > CELL_MIN ? bytes : CELL_MIN;
     memcpy(page->bytes + page->start, cell, bytes);
@@ -79,7 +79,7 @@ static void put(struct weft__page *page, uint32_t level, const uint8_t *cell, ui
 }
 
 /// right: for an inner page, the child after its last cell.
-static void complete(struct weft__pages *p, uint32_t level, uint32_t right) {
+static void complete_page(struct weft__pages *p, uint32_t level, uint32_t right) {
     struct weft__page *page = &p->page[level];
     uint32_t inner = p->keyed ? INNER_INDEX : INNER_TABLE, leaf = p->keyed ? LEAF_INDEX : LEAF_TABLE;
     page->bytes[0] = (uint8_t)(level ? inner : leaf);
@@ -104,9 +104,9 @@ static void skip_lock(struct weft__pages *p) {
 }
 
 /// Appends a page to the file; returns its number.
-static uint32_t append(struct weft__pages *p, uint32_t level, uint32_t right) {
+static uint32_t append_page(struct weft__pages *p, uint32_t level, uint32_t right) {
     skip_lock(p);
-    complete(p, level, right);
+    complete_page(p, level, right);
     return ++p->count;
 }
 
@@ -126,16 +126,16 @@ static struct weft__page *page_at(struct weft__pages *p, uint32_t level) {
 }
 
 /// Adds a cell: the page on its left, and its content from `cell + CHILD` on. A leaf has no left page.
-static void add(struct weft__pages *p, uint32_t level, const uint8_t *cell, uint32_t bytes) {
+static void add_cell(struct weft__pages *p, uint32_t level, const uint8_t *cell, uint32_t bytes) {
     struct weft__page *page = page_at(p, level);
     uint32_t skip = level ? 0 : CHILD;
     if (page->pending_bytes) { // the page before it is complete, and the cell moves up
-        put_32(page->pending, append(p, level, level ? get_32(page->pending) : 0));
-        add(p, level + 1, page->pending, page->pending_bytes);
+        put_32(page->pending, append_page(p, level, level ? get_32(page->pending) : 0));
+        add_cell(p, level + 1, page->pending, page->pending_bytes);
         page->pending_bytes = 0;
     }
-    if (fits(page, level, bytes - skip)) {
-        put(page, level, cell + skip, bytes - skip);
+    if (has_room(page, level, bytes - skip)) {
+        put_cell(page, level, cell + skip, bytes - skip);
     } else {
         memcpy(page->pending, cell, bytes);
         page->pending_bytes = bytes;
@@ -143,16 +143,16 @@ static void add(struct weft__pages *p, uint32_t level, const uint8_t *cell, uint
 }
 
 /// No cell follows one that had no room: the previous one moves up in its place.
-static void settle(struct weft__pages *p, uint32_t level) {
+static void settle_last(struct weft__pages *p, uint32_t level) {
     struct weft__page *page = &p->page[level];
     uint32_t skip = level ? 0 : CHILD, bytes = page->last;
     uint8_t *cell = p->cell;
     memcpy(cell + skip, page->bytes + page->start, bytes);
     page->start += bytes > CELL_MIN ? bytes : CELL_MIN;
     page->cells--;
-    put_32(cell, append(p, level, level ? get_32(cell) : 0));
-    add(p, level + 1, cell, bytes + skip);
-    put(page, level, page->pending + skip, page->pending_bytes - skip);
+    put_32(cell, append_page(p, level, level ? get_32(cell) : 0));
+    add_cell(p, level + 1, cell, bytes + skip);
+    put_cell(page, level, page->pending + skip, page->pending_bytes - skip);
     page->pending_bytes = 0;
 }
 
@@ -194,12 +194,12 @@ void weft__pages_open(struct weft__pages *p, uint32_t root, bool keyed) {
 /// Adds a row of a table with row numbers. When a leaf is full its last number moves up.
 static void add_numbered(struct weft__pages *p, const uint8_t *cell, uint32_t bytes) {
     struct weft__page *leaf = &p->page[0];
-    if (!fits(leaf, 0, bytes - CHILD)) {
+    if (!has_room(leaf, 0, bytes - CHILD)) {
         uint8_t up[CHILD + 9];
-        put_32(up, append(p, 0, 0));
-        add(p, 1, up, CHILD + weft__pages_varint(up + CHILD, p->rowid - 1));
+        put_32(up, append_page(p, 0, 0));
+        add_cell(p, 1, up, CHILD + weft__pages_varint(up + CHILD, p->rowid - 1));
     }
-    put(leaf, 0, cell + CHILD, bytes - CHILD);
+    put_cell(leaf, 0, cell + CHILD, bytes - CHILD);
 }
 
 void weft__pages_row(struct weft__pages *p) {
@@ -225,7 +225,7 @@ void weft__pages_row(struct weft__pages *p) {
     }
     p->types_bytes = p->body_bytes = 0;
     if (p->keyed)
-        add(p, 0, p->cell, (uint32_t)(end - p->cell));
+        add_cell(p, 0, p->cell, (uint32_t)(end - p->cell));
     else
         add_numbered(p, p->cell, (uint32_t)(end - p->cell));
 }
@@ -234,13 +234,13 @@ void weft__pages_close(struct weft__pages *p) {
     if (p->db->status != SQLITE_OK) return;
     uint32_t right = 0;
     for (uint32_t level = 0; level < p->levels; level++) {
-        if (p->page[level].pending_bytes) settle(p, level);
+        if (p->page[level].pending_bytes) settle_last(p, level);
         if (level + 1 < p->levels) {
-            right = append(p, level, right);
+            right = append_page(p, level, right);
             continue;
         }
         go_to(p, (uint64_t)(p->root - 1) * p->size);
-        complete(p, level, right);
+        complete_page(p, level, right);
     }
 }
 
@@ -250,6 +250,6 @@ void weft__pages_end(struct weft__pages *p) {
     put_32(count, p->count);
     go_to(p, AT_COUNT);
     write_bytes(p, count, sizeof count);
-    if (fclose(p->db->file)) fail(p);
+    if (fclose(p->db->file)) note_failure(p);
     p->db->file = NULL;
 }

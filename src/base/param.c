@@ -63,13 +63,13 @@ const char *weft__param_expected(const struct weft_param *row) {
 }
 
 /// "\"x\": expected ..." for the row.
-static bool unexpected(struct parse *p) {
+static bool fail_unexpected(struct parse *p) {
     snprintf(p->why, sizeof p->why, "\"%.80s\": expected %s", p->text, weft__param_expected(p->row));
     return false;
 }
 
 /// A bound from the table itself; failure to parse it would be a bug.
-static uint64_t bound(const struct weft_param *row, const char *text) {
+static uint64_t bound_of(const struct weft_param *row, const char *text) {
     if (is_never(row, text)) return WEFT_TIME_NEVER;
     uint64_t value = 0;
     char why[WHY_MAX];
@@ -102,9 +102,9 @@ static bool parse_quantity(struct parse *p, const char *text, uint64_t *ret) {
     }
     uint64_t value;
     if (!weft__quantity_parse(quantity_of(row->type), text, &value, p->why, sizeof p->why)) return false;
-    uint64_t max = row->max ? bound(row, row->max) : UINT64_MAX;
+    uint64_t max = row->max ? bound_of(row, row->max) : UINT64_MAX;
     if (max == WEFT_TIME_NEVER && row->type == WEFT_PARAM_TIME) max = WEFT_TIME_MAX;
-    if ((row->min && value < bound(row, row->min)) || value > max) return out_of_range(p, text);
+    if ((row->min && value < bound_of(row, row->min)) || value > max) return out_of_range(p, text);
     *ret = value;
     return true;
 }
@@ -112,7 +112,7 @@ static bool parse_quantity(struct parse *p, const char *text, uint64_t *ret) {
 static bool parse_real(struct parse *p, double *ret) {
     const struct weft_param *row = p->row;
     double value, min = 0, max = 0;
-    if (!weft__real_parse(p->text, &value)) return unexpected(p);
+    if (!weft__real_parse(p->text, &value)) return fail_unexpected(p);
     bool known = (!row->min || weft__real_parse(row->min, &min)) && (!row->max || weft__real_parse(row->max, &max));
     assert(known);
     if ((row->min && value < min) || (row->max && value > max)) return out_of_range(p, p->text);
@@ -127,7 +127,7 @@ static bool parse_bool(struct parse *p, bool *ret) {
         *ret = i % 2 == 0;
         return true;
     }
-    return unexpected(p);
+    return fail_unexpected(p);
 }
 
 void weft__names_expected(const char *word, const char *const *names, uint32_t n, char *text, size_t size) {
@@ -173,16 +173,16 @@ static bool parse_priorities(struct parse *p, uint8_t *ret) {
     unsigned mask = 0;
     for (const char *s = p->text;; s++) {
         unsigned first, last;
-        if (!priority_read(&s, &first)) return unexpected(p);
+        if (!priority_read(&s, &first)) return fail_unexpected(p);
         last = first;
         if (*s == '-') {
             s++;
-            if (!priority_read(&s, &last) || last < first) return unexpected(p);
+            if (!priority_read(&s, &last) || last < first) return fail_unexpected(p);
         }
         for (unsigned i = first; i <= last; i++)
             mask |= 1u << i;
         if (!*s) break;
-        if (*s != ',') return unexpected(p);
+        if (*s != ',') return fail_unexpected(p);
     }
     *ret = (uint8_t)mask;
     return true;
@@ -194,10 +194,10 @@ static bool parse_weights(struct parse *p, uint64_t *ret) {
     char *text = weft_arena_text(p->arena, p->text), *rest = text;
     for (char *part; (part = strsep(&rest, ",")) != NULL; n++) {
         part += strspn(part, " ");
-        if (n == WEFT_PRIORITIES || !*part) return unexpected(p);
+        if (n == WEFT_PRIORITIES || !*part) return fail_unexpected(p);
         if (!parse_quantity(p, part, &weight[n])) return false;
     }
-    if (n != 1 && n != WEFT_PRIORITIES) return unexpected(p);
+    if (n != 1 && n != WEFT_PRIORITIES) return fail_unexpected(p);
     for (uint32_t i = 0; i < WEFT_PRIORITIES; i++)
         ret[i] = weight[n == 1 ? 0 : i];
     return true;
@@ -212,7 +212,7 @@ static bool parse_dscp_map(struct parse *p, uint8_t *ret) {
         s += strspn(s, " ");
         bool ok = isdigit((unsigned char)*s) && sscanf(s, "%2u :%n", &dscp, &n) == 1 && n > 0 && dscp < DSCPS;
         s += ok ? n : 0;
-        if (!ok || !priority_read(&s, &priority) || (*s && *s != ',')) return unexpected(p);
+        if (!ok || !priority_read(&s, &priority) || (*s && *s != ',')) return fail_unexpected(p);
         ret[dscp] = (uint8_t)priority;
     }
     return true;

@@ -20,7 +20,7 @@ struct load {
 };
 
 /// Notes a mistake; loading goes on, to find more.
-static enum weft_status take(struct load *l, const struct weft_error *own) {
+static enum weft_status take_mistake(struct load *l, const struct weft_error *own) {
     if (own->status && l->mistakes) weft__mistakes_add(l->mistakes, own);
     if (own->status && l->error && !l->error->status) *l->error = *own;
     return own->status;
@@ -30,7 +30,7 @@ static enum weft_status take(struct load *l, const struct weft_error *own) {
     ({                                                                                                                 \
         struct weft_error own_ = {0};                                                                                  \
         WEFT_REFUSE(&own_, place, __VA_ARGS__);                                                                        \
-        take(l, &own_);                                                                                                \
+        take_mistake(l, &own_);                                                                                        \
     })
 
 const char *weft__path_join(char *text, size_t size, const char *path, const char *name) {
@@ -82,7 +82,7 @@ static enum weft_status load_value(struct load *l, const struct weft_param *row,
                     weft__param_expected(row));
     struct weft_error own = {0};
     weft__param_parse_at(row, text, tree->place, path, conf, l->arena, &own);
-    return take(l, &own);
+    return take_mistake(l, &own);
 }
 
 static bool names_list(const struct weft_param_table *table, const char *key) {
@@ -100,7 +100,7 @@ const struct weft_param *weft_param_find(const struct weft_param_table *table, c
 }
 
 /// What the user sets for `key`: NULL if nothing, or if the value is empty.
-static const struct weft_tree *said(const struct weft_tree *tree, const char *key) {
+static const struct weft_tree *said_child(const struct weft_tree *tree, const char *key) {
     const struct weft_tree *child = weft_tree_find(tree, key);
     return child && child->type != WEFT_TREE_NULL ? child : NULL;
 }
@@ -113,13 +113,13 @@ static bool is_other(const struct weft_param *row, const struct weft_tree *child
 /// What the user sets for a row, under its own name or that of a row whose texts are its values; *ret_twice: both.
 static const struct weft_tree *said_of(const struct weft_param_table *table, const struct weft_param *row,
                                        const struct weft_tree *tree, bool *ret_twice) {
-    const struct weft_tree *child = said(tree, row->name);
+    const struct weft_tree *child = said_child(tree, row->name);
     *ret_twice = false;
     if (is_other(row, child)) return NULL;
     for (uint32_t i = 0; i < table->n; i++) {
         const struct weft_param *from = &table->rows[i];
         if (!from->otherwise || strcmp(from->otherwise, row->name)) continue;
-        const struct weft_tree *other = said(tree, from->name);
+        const struct weft_tree *other = said_child(tree, from->name);
         if (!is_other(from, other) || !strcmp(other->text, from->choices[0])) continue;
         *ret_twice = child != NULL;
         return other;
@@ -129,8 +129,8 @@ static const struct weft_tree *said_of(const struct weft_param_table *table, con
 
 /// The table of the model that the user chose for the row, or of its default; NULL: there is no such model.
 static const struct weft_param_table *chosen_table(const struct weft_param *row, const struct weft_tree *tree) {
-    const struct weft_tree *model = said(tree, row->name);
-    const struct weft_tree *named = model && model->type == WEFT_TREE_MAP ? said(model, "kind") : model;
+    const struct weft_tree *model = said_child(tree, row->name);
+    const struct weft_tree *named = model && model->type == WEFT_TREE_MAP ? said_child(model, "kind") : model;
     if (named && named->type != WEFT_TREE_TEXT) return NULL;
     const char *name = named ? named->text : row->dflt;
     const struct weft_model *found = name ? weft_model_find((enum weft_model_kind)row->model_kind, name) : NULL;
@@ -182,7 +182,7 @@ static enum weft_status load_model(struct load *l, enum weft_model_kind kind, co
 /// The model's map, including those of its parameters that are beside it. A parameter in both is an error.
 static enum weft_status gather_beside(struct load *l, const struct weft_param *row, const struct weft_tree *tree,
                                       const char *path, const struct weft_tree **ret_tree) {
-    const struct weft_tree *own = said(tree, row->name);
+    const struct weft_tree *own = said_child(tree, row->name);
     const struct weft_param_table *model = chosen_table(row, tree);
     *ret_tree = own;
     if (!model || !tree) return WEFT_OK;
@@ -203,7 +203,7 @@ static enum weft_status gather_beside(struct load *l, const struct weft_param *r
         if (!weft_param_find(model, tree->child[i]->key)) continue;
         char key_path[WEFT__PATH_MAX];
         weft__path_join(key_path, sizeof key_path, path, tree->child[i]->key);
-        if (own_keys && said(own, tree->child[i]->key))
+        if (own_keys && said_child(own, tree->child[i]->key))
             return FAIL(l, tree->child[i]->key_place, "%s: it is in %s as well; expected it once", key_path, row->name);
         all->child[all->n++] = tree->child[i];
     }
@@ -213,7 +213,7 @@ static enum weft_status gather_beside(struct load *l, const struct weft_param *r
 
 /// The preset that the user chose; NULL: none. Its row checks whether that preset exists.
 static const struct weft_param_preset *preset_of(const struct weft_param_table *table, const struct weft_tree *tree) {
-    const struct weft_tree *named = table->presets ? said(tree, "preset") : NULL;
+    const struct weft_tree *named = table->presets ? said_child(tree, "preset") : NULL;
     if (!named || named->type != WEFT_TREE_TEXT) return NULL;
     for (const struct weft_param_preset *p = table->presets; p->name; p++)
         if (!strcmp(p->name, named->text)) return p;
@@ -225,7 +225,7 @@ static bool said_beside(const struct weft_param_table *table, const struct weft_
     size_t n = strcspn(key, ".");
     for (uint32_t i = 0; i < table->n; i++) {
         const struct weft_param *row = &table->rows[i];
-        if (row->beside && strlen(row->name) == n && !strncmp(row->name, key, n)) return said(tree, key + n + 1);
+        if (row->beside && strlen(row->name) == n && !strncmp(row->name, key, n)) return said_child(tree, key + n + 1);
     }
     return false;
 }
@@ -251,7 +251,7 @@ static enum weft_status lay_over_preset(struct load *l, const struct weft_param_
     enum weft_status status = weft_tree_override(NULL, deep, l->arena, &base, &own);
     if (!status) status = weft_tree_override(base, *tree, l->arena, &all, &own);
     if (!status) *tree = all;
-    return take(l, &own);
+    return take_mistake(l, &own);
 }
 
 static const char *default_of(const struct weft_param *row, const struct weft_param_preset *preset) {
@@ -279,7 +279,7 @@ static bool said_any(const struct weft_tree *tree, const char *names) {
     for (const char *at = names, *end; at; at = end ? end + strlen(between) : NULL) {
         end = strstr(at, between);
         snprintf(name, sizeof name, "%.*s", (int)(end ? end - at : (ptrdiff_t)strlen(at)), at);
-        if (said(tree, name)) return true;
+        if (said_child(tree, name)) return true;
     }
     return false;
 }
@@ -400,7 +400,7 @@ static enum weft_status fail_model(struct load *l, enum weft_model_kind kind, co
     weft__names_expected(name ? name : "", names, n, expected, sizeof expected);
     const struct weft_tree *other = NULL;
     for (size_t i = 0; i < sizeof other_kinds / sizeof *other_kinds && !name && !other; i++)
-        other = said(tree, other_kinds[i]);
+        other = said_child(tree, other_kinds[i]);
     if (other) return FAIL(l, other->key_place, "%s.%s: unknown key; did you mean \"kind\"?", path, other->key);
     if (!name) return FAIL(l, place, "%s: which kind? %s", path, expected);
     return FAIL(l, place, "%s: no %s \"%.80s\"; %s", path, weft_kind_name(kind), name, expected);
@@ -410,7 +410,7 @@ static enum weft_status load_model(struct load *l, enum weft_model_kind kind, co
                                    const struct weft_tree *tree, const char *path, struct weft_model_conf *ret_model) {
     struct weft_place around = tree && tree->place.file ? tree->place : l->around;
     if (tree && tree->type == WEFT_TREE_NULL) tree = NULL;
-    const struct weft_tree *named = tree && tree->type == WEFT_TREE_MAP ? said(tree, "kind") : tree;
+    const struct weft_tree *named = tree && tree->type == WEFT_TREE_MAP ? said_child(tree, "kind") : tree;
     struct weft_place place = named ? named->place : around;
     if (named && named->type != WEFT_TREE_TEXT)
         return FAIL(l, place, "%s: found %s; expected the name of a %s, or a map with its kind and parameters", path,

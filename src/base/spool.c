@@ -29,7 +29,7 @@ void weft__spool_deinit(struct weft__spool *spool) {
     *spool = (struct weft__spool){.file = -1};
 }
 
-static void fail(struct weft__spool *spool) {
+static void note_failure(struct weft__spool *spool) {
     if (!spool->error) spool->error = errno ? errno : EIO;
 }
 
@@ -52,7 +52,7 @@ static void write_all(struct weft__spool *spool, const uint8_t *bytes, size_t si
         ssize_t done = write(spool->file, bytes, size);
         if (done < 0 && errno == EINTR) continue;
         if (done <= 0) {
-            fail(spool);
+            note_failure(spool);
             return;
         }
         bytes += done;
@@ -60,7 +60,7 @@ static void write_all(struct weft__spool *spool, const uint8_t *bytes, size_t si
     }
 }
 
-static void sort(struct weft__spool *spool) {
+static void sort_records(struct weft__spool *spool) {
     if (spool->n) qsort(spool->record, spool->n, spool->record_bytes, spool->compare);
 }
 
@@ -74,8 +74,8 @@ void weft__spool_make_room(struct weft__spool *spool) {
         return;
     }
     if (spool->file < 0 && !spool->error) spool->file = open_nameless(spool->folder);
-    if (spool->file < 0) fail(spool);
-    sort(spool);
+    if (spool->file < 0) note_failure(spool);
+    sort_records(spool);
     write_all(spool, spool->record, spool->n * spool->record_bytes);
     if (!spool->error) spool->written += spool->n;
     spool->n = 0;
@@ -102,7 +102,7 @@ static bool read_all(struct weft__spool *spool, uint8_t *bytes, size_t n, uint64
         ssize_t got = pread(spool->file, bytes + done, n - done, (off_t)(from + done));
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) {
-            fail(spool);
+            note_failure(spool);
             return false;
         }
         done += (size_t)got;
@@ -110,7 +110,7 @@ static bool read_all(struct weft__spool *spool, uint8_t *bytes, size_t n, uint64
     return true;
 }
 
-static void refill(struct source *s) {
+static void refill_source(struct source *s) {
     size_t bytes = s->spool->record_bytes, records = s->left < BUFFER_RECORDS ? (size_t)s->left : BUFFER_RECORDS;
     if (!read_all(s->spool, s->buffer, records * bytes, s->from * bytes)) {
         s->left = 0;
@@ -148,14 +148,14 @@ struct weft__merge *weft__merge_new(struct weft__spool *spool, uint32_t spools) 
     m->heap = weft_memory_new(WEFT_MEMORY_SERIES, m->sources, sizeof *m->heap);
     struct source *s = m->source;
     for (uint32_t i = 0; i < spools; i++) {
-        sort(&spool[i]);
+        sort_records(&spool[i]);
         *s++ = (struct source){.spool = &spool[i], .next = spool[i].record, .buffered = spool[i].n};
         for (uint64_t from = 0; from < spool[i].written; from += spool[i].capacity_max, s++) {
             uint64_t left = spool[i].written - from;
             *s = (struct source){.spool = &spool[i], .from = from};
             s->left = left < spool[i].capacity_max ? left : spool[i].capacity_max;
             s->buffer = weft_memory_new(WEFT_MEMORY_SERIES, BUFFER_RECORDS, spool[i].record_bytes);
-            refill(s);
+            refill_source(s);
         }
     }
     for (size_t i = 0; i < m->sources; i++)
@@ -169,7 +169,7 @@ const void *weft__merge_next(struct weft__merge *m) {
     if (m->taken) {
         struct source *s = m->heap[0];
         s->next += s->spool->record_bytes;
-        if (--s->buffered == 0 && s->left) refill(s);
+        if (--s->buffered == 0 && s->left) refill_source(s);
         if (!s->buffered) m->heap[0] = m->heap[--m->n];
         if (m->n) sift_down(m, 0);
     }
@@ -209,7 +209,7 @@ void weft__spool_receive(struct weft__spool *spool, void (*get)(void *context, v
     errno = 0;
     spool->error = 0;
     spool->file = all ? open_nameless(spool->folder) : -1;
-    if (all && spool->file < 0) fail(spool);
+    if (all && spool->file < 0) note_failure(spool);
     for (uint64_t at = 0; at < all; at += PIECE_BYTES) {
         size_t n = all - at < PIECE_BYTES ? (size_t)(all - at) : PIECE_BYTES;
         get(context, piece, n);

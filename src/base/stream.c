@@ -11,7 +11,7 @@
 enum { ROOM_FIRST = 256 };
 
 /// It is called from within the C library, so it can report failure only by its return value.
-static ssize_t append(void *context, const char *bytes, size_t size) {
+static ssize_t append_text(void *context, const char *bytes, size_t size) {
     struct weft__text_stream *s = context;
     if (size >= s->room - s->size) {
         size_t room = s->room ? s->room : ROOM_FIRST;
@@ -38,7 +38,7 @@ static void close_stream(void *context) {
 
 FILE *weft__text_stream_open(struct weft__text_stream *s) {
     *s = (struct weft__text_stream){0};
-    s->file = fopencookie(s, "w", (cookie_io_functions_t){.write = append});
+    s->file = fopencookie(s, "w", (cookie_io_functions_t){.write = append_text});
     if (!s->file) weft_memory_fail();
     weft_memory_cleanup_add(&s->cleanup, close_stream, s);
     return s->file;

@@ -29,7 +29,7 @@ static char separator_of(const char *line) {
 }
 
 /// Converts "Start Time [ns]" to "start_time_ns".
-static void normalise(const char *field, char name[WEFT__TABLE_NAME]) {
+static void normalise_name(const char *field, char name[WEFT__TABLE_NAME]) {
     size_t n = 0;
     for (const char *at = field; *at && n + 1 < WEFT__TABLE_NAME; at++) {
         char c = (char)tolower((unsigned char)*at);
@@ -69,7 +69,7 @@ static uint32_t known_column(const struct weft__column *column, uint32_t columns
 static uint32_t column_of(const struct weft__column *column, uint32_t columns, const char *field, char unit[8]) {
     char name[WEFT__TABLE_NAME];
     unit[0] = 0;
-    normalise(field, name);
+    normalise_name(field, name);
     uint32_t c = known_column(column, columns, name);
     if (c < columns) return c;
     split_unit(name, unit);

@@ -35,14 +35,14 @@ void weft__timers_deinit(struct weft__timers *t) {
     *t = (struct weft__timers){0};
 }
 
-static void grow(struct weft__timers *t) {
+static void grow_heap(struct weft__timers *t) {
     uint32_t capacity = t->capacity ? t->capacity * 2 : 4;
     t->heap = weft_memory_resize(WEFT_MEMORY_TIMER, t->heap, t->capacity * sizeof *t->heap, capacity * sizeof *t->heap);
     t->capacity = capacity;
 }
 
 /// Makes room for longer keys. Times that no longer fit beside their keys go to the heap.
-static void widen(struct weft__timers *t, uint8_t bits) {
+static void widen_keys(struct weft__timers *t, uint8_t bits) {
     struct weft__timer row[ROW_MAX];
     uint32_t due = t->due;
     for (uint32_t i = 0; i < due; i++)
@@ -60,7 +60,7 @@ void weft__timers_add_keys(struct weft__timers *t, uint32_t keys) {
     t->place = weft_memory_resize(WEFT_MEMORY_TIMER, t->place, t->keys * sizeof *t->place, keys * sizeof *t->place);
     memset(&t->place[t->keys], 0, (keys - t->keys) * sizeof *t->place);
     t->keys = keys;
-    if (bits_of(keys) > t->key_bits) widen(t, bits_of(keys));
+    if (bits_of(keys) > t->key_bits) widen_keys(t, bits_of(keys));
 }
 
 static void sift_up(struct weft__timers *t, uint32_t i, struct weft__timer x) {
@@ -90,21 +90,21 @@ static void sift_down(struct weft__timers *t, uint32_t i, struct weft__timer x) 
 }
 
 /// Puts x where the hole at i was.
-static void settle(struct weft__timers *t, uint32_t i, struct weft__timer x) {
+static void settle_timer(struct weft__timers *t, uint32_t i, struct weft__timer x) {
     if (i && weft__timer_before(x, t->heap[(i - 1) / 2]))
         sift_up(t, i, x);
     else
         sift_down(t, i, x);
 }
 
-static void push(struct weft__timers *t, struct weft__timer x) {
-    if (__builtin_expect(t->n == t->capacity, 0)) grow(t);
+static void push_timer(struct weft__timers *t, struct weft__timer x) {
+    if (__builtin_expect(t->n == t->capacity, 0)) grow_heap(t);
     sift_up(t, t->n++, x);
 }
 
 static void remove_at(struct weft__timers *t, uint32_t i) {
     struct weft__timer last = t->heap[--t->n];
-    if (i != t->n) settle(t, i, last);
+    if (i != t->n) settle_timer(t, i, last);
 }
 
 void weft__timers_overflow(struct weft__timers *t, struct weft__timer x, uint64_t word) {
@@ -116,7 +116,7 @@ void weft__timers_overflow(struct weft__timers *t, struct weft__timer x, uint64_
             x = weft__timers_of_word(t, last);
         }
     }
-    push(t, x);
+    push_timer(t, x);
     weft__timers_look_at_heap(t);
 }
 

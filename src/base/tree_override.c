@@ -11,8 +11,8 @@ struct override {
     struct weft_error *error;
 };
 
-static enum weft_status merge(struct override *o, const struct weft_tree *base, const struct weft_tree *over,
-                              const struct weft_tree **ret);
+static enum weft_status merge_tree(struct override *o, const struct weft_tree *base, const struct weft_tree *over,
+                                   const struct weft_tree **ret);
 
 /// A node of one's own, with room for `more` children.
 static struct weft_tree *copy_with_room(struct override *o, const struct weft_tree *tree, uint32_t more) {
@@ -71,8 +71,8 @@ static struct weft_place place_of_both(struct override *o, struct weft_place bas
 }
 
 /// Merges `over` into the child `key` of `into`, a copy with room for one more.
-static enum weft_status put(struct override *o, struct weft_tree *into, const char *key, struct weft_place key_place,
-                            const struct weft_tree *over) {
+static enum weft_status put_child(struct override *o, struct weft_tree *into, const char *key,
+                                  struct weft_place key_place, const struct weft_tree *over) {
     uint32_t i = 0;
     if (into->type == WEFT_TREE_LIST) {
         enum weft_status status = list_index(o, into, key, key_place, &i);
@@ -81,7 +81,7 @@ static enum weft_status put(struct override *o, struct weft_tree *into, const ch
         i = map_index(into, key);
     }
     const struct weft_tree *value;
-    enum weft_status status = merge(o, i < into->n ? into->child[i] : NULL, over, &value);
+    enum weft_status status = merge_tree(o, i < into->n ? into->child[i] : NULL, over, &value);
     if (status) return status;
     struct weft_tree *child = copy_with_room(o, value, 0);
     child->key = into->type == WEFT_TREE_MAP ? key : NULL;
@@ -126,7 +126,7 @@ static enum weft_status merge_children(struct override *o, const struct weft_tre
         const char *first;
         const struct weft_tree *value;
         enum weft_status status = split_path(o, over->child[i], &first, &value);
-        if (!status) status = put(o, result, first, over->child[i]->key_place, value);
+        if (!status) status = put_child(o, result, first, over->child[i]->key_place, value);
         if (status) return status;
     }
     *ret = result;
@@ -150,14 +150,14 @@ static const struct weft_tree *base_for_map(struct override *o, const struct wef
     return empty;
 }
 
-static enum weft_status merge(struct override *o, const struct weft_tree *base, const struct weft_tree *over,
-                              const struct weft_tree **ret) {
+static enum weft_status merge_tree(struct override *o, const struct weft_tree *base, const struct weft_tree *over,
+                                   const struct weft_tree **ret) {
     if (over->type == WEFT_TREE_MAP) {
         bool list = base && base->type == WEFT_TREE_LIST;
         return merge_children(o, list ? base : base_for_map(o, base, over), over, ret);
     }
     if (over->type == WEFT_TREE_TEXT && base && base->type == WEFT_TREE_MAP)
-        return merge(o, base, as_kind(o, over), ret);
+        return merge_tree(o, base, as_kind(o, over), ret);
     *ret = over;
     return WEFT_OK;
 }
@@ -167,7 +167,7 @@ enum weft_status weft_tree_override(const struct weft_tree *base, const struct w
                                     struct weft_error *ret_error) {
     struct override o = {arena, ret_error};
     const struct weft_tree *merged;
-    enum weft_status status = merge(&o, base, over, &merged);
+    enum weft_status status = merge_tree(&o, base, over, &merged);
     if (!status) *ret_tree = copy_with_room(&o, merged, 0);
     return status;
 }

@@ -131,7 +131,7 @@ static enum weft_status count_nodes(struct reader *r, uint32_t nodes, struct wef
 }
 
 /// Puts a finished node, `height` levels high, into its parent.
-static enum weft_status attach(struct reader *r, struct weft_tree *tree, uint32_t height) {
+static enum weft_status attach_tree(struct reader *r, struct weft_tree *tree, uint32_t height) {
     if (!r->depth) {
         r->root = tree;
         return WEFT_OK;
@@ -185,7 +185,7 @@ static enum weft_status on_scalar(struct reader *r, const yaml_event_t *event, s
         anchor->nodes = 1;
     }
     if ((status = count_nodes(r, 1, place))) return status;
-    return r->depth && r->frame[r->depth - 1].key == text ? WEFT_OK : attach(r, tree, 0);
+    return r->depth && r->frame[r->depth - 1].key == text ? WEFT_OK : attach_tree(r, tree, 0);
 }
 
 static enum weft_status on_alias(struct reader *r, const yaml_event_t *event, struct weft_place place) {
@@ -201,7 +201,7 @@ static enum weft_status on_alias(struct reader *r, const yaml_event_t *event, st
     struct weft_tree *tree = weft_arena_alloc(r->arena, 1, sizeof *tree);
     *tree = *a->tree; // its branches are shared; errors name the place where they are written
     tree->key = NULL;
-    return attach(r, tree, a->height);
+    return attach_tree(r, tree, a->height);
 }
 
 static enum weft_status on_begin(struct reader *r, enum weft_tree_type type, const yaml_char_t *anchor_name,
@@ -236,7 +236,7 @@ static enum weft_status on_end(struct reader *r) {
         f->anchor->height = f->height;
     }
     enum weft_status status = tree->type == WEFT_TREE_MAP ? check_keys(r, tree) : WEFT_OK;
-    return status ? status : attach(r, tree, f->height);
+    return status ? status : attach_tree(r, tree, f->height);
 }
 
 static const yaml_char_t *anchor_of(const yaml_event_t *event) {
@@ -289,7 +289,7 @@ static char character_at(const struct reader *r, yaml_mark_t mark) {
 }
 
 /// What would have been right, of what users most often get wrong; "": that is clear without.
-static const char *expectation(const struct reader *r) {
+static const char *expectation_of(const struct reader *r) {
     const char *problem = r->parser.problem, at = character_at(r, r->parser.problem_mark);
     if (strstr(problem, "cannot start any token"))
         return at == '\t' ? "; this is a tab: expected spaces" : "; expected a value that begins with it in quotes";
@@ -307,8 +307,8 @@ static enum weft_status fail_with(struct reader *r) {
     if (p->error == YAML_MEMORY_ERROR) weft_memory_fail();
     if (!p->problem) return FAIL(r, r->last, "not YAML from here on");
     struct weft_place place = place_of(r, p->problem_mark);
-    if (!p->context) return FAIL(r, place, "not YAML: %s%s", p->problem, expectation(r));
-    return FAIL(r, place, "not YAML: %s, %s%s", p->context, p->problem, expectation(r));
+    if (!p->context) return FAIL(r, place, "not YAML: %s%s", p->problem, expectation_of(r));
+    return FAIL(r, place, "not YAML: %s, %s%s", p->context, p->problem, expectation_of(r));
 }
 
 static enum weft_status read_events(struct reader *r) {
@@ -323,7 +323,7 @@ static enum weft_status read_events(struct reader *r) {
 }
 
 /// The character of `n` bytes of UTF-8 at `s`.
-static uint32_t decode(const unsigned char *s, unsigned n) {
+static uint32_t decode_utf8(const unsigned char *s, unsigned n) {
     if (n == 1) return *s;
     uint32_t c = *s & (0x7fu >> n);
     for (unsigned i = 1; i < n; i++)
@@ -354,7 +354,7 @@ static enum weft_status check_text(const struct reader *r, const char *text, siz
             continue;
         }
         unsigned n = weft__utf8_length(c);
-        uint32_t character = n ? decode(c, n) : 0;
+        uint32_t character = n ? decode_utf8(c, n) : 0;
         if (!is_text(character) && n < 2)
             return FAIL(r, place_at(r, line, column), "byte 0x%02x is not text; expected YAML in UTF-8", *c);
         if (!is_text(character))
@@ -391,7 +391,7 @@ static enum weft_status parse_checked(struct reader *r, const char *text, size_t
     return status;
 }
 
-static enum weft_status parse(struct reader *r, const char *text, size_t size) {
+static enum weft_status parse_text(struct reader *r, const char *text, size_t size) {
     if (size > WEFT__TREE_BYTES_MAX)
         return FAIL(r, place_at(r, 0, 0), "larger than %u MiB, the limit of a scenario", WEFT__TREE_BYTES_MAX >> 20);
     char *copy = weft_memory_new(WEFT_MEMORY_SCENARIO, size + PADDING, 1);
@@ -415,7 +415,7 @@ static struct reader *reader_new(const char *name, bool lines, struct weft_arena
 enum weft_status weft_tree_parse(const char *name, const char *text, size_t size, struct weft_arena *arena,
                                  struct weft_tree **ret_tree, struct weft_error *ret_error) {
     struct reader *r = reader_new(name, true, arena, ret_error);
-    enum weft_status status = parse(r, text, size);
+    enum weft_status status = parse_text(r, text, size);
     if (!status && (!r->root || r->root->type == WEFT_TREE_NULL))
         status = FAIL(r, place_at(r, 0, 0), "is empty; expected a YAML document");
     *ret_tree = r->root;
@@ -426,7 +426,7 @@ enum weft_status weft_tree_parse(const char *name, const char *text, size_t size
 enum weft_status weft__tree_parse_value(const char *name, const char *text, struct weft_arena *arena,
                                         struct weft_tree **ret_tree, struct weft_error *ret_error) {
     struct reader *r = reader_new(name, false, arena, ret_error);
-    enum weft_status status = parse(r, text, strlen(text));
+    enum weft_status status = parse_text(r, text, strlen(text));
     *ret_tree = r->root;
     if (!r->root) {
         *ret_tree = weft_arena_alloc(arena, 1, sizeof **ret_tree);

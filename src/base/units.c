@@ -179,8 +179,8 @@ static const char *instead_of(enum weft__quantity quantity, const char *text, co
 }
 
 /// `cut`: a fraction of the base unit is cut off, unless that unit is indivisible.
-static bool parse(enum weft__quantity quantity, const char *text, bool cut, uint64_t *ret_value, char *why,
-                  size_t size) {
+static bool parse_quantity(enum weft__quantity quantity, const char *text, bool cut, uint64_t *ret_value, char *why,
+                           size_t size) {
     const struct quantity *q = &quantities[quantity];
     const char *start = text + strspn(text, " ");
     if (*start == '-' && isdigit((unsigned char)start[1])) {
@@ -228,7 +228,7 @@ static bool parse(enum weft__quantity quantity, const char *text, bool cut, uint
 }
 
 bool weft__quantity_parse(enum weft__quantity quantity, const char *text, uint64_t *ret_value, char *why, size_t size) {
-    return parse(quantity, text, false, ret_value, why, size);
+    return parse_quantity(quantity, text, false, ret_value, why, size);
 }
 
 /// "1e-06", possibly followed by a unit.
@@ -263,7 +263,7 @@ bool weft__number_parse(enum weft__quantity quantity, const char *unit, const ch
         snprintf(whole, sizeof whole, "%.100s%.20s", text, unit);
         text = whole;
     }
-    return parse(quantity, text, true, ret_value, why, size);
+    return parse_quantity(quantity, text, true, ret_value, why, size);
 }
 
 /// value / factor in decimal, exactly; factor is a power of ten.
@@ -343,7 +343,7 @@ static unsigned significant_digits(uint64_t value) {
 }
 
 /// Rounds to three significant digits, halves up.
-static uint64_t round3(uint64_t value) {
+static uint64_t round_digits(uint64_t value) {
     uint64_t step = 1;
     while (value / step >= 1000)
         step *= 10;
@@ -355,7 +355,7 @@ enum { EXACT_DIGITS = 5 }; // up to this many digits, an exact figure is as easy
 
 static int format_for_people(enum weft__quantity quantity, uint64_t value, char *text, size_t size) {
     const struct quantity *q = &quantities[quantity];
-    if (significant_digits(value) > EXACT_DIGITS) value = round3(value);
+    if (significant_digits(value) > EXACT_DIGITS) value = round_digits(value);
     const struct unit *best = q->unit;
     for (const struct unit *u = q->unit; u->name && !u->binary; u++)
         if (value >= u->factor) best = u;

@@ -53,12 +53,12 @@ static int unpack_zstd(struct unpacker *u, void *to, size_t room, size_t *ret_n)
     return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? ENOMEM : WHY_DAMAGED;
 }
 
-static int unpack(struct unpacker *u, void *to, size_t room, size_t *ret_n) {
+static int unpack_part(struct unpacker *u, void *to, size_t room, size_t *ret_n) {
     return u->zstd ? unpack_zstd(u, to, room, ret_n) : unpack_gzip(u, to, room, ret_n);
 }
 
 /// Reads more of the file into the empty buffer; false: there is no more.
-static bool fill(struct unpacker *u) {
+static bool fill_buffer(struct unpacker *u) {
     u->begin = 0;
     u->end = fread(u->buffer, 1, IN_BYTES, u->file);
     u->in += u->end;
@@ -72,14 +72,14 @@ static ssize_t read_unpacked(void *context, char *to, size_t room) {
     int why = 0;
     if (room > INT32_MAX) room = INT32_MAX;
     while (!n && !why) {
-        if (u->begin == u->end && !fill(u)) {
+        if (u->begin == u->end && !fill_buffer(u)) {
             if (ferror(u->file)) return -1;
             if (!u->within) return 0;
-            why = unpack(u, to, room, &n); // zstd may have held back some output although it had all its input
+            why = unpack_part(u, to, room, &n); // zstd may have held back some output although it had all its input
             if (!why && !n) why = WHY_SHORT;
             break;
         }
-        why = unpack(u, to, room, &n);
+        why = unpack_part(u, to, room, &n);
     }
     u->out += n;
     if (!why && u->out > WEFT__UNPACK_FREE && u->out / WEFT__UNPACK_RATIO > u->in) why = WHY_BOMB;

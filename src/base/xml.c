@@ -30,12 +30,12 @@ static struct weft_place place_of(const struct reading *r) {
                                .column = column < INT32_MAX ? (int)column + 1 : INT32_MAX};
 }
 
-static void stop(struct reading *r, enum weft_status status) {
+static void stop_reading(struct reading *r, enum weft_status status) {
     r->status = status;
     XML_StopParser(r->parser, XML_FALSE);
 }
 
-static void begin(void *context, const XML_Char *name, const XML_Char **attribute) {
+static void begin_element(void *context, const XML_Char *name, const XML_Char **attribute) {
     struct reading *r = context;
     if (r->status) return;
     const struct weft__xml_element element = {name, (const char *const *)attribute, place_of(r), r->depth};
@@ -43,10 +43,10 @@ static void begin(void *context, const XML_Char *name, const XML_Char **attribut
     if (r->depth++ == WEFT__XML_DEPTH)
         status = WEFT_REFUSE(r->error, element.place, "expected at most %d levels of elements", WEFT__XML_DEPTH);
     if (!status) status = r->handler->begin(r->context, &element, r->error);
-    if (status) stop(r, status);
+    if (status) stop_reading(r, status);
 }
 
-static void end(void *context, const XML_Char *name) {
+static void end_element(void *context, const XML_Char *name) {
     struct reading *r = context;
     static const char *const none[] = {NULL};
     if (r->status) return;
@@ -54,24 +54,24 @@ static void end(void *context, const XML_Char *name) {
     if (!r->handler->end) return;
     const struct weft__xml_element element = {name, none, place_of(r), r->depth};
     enum weft_status status = r->handler->end(r->context, &element, r->error);
-    if (status) stop(r, status);
+    if (status) stop_reading(r, status);
 }
 
 static void on_text(void *context, const XML_Char *piece, int n) {
     struct reading *r = context;
     if (r->status) return;
     enum weft_status status = r->handler->text(r->context, piece, (size_t)n, r->depth, place_of(r), r->error);
-    if (status) stop(r, status);
+    if (status) stop_reading(r, status);
 }
 
 static void on_document_type(void *context, const XML_Char *name, const XML_Char *system, const XML_Char *public,
                              int internal) {
     struct reading *r = context;
-    stop(r, WEFT_REFUSE(r->error, place_of(r),
-                        "a document type (<!DOCTYPE>), which may have entities; expected a file without"));
+    stop_reading(r, WEFT_REFUSE(r->error, place_of(r),
+                                "a document type (<!DOCTYPE>), which may have entities; expected a file without"));
 }
 
-static enum weft_status parse(struct reading *r) {
+static enum weft_status parse_file(struct reading *r) {
     uint64_t fed = 0;
     for (bool last = false; !last;) {
         void *piece = XML_GetBuffer(r->parser, PIECE);
@@ -114,10 +114,10 @@ enum weft_status weft__xml_read(const char *path, struct weft_place place, const
     }
     weft_memory_cleanup_add(&cleanup, close_reading, &r);
     XML_SetUserData(r.parser, &r);
-    XML_SetElementHandler(r.parser, begin, end);
+    XML_SetElementHandler(r.parser, begin_element, end_element);
     if (handler->text) XML_SetCharacterDataHandler(r.parser, on_text);
     XML_SetStartDoctypeDeclHandler(r.parser, on_document_type);
-    enum weft_status status = parse(&r);
+    enum weft_status status = parse_file(&r);
     weft_memory_cleanup_remove(&cleanup);
     close_reading(&r);
     return status;

@@ -34,12 +34,12 @@ static const struct weft_param_table table = WEFT_PARAM_TABLE("control.events", 
 #define BAD(tree, ...) WEFT_REFUSE(ret_error, (tree)->place, __VA_ARGS__)
 
 /// NULL: the node does not take part in a control plane.
-static const struct weft__box_control *party(const struct weft_topology *t, uint32_t node) {
+static const struct weft__box_control *party_of(const struct weft_topology *t, uint32_t node) {
     return weft__box_control_of(t->node[node].box);
 }
 
 /// "an interface node or a TiN": the boxes that take part in a control plane.
-static const char *parties(bool several, char *text, size_t size) {
+static const char *party_names(bool several, char *text, size_t size) {
     size_t n = 0;
     for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {
         const struct weft__box_control *control = weft__box_control_of(kind);
@@ -53,11 +53,11 @@ static enum weft_status find_node(const struct weft_topology *t, const struct we
                                   const char *name, uint32_t *ret_node, struct weft_error *ret_error) {
     const struct weft_tree *given = weft_tree_find(entry, key);
     char some[TEXT];
-    if (!*name) return BAD(entry, "expected '%s', the name of %s", key, parties(false, some, sizeof some));
+    if (!*name) return BAD(entry, "expected '%s', the name of %s", key, party_names(false, some, sizeof some));
     *ret_node = weft_topology_find_node(t, name);
-    if (*ret_node == WEFT_NONE || !party(t, *ret_node))
+    if (*ret_node == WEFT_NONE || !party_of(t, *ret_node))
         return BAD(given, "%s is not %s of the topology; expected one, such as rdsw-0", name,
-                   parties(false, some, sizeof some));
+                   party_names(false, some, sizeof some));
     return WEFT_OK;
 }
 
@@ -67,7 +67,7 @@ static enum weft_status find_side(const struct weft_topology *t, const struct we
     uint32_t in = 0, out = 0;
     *ret_side = weft_arena_alloc(t->arena, t->nodes, sizeof **ret_side);
     for (uint32_t n = 0; n < t->nodes; n++) {
-        if (!party(t, n)) continue;
+        if (!party_of(t, n)) continue;
         (*ret_side)[n] = weft_glob_match(pattern, t->node[n].name);
         in += (*ret_side)[n];
         out += !(*ret_side)[n];
@@ -75,7 +75,7 @@ static enum weft_status find_side(const struct weft_topology *t, const struct we
     if (in && out) return WEFT_OK;
     char some[TEXT];
     return BAD(entry, "'%s' chooses %s; expected a pattern that chooses some %s, and not all", pattern,
-               in ? "all" : "none", parties(true, some, sizeof some));
+               in ? "all" : "none", party_names(true, some, sizeof some));
 }
 
 static enum weft_status read_event(const struct weft_topology *t, const struct weft_tree *entry,
@@ -87,9 +87,9 @@ static enum weft_status read_event(const struct weft_topology *t, const struct w
     if (ret->what == WEFT_CONTROL_HEAL) return WEFT_OK;
     if (ret->what == WEFT_CONTROL_CUT) return find_side(t, entry, conf.node, &ret->side, ret_error);
     status = find_node(t, entry, "node", conf.node, &ret->node, ret_error);
-    if (!status && !(party(t, ret->node)->whats >> ret->what & 1))
+    if (!status && !(party_of(t, ret->node)->whats >> ret->what & 1))
         return BAD(weft_tree_find(entry, "do"), "'%s' does not happen to %s; expected %s",
-                   weft_control_whats[ret->what], conf.node, party(t, ret->node)->expected);
+                   weft_control_whats[ret->what], conf.node, party_of(t, ret->node)->expected);
     if (status || ret->what != WEFT_CONTROL_MOVE) return status;
     status = find_node(t, entry, "to", conf.to, &ret->to, ret_error);
     if (!status && ret->to == ret->node) return BAD(entry, "the host moves from %s to itself", conf.node);

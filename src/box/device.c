@@ -22,7 +22,7 @@ const struct weft_device_conf **weft_device_confs(const struct weft_scenario *sc
 }
 
 /// What is at that path, or the innermost section around it; *ret_depth: how many of its keys exist.
-static const struct weft_tree *innermost(const struct weft_tree *tree, const char *path, uint32_t *ret_depth) {
+static const struct weft_tree *innermost_section(const struct weft_tree *tree, const char *path, uint32_t *ret_depth) {
     *ret_depth = 0;
     for (const char *key = path, *end; *key; key = *end ? end + 1 : end) {
         char name[WEFT__PATH_MAX];
@@ -38,7 +38,7 @@ static const struct weft_tree *innermost(const struct weft_tree *tree, const cha
 
 struct weft_place weft_device_place(const struct weft_device_conf *device, const char *path) {
     uint32_t own_depth, depth;
-    const struct weft_tree *own = innermost(device->tree, path, &own_depth);
-    const struct weft_tree *other = innermost(device->defaults, path, &depth);
+    const struct weft_tree *own = innermost_section(device->tree, path, &own_depth);
+    const struct weft_tree *other = innermost_section(device->defaults, path, &depth);
     return depth > own_depth ? other->place : own->place;
 }

@@ -9,7 +9,7 @@ static const struct weft_result_column columns[] = {
               .compared = "CBFC ports waited"),
 };
 
-static void print(FILE *file, const struct weft_run *run) {
+static void print_credit(FILE *file, const struct weft_run *run) {
     weft_time_ps waited = weft_outcome_counters(run->outcome).credit_wait_ps;
     char text[64];
     if (!waited) return;
@@ -17,4 +17,4 @@ static void print(FILE *file, const struct weft_run *run) {
     fprintf(file, "CBFC   the links' credit: ports waited for %s in all\n", text);
 }
 
-const struct weft__sums weft__sums_credit = {WEFT_RESULT_COLUMNS(columns), .print = print};
+const struct weft__sums weft__sums_credit = {WEFT_RESULT_COLUMNS(columns), .print = print_credit};

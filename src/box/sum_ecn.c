@@ -11,10 +11,10 @@ static const struct weft_result_column columns[] = {
                       .was = "cnps", .compared = "CNPs"),
 };
 
-static void print(FILE *file, const struct weft_run *run) {
+static void print_ecn(FILE *file, const struct weft_run *run) {
     fprintf(file, "ECN    %s marked; %s sent\n",
             weft__counted(weft_outcome_counters(run->outcome).ecn_marked, "packet").text,
             weft__counted(run->outcome->cnps, "CNP").text);
 }
 
-const struct weft__sums weft__sums_ecn = {WEFT_RESULT_COLUMNS(columns), .always = true, .print = print};
+const struct weft__sums weft__sums_ecn = {WEFT_RESULT_COLUMNS(columns), .always = true, .print = print_ecn};

@@ -123,7 +123,7 @@ static void print_layers(FILE *file, const struct weft_run *run) {
     weft_arena_free(arena);
 }
 
-static void print(FILE *file, const struct weft_run *run) {
+static void print_pfc(FILE *file, const struct weft_run *run) {
     const struct weft_counters sum = weft_outcome_counters(run->outcome);
     char text[TEXT], name[TEXT];
     weft_format_time(sum.paused_ps, text, sizeof text);
@@ -152,4 +152,4 @@ static const struct weft_result_column columns[] = {
 };
 
 const struct weft__sums weft__sums_pfc = {WEFT_RESULT_COLUMNS(columns), .always = true, .table = &layers,
-                                          .print = print};
+                                          .print = print_pfc};

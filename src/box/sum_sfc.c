@@ -12,7 +12,7 @@ static weft_time_ps paused_ps(const struct weft_outcome *outcome) {
         sum += outcome->flow[f].sfc_paused_ps;
     return sum;
 }
-static struct weft_result_value paused(struct weft_result_cursor *c) {
+static struct weft_result_value paused_value(struct weft_result_cursor *c) {
     return (struct weft_result_value){.known = true, .whole = paused_ps(c->run->outcome)};
 }
 
@@ -23,11 +23,11 @@ static const struct weft_result_column columns[] = {
     WEFT__SUM(sfc_suppressed, "sfc_suppressed", COUNT,
               "source flow control messages not made because it was too soon after another"),
     WEFT__SUM(sfc_proxied, "sfc_proxied", COUNT, "source flow control messages turned into pause frames"),
-    WEFT_RESULT_CALL(paused, "sfc_paused_ps", TIME, "time that source flow control paused flows, summed over flows",
-                     .compared = "SFC flows paused"),
+    WEFT_RESULT_CALL(paused_value, "sfc_paused_ps", TIME,
+                     "time that source flow control paused flows, summed over flows", .compared = "SFC flows paused"),
 };
 
-static void print(FILE *file, const struct weft_run *run) {
+static void print_sfc(FILE *file, const struct weft_run *run) {
     const struct weft_counters sum = weft_outcome_counters(run->outcome);
     char text[64];
     if (!sum.sfc_sent) return;
@@ -38,4 +38,4 @@ static void print(FILE *file, const struct weft_run *run) {
     fprintf(file, "; flows paused for %s in all\n", text);
 }
 
-const struct weft__sums weft__sums_sfc = {WEFT_RESULT_COLUMNS(columns), .print = print};
+const struct weft__sums weft__sums_sfc = {WEFT_RESULT_COLUMNS(columns), .print = print_sfc};

@@ -330,8 +330,8 @@ static weft_bytes dynamic_level(const void *state, const void *conf, uint32_t po
 }
 
 /// Whether a packet of this size would be admitted without XOFF.
-static bool takes(const struct dynamic_conf *c, const struct dynamic_state *s, const struct dynamic_group *g,
-                  uint32_t priority, weft_bytes bytes, bool lossless) {
+static bool takes_packet(const struct dynamic_conf *c, const struct dynamic_state *s, const struct dynamic_group *g,
+                         uint32_t priority, weft_bytes bytes, bool lossless) {
     weft_bytes shared = calc_shared(c, g->pool + bytes), more = shared - calc_shared(c, g->pool);
     if (more && (shared > calc_threshold(c, s, g->doublings, priority) || more > s->shared_size - s->shared_used))
         return false;
@@ -348,7 +348,7 @@ static weft_bytes dynamic_room(const void *state, const void *conf, uint32_t por
     weft_bytes low = 0, high = c->reserve_bytes + s->shared_size + 1;
     while (high - low > 1) {
         weft_bytes middle = low + (high - low) / 2;
-        if (takes(c, s, g, priority, middle, weft__is_lossless(&s->lossless, port, priority)))
+        if (takes_packet(c, s, g, priority, middle, weft__is_lossless(&s->lossless, port, priority)))
             low = middle;
         else
             high = middle;

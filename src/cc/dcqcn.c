@@ -117,7 +117,7 @@ static void decay_alpha(struct dcqcn_state *s, const struct dcqcn_conf *c, weft_
     s->alpha *= weft__power(1 - c->g, expiries);
 }
 
-static void cut(struct dcqcn_state *s, const struct dcqcn_conf *c, weft_rate_bps line) {
+static void cut_rate(struct dcqcn_state *s, const struct dcqcn_conf *c, weft_rate_bps line) {
     s->rate_bps = weft__rate_cut(s->rate_bps, s->alpha / 2, weft__rate_lesser(c->min_rate_bps, line));
 }
 
@@ -126,9 +126,9 @@ static void dcqcn_cnp(void *state, const void *conf, const struct weft_cc_fact *
     struct dcqcn_state *s = state;
     decay_alpha(s, c, fact->now_ps);
     if (c->clamp_target || s->timer_stage || s->byte_stage) s->target_bps = s->rate_bps;
-    if (c->cnp_order == CUT_THEN_ALPHA) cut(s, c, fact->line_rate_bps);
+    if (c->cnp_order == CUT_THEN_ALPHA) cut_rate(s, c, fact->line_rate_bps);
     s->alpha = (1 - c->g) * s->alpha + c->g;
-    if (c->cnp_order == ALPHA_THEN_CUT) cut(s, c, fact->line_rate_bps);
+    if (c->cnp_order == ALPHA_THEN_CUT) cut_rate(s, c, fact->line_rate_bps);
     s->seen = s->limited = true;
     s->timer_stage = s->byte_stage = 0;
     s->sent_bytes = 0;
@@ -140,7 +140,7 @@ static void dcqcn_cnp(void *state, const void *conf, const struct weft_cc_fact *
 }
 
 /// Called after either stage has increased.
-static void increase(struct dcqcn_state *s, const struct dcqcn_conf *c, weft_rate_bps line, struct weft_cc_act *act) {
+static void raise_rate(struct dcqcn_state *s, const struct dcqcn_conf *c, weft_rate_bps line, struct weft_cc_act *act) {
     uint32_t least = s->timer_stage < s->byte_stage ? s->timer_stage : s->byte_stage;
     uint32_t most = s->timer_stage > s->byte_stage ? s->timer_stage : s->byte_stage;
     if (least > c->fast_recovery_stages)
@@ -163,7 +163,7 @@ static void dcqcn_timer(void *state, const void *conf, const struct weft_cc_fact
     while (s->timer_ps <= fact->now_ps) {
         s->timer_ps += c->increase_timer_ps;
         s->timer_stage++;
-        increase(s, c, fact->line_rate_bps, act);
+        raise_rate(s, c, fact->line_rate_bps, act);
     }
     act->timer_ps = s->timer_ps;
 }
@@ -176,7 +176,7 @@ static void dcqcn_sent(void *state, const void *conf, const struct weft_cc_fact 
     while (s->sent_bytes >= c->byte_counter) {
         s->sent_bytes -= c->byte_counter;
         s->byte_stage++;
-        increase(s, c, fact->line_rate_bps, act);
+        raise_rate(s, c, fact->line_rate_bps, act);
     }
     act->timer_ps = s->timer_ps;
 }

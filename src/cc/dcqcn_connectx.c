@@ -128,7 +128,7 @@ static size_t connectx_state_size(const void *conf) {
     return sizeof(struct connectx_state);
 }
 
-static void answer(const struct connectx_state *s, struct weft_cc_act *act) {
+static void answer_act(const struct connectx_state *s, struct weft_cc_act *act) {
     act->rate_bps = s->rate_bps;
     act->timer_ps = s->cut_ps < s->increase_ps ? s->cut_ps : s->increase_ps;
 }
@@ -142,7 +142,7 @@ static void connectx_start(void *state, const void *conf, const struct weft_cc_f
                                  .cut_ps = WEFT_TIME_NEVER,
                                  .increase_ps = WEFT_TIME_NEVER,
                                  .alpha = c->initial_alpha};
-    answer(s, act);
+    answer_act(s, act);
 }
 
 static weft_rate_bps least_rate(const struct connectx_conf *c, weft_rate_bps line) {
@@ -178,10 +178,10 @@ static void connectx_cnp(void *state, const void *conf, const struct weft_cc_fac
         uint64_t checks = (fact->now_ps - s->first_ps) / c->cut_interval_ps;
         s->cut_ps = s->first_ps + (checks + 1) * c->cut_interval_ps;
     }
-    answer(s, act);
+    answer_act(s, act);
 }
 
-static void increase(struct connectx_state *s, const struct connectx_conf *c, weft_rate_bps line) {
+static void increase_rate(struct connectx_state *s, const struct connectx_conf *c, weft_rate_bps line) {
     s->increase_ps += c->increase_timer_ps;
     if (s->stage > c->fast_recovery_stages)
         s->target_bps += c->hyper_increase_bps;
@@ -193,7 +193,7 @@ static void increase(struct connectx_state *s, const struct connectx_conf *c, we
     if (s->rate_bps == line) s->increase_ps = WEFT_TIME_NEVER;
 }
 
-static void cut(struct connectx_state *s, const struct connectx_conf *c, weft_rate_bps line) {
+static void cut_rate(struct connectx_state *s, const struct connectx_conf *c, weft_rate_bps line) {
     update_alpha(s, c, s->cut_ps);
     if (c->clamp_target || s->stage) s->target_bps = s->rate_bps;
     double part = s->alpha * (double)(UINT64_C(1) << 10) / (double)(UINT64_C(1) << c->gd);
@@ -209,13 +209,13 @@ static void connectx_timer(void *state, const void *conf, const struct weft_cc_f
     struct connectx_state *s = state;
     for (;;) {
         if (s->increase_ps <= fact->now_ps && s->increase_ps <= s->cut_ps)
-            increase(s, c, fact->line_rate_bps);
+            increase_rate(s, c, fact->line_rate_bps);
         else if (s->cut_ps <= fact->now_ps)
-            cut(s, c, fact->line_rate_bps);
+            cut_rate(s, c, fact->line_rate_bps);
         else
             break;
     }
-    answer(s, act);
+    answer_act(s, act);
 }
 
 static const char *connectx_check(const void *state, const void *conf, const struct weft_cc_act *act) {

@@ -37,8 +37,8 @@ static size_t dctcp_state_size(const void *conf) {
     return sizeof(struct dctcp_state);
 }
 
-static void answer(struct dctcp_state *s, const struct dctcp_conf *c, const struct weft_cc_fact *fact,
-                   struct weft_cc_act *act) {
+static void answer_act(struct dctcp_state *s, const struct dctcp_conf *c, const struct weft_cc_fact *fact,
+                       struct weft_cc_act *act) {
     double least = fact->packet_bytes, most = (double)c->max_cwnd_bytes;
     if (s->cwnd > most) s->cwnd = most;
     if (s->cwnd < least) s->cwnd = least;
@@ -52,10 +52,10 @@ static void dctcp_start(void *state, const void *conf, const struct weft_cc_fact
     struct dctcp_state *s = state;
     *s = (struct dctcp_state){
         .cwnd = c->initial_cwnd * fact->packet_bytes, .threshold = (double)UINT64_MAX, .alpha = c->initial_alpha};
-    answer(s, c, fact, act);
+    answer_act(s, c, fact, act);
 }
 
-static void cut(struct dctcp_state *s, double part) {
+static void cut_window(struct dctcp_state *s, double part) {
     if (s->cut) return;
     s->cwnd *= part;
     s->threshold = s->cwnd;
@@ -72,12 +72,12 @@ static void dctcp_ack(void *state, const void *conf, const struct weft_cc_fact *
         s->acked = s->marked = 0;
         s->cut = false;
     }
-    if (fact->marked) cut(s, 1 - s->alpha / 2);
+    if (fact->marked) cut_window(s, 1 - s->alpha / 2);
     if (s->cwnd < s->threshold)
         s->cwnd += fact->bytes;
     else if (!s->cut)
         s->cwnd += (double)fact->packet_bytes * fact->bytes / s->cwnd;
-    answer(s, c, fact, act);
+    answer_act(s, c, fact, act);
 }
 
 static void dctcp_loss(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
@@ -88,10 +88,10 @@ static void dctcp_loss(void *state, const void *conf, const struct weft_cc_fact 
         s->cwnd = 0;
         s->cut = true;
     } else {
-        cut(s, .5);
+        cut_window(s, .5);
     }
     s->round_left = fact->flight_bytes;
-    answer(s, c, fact, act);
+    answer_act(s, c, fact, act);
 }
 
 static const char *dctcp_check(const void *state, const void *conf, const struct weft_cc_act *act) {

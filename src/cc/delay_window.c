@@ -24,8 +24,8 @@ double weft__delay_target_ps(const struct weft__delay_window *s, const struct we
     return (double)(c->base_ps + c->hops * c->hop_ps) + scaled;
 }
 
-static void answer(struct weft__delay_window *s, const struct weft__delay_conf *c, const struct weft_cc_fact *fact,
-                   struct weft_cc_act *act) {
+static void answer_act(struct weft__delay_window *s, const struct weft__delay_conf *c, const struct weft_cc_fact *fact,
+                       struct weft_cc_act *act) {
     s->cwnd = s->cwnd < c->min_cwnd ? c->min_cwnd : s->cwnd > c->max_cwnd ? c->max_cwnd : s->cwnd;
     act->rate_bps = fact->line_rate_bps;
     act->window_bytes = (weft_bytes)(s->cwnd < 1 ? 1 : s->cwnd) * fact->packet_bytes;
@@ -39,11 +39,11 @@ void weft__delay_start(struct weft__delay_window *s, const struct weft__delay_co
                        struct weft_cc_act *act) {
     *s = (struct weft__delay_window){.cwnd = c->initial_cwnd, .cut_ps = fact->now_ps};
     act->timer_ps = WEFT_TIME_NEVER;
-    answer(s, c, fact, act);
+    answer_act(s, c, fact, act);
 }
 
 /// Multiplies the window by `part`, unless the last cut is less than an RTT ago.
-static void cut(struct weft__delay_window *s, weft_time_ps now, double part) {
+static void cut_window(struct weft__delay_window *s, weft_time_ps now, double part) {
     if (now - s->cut_ps < s->delay_ps) return;
     s->cwnd *= part;
     s->cut_ps = now;
@@ -58,9 +58,9 @@ void weft__delay_ack(struct weft__delay_window *s, const struct weft__delay_conf
         s->cwnd += c->ai * packets / (s->cwnd < 1 ? 1 : s->cwnd);
     } else {
         double part = 1 - c->beta * (delay - target) / delay;
-        cut(s, fact->now_ps, part < 1 - c->max_mdf ? 1 - c->max_mdf : part);
+        cut_window(s, fact->now_ps, part < 1 - c->max_mdf ? 1 - c->max_mdf : part);
     }
-    answer(s, c, fact, act);
+    answer_act(s, c, fact, act);
 }
 
 void weft__delay_loss(struct weft__delay_window *s, const struct weft__delay_conf *c, const struct weft_cc_fact *fact,
@@ -68,8 +68,8 @@ void weft__delay_loss(struct weft__delay_window *s, const struct weft__delay_con
     if (fact->timeouts >= c->timeouts)
         s->cwnd = c->min_cwnd;
     else
-        cut(s, fact->now_ps, 1 - c->max_mdf);
-    answer(s, c, fact, act);
+        cut_window(s, fact->now_ps, 1 - c->max_mdf);
+    answer_act(s, c, fact, act);
 }
 
 const char *weft__delay_check(const struct weft__delay_window *s, const struct weft__delay_conf *c,

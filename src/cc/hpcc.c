@@ -50,8 +50,8 @@ static double bytes_in_base_rtt(const struct hpcc_conf *c, double rate_bps) {
     return rate_bps / 8 * (double)c->base_rtt_ps / (double)WEFT_PS_PER_S;
 }
 
-static void answer(struct hpcc_state *s, const struct hpcc_conf *c, const struct weft_cc_fact *fact,
-                   struct weft_cc_act *act) {
+static void answer_act(struct hpcc_state *s, const struct hpcc_conf *c, const struct weft_cc_fact *fact,
+                       struct weft_cc_act *act) {
     double most = bytes_in_base_rtt(c, (double)fact->line_rate_bps);
     double least = bytes_in_base_rtt(c, (double)c->min_rate_bps);
     if (s->window < least) s->window = least;
@@ -67,12 +67,12 @@ static void hpcc_start(void *state, const void *conf, const struct weft_cc_fact 
     const struct hpcc_conf *c = conf;
     struct hpcc_state *s = state;
     *s = (struct hpcc_state){.window = bytes_in_base_rtt(c, (double)fact->line_rate_bps), .utilisation = 1};
-    answer(s, c, fact, act);
+    answer_act(s, c, fact, act);
     s->reference = s->window;
 }
 
 /// Updates the utilisation; false: there is nothing to compare with yet.
-static bool measure(struct hpcc_state *s, const struct hpcc_conf *c, const struct weft_telemetry *now) {
+static bool measure_load(struct hpcc_state *s, const struct hpcc_conf *c, const struct weft_telemetry *now) {
     const struct weft_telemetry *last = &s->last;
     bool comparable = s->known && now->path == last->path && now->hops == last->hops;
     double u = 0, tau = 0;
@@ -97,11 +97,11 @@ static bool measure(struct hpcc_state *s, const struct hpcc_conf *c, const struc
 static void hpcc_ack(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
     const struct hpcc_conf *c = conf;
     struct hpcc_state *s = state;
-    if (!fact->telemetry || !measure(s, c, fact->telemetry)) return;
+    if (!fact->telemetry || !measure_load(s, c, fact->telemetry)) return;
     bool ends = weft__round_ends(&s->round_left, fact);
     bool scales = s->utilisation >= c->eta || s->stage >= c->max_stage;
     s->window = (scales ? s->reference / (s->utilisation / c->eta) : s->reference) + (double)c->w_ai_bytes;
-    answer(s, c, fact, act);
+    answer_act(s, c, fact, act);
     if (!ends) return;
     s->stage = scales ? 0 : s->stage + 1;
     s->reference = s->window;

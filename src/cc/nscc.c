@@ -68,7 +68,7 @@ static size_t nscc_state_size(const void *conf) {
     return sizeof(struct nscc_state);
 }
 
-static double bdp(weft_rate_bps rate, double rtt_ps) {
+static double bdp_of(weft_rate_bps rate, double rtt_ps) {
     return (double)rate * rtt_ps / (8.0 * (double)WEFT_PS_PER_S);
 }
 
@@ -80,14 +80,14 @@ static double target_ps(const struct weft__nscc_conf *c) {
     return c->target * (double)c->base_ps;
 }
 
-static void bound(struct nscc_state *s, const struct weft__nscc_conf *c, const struct weft_cc_fact *fact) {
+static void bound_window(struct nscc_state *s, const struct weft__nscc_conf *c, const struct weft_cc_fact *fact) {
     if (s->cwnd > s->most) s->cwnd = s->most;
     if (s->cwnd < packet_of(c, fact)) s->cwnd = packet_of(c, fact);
 }
 
-static void answer(struct nscc_state *s, const struct weft__nscc_conf *c, const struct weft_cc_fact *fact,
-                   struct weft_cc_act *act) {
-    bound(s, c, fact);
+static void answer_act(struct nscc_state *s, const struct weft__nscc_conf *c, const struct weft_cc_fact *fact,
+                       struct weft_cc_act *act) {
+    bound_window(s, c, fact);
     act->rate_bps = fact->line_rate_bps;
     act->window_bytes = (weft_bytes)(s->cwnd / packet_of(c, fact)) * fact->packet_bytes; // whole packets, at least one
     if (act->window_bytes < fact->packet_bytes) act->window_bytes = fact->packet_bytes;
@@ -99,7 +99,7 @@ static void answer(struct nscc_state *s, const struct weft__nscc_conf *c, const 
 static void set_base(struct nscc_state *s, const struct weft__nscc_conf *c, const struct weft_cc_fact *fact,
                      double base) {
     s->base = base;
-    s->most = c->window * bdp(fact->line_rate_bps, base);
+    s->most = c->window * bdp_of(fact->line_rate_bps, base);
     if (s->most < packet_of(c, fact)) s->most = packet_of(c, fact);
 }
 
@@ -113,16 +113,16 @@ static void nscc_start(void *state, const void *conf, const struct weft_cc_fact 
     struct nscc_state *s = state;
     *s = (struct nscc_state){.adjusted_ps = fact->now_ps, .cut_ps = fact->now_ps};
     set_base(s, c, fact, (double)c->base_ps);
-    s->scale = bdp(fact->line_rate_bps, s->base) / bdp(UINT64_C(100) * 1000000000, 12.0 * (double)WEFT_PS_PER_US);
+    s->scale = bdp_of(fact->line_rate_bps, s->base) / bdp_of(UINT64_C(100) * 1000000000, 12.0 * (double)WEFT_PS_PER_US);
     s->cwnd = c->first_bytes ? (double)c->first_bytes : s->most;
-    bound(s, c, fact);
+    bound_window(s, c, fact);
     weft__credit_start(&s->credit, s->most);
     act->timer_ps = WEFT_TIME_NEVER;
     act->rests = !c->credit;
-    answer(s, c, fact, act);
+    answer_act(s, c, fact, act);
 }
 
-static void sample(struct nscc_state *s, const struct weft__nscc_conf *c, double delay, bool marked) {
+static void sample_delay(struct nscc_state *s, const struct weft__nscc_conf *c, double delay, bool marked) {
     double value = !marked && delay > target_ps(c) ? 0.25 * s->base : delay;
     s->average += c->gain * (value - s->average);
 }
@@ -137,7 +137,7 @@ static bool quick_adapt(struct nscc_state *s, const struct weft__nscc_conf *c, c
         bool bad = s->lost || lost || delay > c->adapt * target_ps(c);
         if (s->adapt_ps && bad && s->achieved < s->most / (double)(UINT64_C(1) << c->gate)) {
             s->cwnd = s->achieved;
-            bound(s, c, fact);
+            bound_window(s, c, fact);
             s->to_ignore = (double)fact->flight_bytes * packet_of(c, fact) / fact->packet_bytes;
             s->ignored = 0;
             s->lost = false;
@@ -158,7 +158,7 @@ static bool grow_fast(struct nscc_state *s, const struct weft__nscc_conf *c, dou
     return s->fast;
 }
 
-static void decrease(struct nscc_state *s, const struct weft__nscc_conf *c, weft_time_ps now) {
+static void decrease_window(struct nscc_state *s, const struct weft__nscc_conf *c, weft_time_ps now) {
     s->fast = false;
     s->calm = 0;
     if (s->average <= target_ps(c) || (double)(now - s->cut_ps) <= s->base) return;
@@ -167,7 +167,7 @@ static void decrease(struct nscc_state *s, const struct weft__nscc_conf *c, weft
     s->cut_ps = now;
 }
 
-static void adjust(struct nscc_state *s, const struct weft__nscc_conf *c, const struct weft_cc_fact *fact) {
+static void adjust_window(struct nscc_state *s, const struct weft__nscc_conf *c, const struct weft_cc_fact *fact) {
     weft_time_ps since = fact->now_ps - s->adjusted_ps;
     if (s->received <= 8 * packet_of(c, fact) && since <= c->base_ps) return;
     s->cwnd += s->increase / s->cwnd;
@@ -189,20 +189,20 @@ static void nscc_ack(void *state, const void *conf, const struct weft_cc_fact *f
     if (fact->rtt_ps) {
         learn_base(s, c, fact, fact->rtt_ps);
         delay = (double)fact->rtt_ps - s->base;
-        sample(s, c, delay, fact->marked);
+        sample_delay(s, c, delay, fact->marked);
     }
     if (!quick_adapt(s, c, fact, fact->marked, false, delay)) {
         bool above = delay >= target_ps(c);
         if (fact->marked && above)
-            decrease(s, c, fact->now_ps);
+            decrease_window(s, c, fact->now_ps);
         else if (!fact->marked && above)
             s->increase += c->fair * mss * s->scale * bytes;
         else if (!fact->marked && !grow_fast(s, c, bytes, delay))
             s->increase += c->alpha * mss * s->scale * bytes * (target_ps(c) - delay) / (12.0 * (double)WEFT_PS_PER_US);
-        bound(s, c, fact);
-        adjust(s, c, fact);
+        bound_window(s, c, fact);
+        adjust_window(s, c, fact);
     }
-    answer(s, c, fact, act);
+    answer_act(s, c, fact, act);
 }
 
 static void nscc_loss(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
@@ -216,11 +216,11 @@ static void nscc_loss(void *state, const void *conf, const struct weft_cc_fact *
         weft__credit_lose(&s->credit, bytes);
         s->ignored += bytes;
         learn_base(s, c, fact, fact->trim_ps);
-        sample(s, c, (double)c->base_ps, true);
+        sample_delay(s, c, (double)c->base_ps, true);
         s->lost = true;
         if (!quick_adapt(s, c, fact, true, true, 0)) s->cwnd -= bytes;
     }
-    answer(s, c, fact, act);
+    answer_act(s, c, fact, act);
 }
 
 static void nscc_sent(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
@@ -228,13 +228,13 @@ static void nscc_sent(void *state, const void *conf, const struct weft_cc_fact *
     const struct weft__nscc_conf *c = conf;
     if (!c->credit) return;
     weft__credit_spend(&s->credit, (uint32_t)packet_of(c, fact));
-    answer(s, c, fact, act);
+    answer_act(s, c, fact, act);
 }
 
 static void nscc_credit(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
     struct nscc_state *s = state;
     weft__credit_take(&s->credit, fact->bytes);
-    answer(s, conf, fact, act);
+    answer_act(s, conf, fact, act);
 }
 
 /// As much as the window could use, plus a packet.

@@ -62,8 +62,8 @@ static weft_time_ps rtt_of(const struct one_rma_state *s, const struct one_rma_c
     return s->rtt_ps > c->idle_rtt_ps ? s->rtt_ps : c->idle_rtt_ps;
 }
 
-static void answer(struct one_rma_state *s, const struct one_rma_conf *c, const struct weft_cc_fact *fact,
-                   struct weft_cc_act *act) {
+static void answer_act(struct one_rma_state *s, const struct one_rma_conf *c, const struct weft_cc_fact *fact,
+                       struct weft_cc_act *act) {
     s->cwnd = s->cwnd < c->min_cwnd ? c->min_cwnd : s->cwnd > c->max_cwnd ? c->max_cwnd : s->cwnd;
     weft_time_ps rtt = rtt_of(s, c);
     double rate = 8.0 * fact->packet_bytes * s->cwnd * (double)WEFT_PS_PER_S / (double)rtt;
@@ -76,13 +76,13 @@ static void one_rma_start(void *state, const void *conf, const struct weft_cc_fa
     struct one_rma_state *s = state;
     *s = (struct one_rma_state){.cwnd = c->initial_cwnd};
     act->timer_ps = WEFT_TIME_NEVER;
-    answer(s, c, fact, act);
+    answer_act(s, c, fact, act);
 }
 
 /// Multiplies the window by `part`, unless the last cut is less than an RTT ago, or happened after the lost operation
 /// was started, which therefore could not reflect it.
-static void cut(struct one_rma_state *s, const struct one_rma_conf *c, weft_time_ps now, double part,
-                weft_time_ps age) {
+static void cut_window(struct one_rma_state *s, const struct one_rma_conf *c, weft_time_ps now, double part,
+                       weft_time_ps age) {
     weft_time_ps rtt = rtt_of(s, c);
     if (s->cut && now - s->cut_ps < (age > rtt ? age : rtt)) return;
     s->cwnd *= part;
@@ -102,15 +102,15 @@ static void one_rma_ack(void *state, const void *conf, const struct weft_cc_fact
         if (act->rate_bps < fact->line_rate_bps) s->cwnd += c->ai * fact->bytes / fact->packet_bytes;
     } else {
         double part = 1 - c->beta * (delay - target) / delay;
-        cut(s, c, fact->now_ps, part < 1 - c->max_mdf ? 1 - c->max_mdf : part, 0);
+        cut_window(s, c, fact->now_ps, part < 1 - c->max_mdf ? 1 - c->max_mdf : part, 0);
     }
-    answer(s, c, fact, act);
+    answer_act(s, c, fact, act);
 }
 
 static void one_rma_loss(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
     const struct one_rma_conf *c = conf;
-    cut(state, c, fact->now_ps, 1 / c->timeout_cut, fact->rtt_ps);
-    answer(state, c, fact, act);
+    cut_window(state, c, fact->now_ps, 1 / c->timeout_cut, fact->rtt_ps);
+    answer_act(state, c, fact, act);
 }
 
 static const char *one_rma_check(const void *state, const void *conf, const struct weft_cc_act *act) {

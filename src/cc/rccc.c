@@ -37,8 +37,8 @@ static uint32_t packet_of(const struct rccc_conf *c, const struct weft_cc_fact *
     return fact->packet_bytes + (uint32_t)c->header_bytes;
 }
 
-static void answer(const struct weft__credit *s, const struct rccc_conf *c, const struct weft_cc_fact *fact,
-                   struct weft_cc_act *act) {
+static void answer_act(const struct weft__credit *s, const struct rccc_conf *c, const struct weft_cc_fact *fact,
+                       struct weft_cc_act *act) {
     act->rate_bps = fact->line_rate_bps;
     act->window_bytes = weft__credit_window(s, fact, packet_of(c, fact));
 }
@@ -47,27 +47,27 @@ static void rccc_start(void *state, const void *conf, const struct weft_cc_fact 
     const struct rccc_conf *c = conf;
     weft__credit_start(state, c->window * (double)fact->line_rate_bps * (double)c->base_ps / 8e12);
     act->timer_ps = WEFT_TIME_NEVER;
-    answer(state, c, fact, act);
+    answer_act(state, c, fact, act);
 }
 
 static void rccc_sent(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
     weft__credit_spend(state, packet_of(conf, fact));
-    answer(state, conf, fact, act);
+    answer_act(state, conf, fact, act);
 }
 
 static void rccc_credit(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
     weft__credit_take(state, fact->bytes);
-    answer(state, conf, fact, act);
+    answer_act(state, conf, fact, act);
 }
 
 static void rccc_ack(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
     weft__credit_hear(state);
-    answer(state, conf, fact, act);
+    answer_act(state, conf, fact, act);
 }
 
 static void rccc_loss(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
     if (!fact->timeouts) weft__credit_lose(state, (double)fact->bytes / fact->packet_bytes * packet_of(conf, fact));
-    answer(state, conf, fact, act);
+    answer_act(state, conf, fact, act);
 }
 
 static weft_bytes rccc_target(const void *state, const void *conf, const struct weft_cc_fact *fact) {

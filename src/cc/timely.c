@@ -73,7 +73,7 @@ static void timely_start(void *state, const void *conf, const struct weft_cc_fac
     act->timer_ps = WEFT_TIME_NEVER;
 }
 
-static void cut(struct timely_state *s, const struct timely_conf *c, double part) {
+static void cut_rate(struct timely_state *s, const struct timely_conf *c, double part) {
     part = part > c->max_decrease ? c->max_decrease : part;
     s->rate_bps = weft__rate_cut(s->rate_bps, part, weft__rate_lesser(c->min_rate_bps, s->rate_bps));
 }
@@ -90,11 +90,11 @@ static void timely_ack(void *state, const void *conf, const struct weft_cc_fact 
     bool high = fact->rtt_ps > c->t_high_ps;
     s->falling = !low && !high && gradient <= 0 ? s->falling + 1 : 0;
     if (high)
-        cut(s, c, c->beta * (1 - (double)c->t_high_ps / rtt));
+        cut_rate(s, c, c->beta * (1 - (double)c->t_high_ps / rtt));
     else if (low || gradient <= 0)
         s->rate_bps += c->increase_bps * (s->falling >= c->hyper_after ? c->hyper_factor : 1);
     else
-        cut(s, c, c->beta * gradient);
+        cut_rate(s, c, c->beta * gradient);
     s->rate_bps = weft__rate_lesser(s->rate_bps, fact->line_rate_bps);
     act->rate_bps = s->rate_bps;
 }

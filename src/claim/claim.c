@@ -90,7 +90,7 @@ struct load {
     uint32_t n, room;
 };
 
-static struct weft_claim *add(struct load *l, const struct weft_claim *claim) {
+static struct weft_claim *add_claim(struct load *l, const struct weft_claim *claim) {
     assert(l->n < l->room);
     l->claim[l->n] = *claim;
     return &l->claim[l->n++];
@@ -99,7 +99,7 @@ static struct weft_claim *add(struct load *l, const struct weft_claim *claim) {
 /// Loads a claim of one case; *ret_per_case says whether the next case also needs it.
 static enum weft_status load_case(struct load *l, const struct weft_claim *claim, const char *case_name,
                                   const char *path, bool *ret_per_case) {
-    struct weft_claim *c = add(l, claim);
+    struct weft_claim *c = add_claim(l, claim);
     c->case_name = case_name;
     enum weft_status status = weft__claim_parse(c, l->file, path, l->arena, ret_per_case, l->error);
     if (!status && !*ret_per_case) c->case_name = "";

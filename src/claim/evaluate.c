@@ -6,10 +6,10 @@
 #include "base/units.h"
 #include "claim/claim.h"
 
-static bool truth(const struct weft_claim_node *n, const double *value);
+static bool truth_of(const struct weft_claim_node *n, const double *value);
 
 /// A quotient with divisor 0 has no value, rather than an infinite one.
-static double divisor(double b) {
+static double divisor_of(double b) {
     return fpclassify(b) == FP_ZERO ? (double)NAN : b;
 }
 
@@ -18,36 +18,36 @@ static double finite_or_none(double v) {
     return isfinite(v) ? v : (double)NAN;
 }
 
-static double amount(const struct weft_claim_node *n, const double *value) {
+static double amount_of(const struct weft_claim_node *n, const double *value) {
     switch (n->op) {
     case WEFT__CLAIM_VALUE:
         return n->value;
     case WEFT__CLAIM_METRIC:
         return value[n->metric];
     case WEFT__CLAIM_ADD:
-        return finite_or_none(amount(n->a, value) + amount(n->b, value));
+        return finite_or_none(amount_of(n->a, value) + amount_of(n->b, value));
     case WEFT__CLAIM_SUB:
-        return finite_or_none(amount(n->a, value) - amount(n->b, value));
+        return finite_or_none(amount_of(n->a, value) - amount_of(n->b, value));
     case WEFT__CLAIM_MUL:
-        return finite_or_none(amount(n->a, value) * amount(n->b, value));
+        return finite_or_none(amount_of(n->a, value) * amount_of(n->b, value));
     case WEFT__CLAIM_DIV:
-        return finite_or_none(amount(n->a, value) / divisor(amount(n->b, value)));
+        return finite_or_none(amount_of(n->a, value) / divisor_of(amount_of(n->b, value)));
     default:
-        return truth(n, value); // not reached: a truth value is not an amount
+        return truth_of(n, value); // not reached: a truth value is not an amount
     }
 }
 
-static bool near(const struct weft_claim_node *n, const double *value) {
-    double a = amount(n->a, value), b = amount(n->b, value), c = amount(n->c, value);
+static bool is_near(const struct weft_claim_node *n, const double *value) {
+    double a = amount_of(n->a, value), b = amount_of(n->b, value), c = amount_of(n->c, value);
     bool absolute = n->c->dimension == n->a->dimension && n->a->dimension != WEFT_CLAIM_NUMBER;
     return fabs(a - b) <= finite_or_none(absolute ? c : c * fabs(b));
 }
 
-static bool truth(const struct weft_claim_node *n, const double *value) {
-    if (n->op == WEFT__CLAIM_AND) return truth(n->a, value) && truth(n->b, value);
-    if (n->op == WEFT__CLAIM_OR) return truth(n->a, value) || truth(n->b, value);
-    if (n->op == WEFT__CLAIM_NEAR) return near(n, value);
-    double a = amount(n->a, value), b = amount(n->b, value);
+static bool truth_of(const struct weft_claim_node *n, const double *value) {
+    if (n->op == WEFT__CLAIM_AND) return truth_of(n->a, value) && truth_of(n->b, value);
+    if (n->op == WEFT__CLAIM_OR) return truth_of(n->a, value) || truth_of(n->b, value);
+    if (n->op == WEFT__CLAIM_NEAR) return is_near(n, value);
+    double a = amount_of(n->a, value), b = amount_of(n->b, value);
     switch (n->op) {
     case WEFT__CLAIM_LT:
         return a < b;
@@ -65,10 +65,10 @@ static bool truth(const struct weft_claim_node *n, const double *value) {
 }
 
 bool weft_claim_holds(const struct weft_claim *claim, const double *value) {
-    return truth(claim->root, value);
+    return truth_of(claim->root, value);
 }
 
-static void format(enum weft_claim_dimension dimension, double value, char *text, size_t size) {
+static void format_amount(enum weft_claim_dimension dimension, double value, char *text, size_t size) {
     if (!isfinite(value))
         snprintf(text, size, "(no value)");
     else if (dimension == WEFT_CLAIM_TIME && value >= 0)
@@ -89,7 +89,7 @@ const char *weft_claim_filled(const struct weft_claim *claim, const double *valu
     for (uint32_t m = 0; m < claim->metrics; m++) {
         const struct weft_claim_metric *metric = &claim->metric[m];
         char shown[VALUE_MAX];
-        format(metric->dimension, value[m], shown, sizeof shown);
+        format_amount(metric->dimension, value[m], shown, sizeof shown);
         memcpy(s, claim->that + from, metric->at - from);
         s = stpcpy(s + metric->at - from, shown);
         from = metric->at + metric->length;

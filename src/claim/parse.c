@@ -37,7 +37,7 @@ __attribute__((format(printf, 2, 3))) static const struct weft_claim_node *fail(
     return &nothing;
 }
 
-static void next(struct parse *p) {
+static void next_word(struct parse *p) {
     p->word = weft__claim_word(p->claim->that, p->word.at + p->word.length);
 }
 
@@ -48,14 +48,15 @@ static const char *word_text(const struct parse *p) {
 
 static const char *const dimension_names[] = {"a number", "a time", "a size", "a rate", "a comparison", "a number"};
 
-static const struct weft_claim_node *node(struct parse *p, enum weft__claim_op op, enum weft_claim_dimension dimension,
-                                          const struct weft_claim_node *a, const struct weft_claim_node *b) {
+static const struct weft_claim_node *new_node(struct parse *p, enum weft__claim_op op,
+                                              enum weft_claim_dimension dimension, const struct weft_claim_node *a,
+                                              const struct weft_claim_node *b) {
     struct weft_claim_node *n = weft_arena_alloc(p->arena, 1, sizeof *n);
     *n = (struct weft_claim_node){.op = op, .dimension = dimension, .a = a, .b = b};
     return n;
 }
 
-static const struct weft_claim_node *value(struct parse *p, enum weft_claim_dimension dimension, double v) {
+static const struct weft_claim_node *value_node(struct parse *p, enum weft_claim_dimension dimension, double v) {
     struct weft_claim_node *n = weft_arena_alloc(p->arena, 1, sizeof *n);
     *n = (struct weft_claim_node){.op = WEFT__CLAIM_VALUE, .dimension = dimension, .value = v};
     return n;
@@ -90,7 +91,7 @@ static bool find_variant(struct parse *p, const char *operand, uint32_t *ret_var
 }
 
 /// Splits a."b.c".d into its parts. False if there are too many or one is empty.
-static bool split(struct weft_arena *arena, const char *s, const char **part, uint32_t *ret_parts) {
+static bool split_parts(struct weft_arena *arena, const char *s, const char **part, uint32_t *ret_parts) {
     *ret_parts = 0;
     while (*ret_parts < PARTS_MAX) {
         bool quoted = *s == '"';
@@ -161,7 +162,7 @@ static enum weft_claim_dimension dimension_by_name(const char *name) {
 }
 
 /// The complete path, with the current names. Only a run can tell whether it exists.
-static void canonical(struct weft_claim_metric *m, const char **part, uint32_t parts, struct weft_arena *arena) {
+static void make_canonical(struct weft_claim_metric *m, const char **part, uint32_t parts, struct weft_arena *arena) {
     uint32_t command = find_command(part, parts, &m->from);
     if (command) {
         m->part = weft_arena_alloc(arena, parts, sizeof *m->part);
@@ -182,12 +183,12 @@ bool weft_claim_metric_parse(const char *text, struct weft_arena *arena, struct 
     const char *part[PARTS_MAX];
     uint32_t parts;
     *ret = (struct weft_claim_metric){.length = (uint32_t)strlen(text)};
-    if (!split(arena, text, part, &parts)) return false;
-    canonical(ret, part, parts, arena);
+    if (!split_parts(arena, text, part, &parts)) return false;
+    make_canonical(ret, part, parts, arena);
     return true;
 }
 
-static const struct weft_claim_node *metric(struct parse *p, const char *operand, uint32_t variant, uint32_t skip) {
+static const struct weft_claim_node *new_metric(struct parse *p, const char *operand, uint32_t variant, uint32_t skip) {
     struct weft_claim *claim = p->claim;
     struct weft_claim_metric *m = &claim->metric[claim->metrics];
     if (!weft_claim_metric_parse(operand + skip, p->arena, m))
@@ -205,14 +206,14 @@ static bool is_exact(uint64_t whole) {
     return !whole || whole >> __builtin_ctzll(whole) < UINT64_C(1) << 53;
 }
 
-static const struct weft_claim_node *inexact(struct parse *p, const char *operand) {
+static const struct weft_claim_node *fail_inexact(struct parse *p, const char *operand) {
     return fail(p,
                 "\"%.200s\" is a whole number of more than 53 bits, which would be rounded; expected a smaller or a "
                 "rounder one",
                 operand);
 }
 
-static const struct weft_claim_node *literal(struct parse *p, const char *operand) {
+static const struct weft_claim_node *literal_node(struct parse *p, const char *operand) {
     static const struct {
         enum weft__quantity quantity;
         enum weft_claim_dimension dimension;
@@ -222,15 +223,15 @@ static const struct weft_claim_node *literal(struct parse *p, const char *operan
     char why[200];
     if (strspn(operand, "0123456789") == strlen(operand) &&
         (!weft__quantity_parse(WEFT__COUNT, operand, &whole, why, sizeof why) || !is_exact(whole)))
-        return inexact(p, operand);
-    if (weft__real_parse(operand, &real)) return value(p, WEFT_CLAIM_NUMBER, real);
+        return fail_inexact(p, operand);
+    if (weft__real_parse(operand, &real)) return value_node(p, WEFT_CLAIM_NUMBER, real);
     for (unsigned i = 0; i < sizeof table / sizeof *table; i++)
         if (weft__quantity_parse(table[i].quantity, operand, &whole, why, sizeof why))
-            return is_exact(whole) ? value(p, table[i].dimension, (double)whole) : inexact(p, operand);
+            return is_exact(whole) ? value_node(p, table[i].dimension, (double)whole) : fail_inexact(p, operand);
     return NULL;
 }
 
-static const struct weft_claim_node *unknown(struct parse *p, const char *operand) {
+static const struct weft_claim_node *fail_unknown(struct parse *p, const char *operand) {
     const char *names[VARIANTS_MAX];
     uint32_t n = 0;
     for (; n < weft_scenario_variants(p->file) && n < VARIANTS_MAX; n++)
@@ -249,11 +250,11 @@ static const struct weft_claim_node *parse_or(struct parse *p);
 static const struct weft_claim_node *parse_operand(struct parse *p) {
     if (p->word.kind == WEFT__WORD_OPEN) {
         if (++p->depth > DEPTH_MAX) return fail(p, "more than %d nested parentheses", DEPTH_MAX);
-        next(p);
+        next_word(p);
         const struct weft_claim_node *inner = parse_or(p);
         p->depth--;
         if (p->word.kind != WEFT__WORD_CLOSE) return fail(p, "expected \")\" where %s stands", word_text(p));
-        next(p);
+        next_word(p);
         return inner;
     }
     if (p->word.kind != WEFT__WORD_OPERAND)
@@ -262,9 +263,9 @@ static const struct weft_claim_node *parse_operand(struct parse *p) {
     uint32_t variant = 0, skip = 0;
     bool no_variants = weft_scenario_variants(p->file) == 1 && !*weft_scenario_variant_name(p->file, 0);
     const struct weft_claim_node *n =
-        find_variant(p, operand, &variant, &skip) ? metric(p, operand, variant, skip) : literal(p, operand);
-    if (!n) n = no_variants ? metric(p, operand, 0, 0) : unknown(p, operand);
-    next(p);
+        find_variant(p, operand, &variant, &skip) ? new_metric(p, operand, variant, skip) : literal_node(p, operand);
+    if (!n) n = no_variants ? new_metric(p, operand, 0, 0) : fail_unknown(p, operand);
+    next_word(p);
     return n;
 }
 
@@ -276,7 +277,7 @@ static const struct weft_claim_node *parse_product(struct parse *p) {
     const struct weft_claim_node *a = parse_operand(p);
     while (!p->status && is_operator(p, WEFT__CLAIM_MUL, WEFT__CLAIM_DIV)) {
         enum weft__claim_op op = p->word.op;
-        next(p);
+        next_word(p);
         const struct weft_claim_node *b = parse_operand(p);
         enum weft_claim_dimension x = a->dimension, y = b->dimension, result = x;
         bool good = y == WEFT_CLAIM_NUMBER;
@@ -287,7 +288,7 @@ static const struct weft_claim_node *parse_product(struct parse *p) {
         if (!good && !p->status)
             return fail(p, "%s cannot be %s %s", dimension_names[x],
                         op == WEFT__CLAIM_MUL ? "multiplied by" : "divided by", dimension_names[y]);
-        a = node(p, op, result, a, b);
+        a = new_node(p, op, result, a, b);
     }
     return a;
 }
@@ -314,21 +315,21 @@ static const struct weft_claim_node *parse_sum(struct parse *p) {
     const struct weft_claim_node *a = parse_product(p);
     while (!p->status && is_operator(p, WEFT__CLAIM_ADD, WEFT__CLAIM_SUB)) {
         enum weft__claim_op op = p->word.op;
-        next(p);
+        next_word(p);
         const struct weft_claim_node *b = parse_product(p);
         check_alike(p, a, b);
-        a = node(p, op, is_zero(a) || is_unknown(a) ? b->dimension : a->dimension, a, b);
+        a = new_node(p, op, is_zero(a) || is_unknown(a) ? b->dimension : a->dimension, a, b);
     }
     return a;
 }
 
 static const struct weft_claim_node *parse_near(struct parse *p, const struct weft_claim_node *a) {
-    next(p);
+    next_word(p);
     const struct weft_claim_node *b = parse_sum(p);
     check_alike(p, a, b);
     if (!p->status && p->word.kind != WEFT__WORD_WITHIN)
         return fail(p, "expected \"within\" and how much, such as a ~ b within 10%%, where %s stands", word_text(p));
-    next(p);
+    next_word(p);
     struct weft_claim_node *n = weft_arena_alloc(p->arena, 1, sizeof *n);
     *n = (struct weft_claim_node){WEFT__CLAIM_NEAR, WEFT_CLAIM_TRUTH, 0, 0, a, b, parse_sum(p)};
     if (n->c->dimension != WEFT_CLAIM_NUMBER) check_alike(p, a, n->c);
@@ -342,11 +343,11 @@ static const struct weft_claim_node *parse_comparison(struct parse *p) {
     if (p->word.kind == WEFT__WORD_NEAR && !p->status) return parse_near(p, a);
     while (!p->status && is_operator(p, WEFT__CLAIM_LT, WEFT__CLAIM_NE)) {
         enum weft__claim_op op = p->word.op;
-        next(p);
+        next_word(p);
         const struct weft_claim_node *b = parse_sum(p);
         check_alike(p, a, b);
-        const struct weft_claim_node *one = node(p, op, WEFT_CLAIM_TRUTH, a, b);
-        all = all ? node(p, WEFT__CLAIM_AND, WEFT_CLAIM_TRUTH, all, one) : one;
+        const struct weft_claim_node *one = new_node(p, op, WEFT_CLAIM_TRUTH, a, b);
+        all = all ? new_node(p, WEFT__CLAIM_AND, WEFT_CLAIM_TRUTH, all, one) : one;
         a = b;
     }
     return all ? all : a;
@@ -362,8 +363,8 @@ static const struct weft_claim_node *parse_and(struct parse *p) {
     const struct weft_claim_node *a = parse_comparison(p);
     while (!p->status && p->word.kind == WEFT__WORD_AND) {
         check_truth(p, a);
-        next(p);
-        a = node(p, WEFT__CLAIM_AND, WEFT_CLAIM_TRUTH, a, check_truth(p, parse_comparison(p)));
+        next_word(p);
+        a = new_node(p, WEFT__CLAIM_AND, WEFT_CLAIM_TRUTH, a, check_truth(p, parse_comparison(p)));
     }
     return a;
 }
@@ -372,8 +373,8 @@ static const struct weft_claim_node *parse_or(struct parse *p) {
     const struct weft_claim_node *a = parse_and(p);
     while (!p->status && p->word.kind == WEFT__WORD_OR) {
         check_truth(p, a);
-        next(p);
-        a = node(p, WEFT__CLAIM_OR, WEFT_CLAIM_TRUTH, a, check_truth(p, parse_and(p)));
+        next_word(p);
+        a = new_node(p, WEFT__CLAIM_OR, WEFT_CLAIM_TRUTH, a, check_truth(p, parse_and(p)));
     }
     return a;
 }
@@ -385,7 +386,7 @@ enum weft_status weft__claim_parse(struct weft_claim *claim, const struct weft_s
     if (length > TEXT_MAX) fail(&p, "longer than %d characters", TEXT_MAX);
     if (p.status) return p.status;
     claim->metric = weft_arena_alloc(arena, length / 2 + 1, sizeof *claim->metric); // at least a word and a blank each
-    next(&p);
+    next_word(&p);
     claim->root = check_truth(&p, parse_or(&p));
     if (!p.status && p.word.kind != WEFT__WORD_END) fail(&p, "what is %s?", word_text(&p));
     if (!p.status && !claim->metrics) fail(&p, "names no metric: it would hold, or not, whatever is run");

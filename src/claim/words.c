@@ -13,7 +13,7 @@ static bool ends_word(char c) {
     return !c || is_blank(c) || strchr("()<>=!", c);
 }
 
-static struct weft__claim_word comparison(const char *s, uint32_t at) {
+static struct weft__claim_word comparison_word(const char *s, uint32_t at) {
     static const struct {
         const char *text;
         enum weft__claim_op op;
@@ -27,7 +27,7 @@ static struct weft__claim_word comparison(const char *s, uint32_t at) {
     return (struct weft__claim_word){WEFT__WORD_OPERAND, WEFT__CLAIM_VALUE, at, 1}; // a lone = or !
 }
 
-static struct weft__claim_word keyword(const char *s, uint32_t at, uint32_t length) {
+static struct weft__claim_word keyword_word(const char *s, uint32_t at, uint32_t length) {
     static const struct {
         const char *text;
         enum weft__claim_word_kind kind;
@@ -51,9 +51,9 @@ struct weft__claim_word weft__claim_word(const char *text, uint32_t at) {
     if (!*s) return (struct weft__claim_word){.kind = WEFT__WORD_END, .at = at};
     if (*s == '(' || *s == ')')
         return (struct weft__claim_word){*s == '(' ? WEFT__WORD_OPEN : WEFT__WORD_CLOSE, WEFT__CLAIM_VALUE, at, 1};
-    if (strchr("<>=!", *s)) return comparison(s, at);
+    if (strchr("<>=!", *s)) return comparison_word(s, at);
     uint32_t length = 0;
     for (bool quoted = false; s[length] && (quoted || !ends_word(s[length])); length++)
         quoted ^= s[length] == '"';
-    return keyword(s, at, length);
+    return keyword_word(s, at, length);
 }

@@ -17,7 +17,7 @@ static uint64_t per_loop(const struct weft_collective_shape *shape) {
     return shape->ranks > 1 ? 2 * (uint64_t)shape->ranks - 1 : 0;
 }
 
-static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+static uint64_t ring_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
     const struct conf *c = conf;
     struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, shape->ranks);
     return weft__loops_steps(&ring.loops, per_loop(shape));
@@ -30,14 +30,14 @@ struct ring_plan {
     uint32_t lane;
 };
 
-static void plan(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                 void *ret_plan) {
+static void plan_ring(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                      void *ret_plan) {
     const struct conf *c = conf;
     *(struct ring_plan *)ret_plan =
         (struct ring_plan){weft__ring_of(&c->common, shape, rank, lane, shape->bytes, shape->ranks), *shape, lane};
 }
 
-static void planned(const void *ring_plan, uint64_t index, struct weft_step *ret_step) {
+static void ring_planned(const void *ring_plan, uint64_t index, struct weft_step *ret_step) {
     const struct ring_plan *p = ring_plan;
     const struct weft__ring *ring = &p->ring;
     uint32_t n = p->shape.ranks;
@@ -51,21 +51,21 @@ static void planned(const void *ring_plan, uint64_t index, struct weft_step *ret
     ret_step->keep = at.j + 1 >= n;
 }
 
-static uint64_t alike(const void *ring_plan, uint64_t index) {
+static uint64_t ring_alike(const void *ring_plan, uint64_t index) {
     const struct ring_plan *p = ring_plan;
     return weft__loops_alike(&p->ring.loops, per_loop(&p->shape), index);
 }
 
-static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                 uint64_t index, struct weft_step *ret_step) {
+static void ring_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                      uint64_t index, struct weft_step *ret_step) {
     struct ring_plan p;
-    plan(conf, shape, rank, lane, &p);
-    planned(&p, index, ret_step);
+    plan_ring(conf, shape, rank, lane, &p);
+    ring_planned(&p, index, ret_step);
 }
 
 /// Every block twice, except those that the last two of 2 n steps would send: these steps do not exist.
-static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                     struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
+static uint32_t ring_sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                          struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
     const struct conf *c = conf;
     uint32_t n = shape->ranks;
     struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, n);
@@ -85,13 +85,13 @@ static uint32_t sent(const void *conf, const struct weft_collective_shape *shape
 static const struct weft_collective_ops ops = {
     .goal = WEFT_GOAL_ALL_REDUCE,
     .lanes = weft__ring_lanes,
-    .steps = steps,
-    .step = step,
+    .steps = ring_steps,
+    .step = ring_step,
     .plan_size = sizeof(struct ring_plan),
-    .plan = plan,
-    .planned = planned,
-    .alike = alike,
-    .sent = sent,
+    .plan = plan_ring,
+    .planned = ring_planned,
+    .alike = ring_alike,
+    .sent = ring_sent,
 };
 
 const struct weft_model weft__collective_all_reduce_ring = {

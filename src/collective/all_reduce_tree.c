@@ -53,7 +53,7 @@ static void binary_tree(uint32_t n, uint32_t x, struct place *ret_place) {
 }
 
 /// The second tree: the mirror image if n is even, else shifted by one.
-static uint32_t renumber(uint32_t n, uint32_t x, bool second, bool back) {
+static uint32_t renumber_rank(uint32_t n, uint32_t x, bool second, bool back) {
     if (!second || x == WEFT_NONE) return x;
     if (n % 2 == 0) return n - 1 - x;
     return back ? (x + 1) % n : (x + n - 1) % n;
@@ -75,10 +75,10 @@ static uint32_t chain_place(const struct weft_collective_shape *shape, uint32_t 
 /// The place of a server in the first or second tree of servers.
 static struct place server_place(uint32_t servers, uint32_t server, bool second) {
     struct place place;
-    binary_tree(servers, renumber(servers, server, second, false), &place);
-    place.up = renumber(servers, place.up, second, true);
+    binary_tree(servers, renumber_rank(servers, server, second, false), &place);
+    place.up = renumber_rank(servers, place.up, second, true);
     for (uint32_t *down = place.down; *down != WEFT_NONE; down++)
-        *down = renumber(servers, *down, second, true);
+        *down = renumber_rank(servers, *down, second, true);
     return place;
 }
 
@@ -106,7 +106,7 @@ static struct place place_of(const struct conf *c, const struct weft_collective_
     return place;
 }
 
-static uint32_t lanes(const void *conf, const struct weft_collective_shape *shape) {
+static uint32_t tree_lanes(const void *conf, const struct weft_collective_shape *shape) {
     return 2 * channels_of(conf, shape);
 }
 
@@ -117,15 +117,15 @@ static struct weft__loops loops_of(const struct conf *c, const struct weft_colle
     return weft__loops_of(&c->common, weft__part(shape->bytes, channel + UINT64_C(1), channels) - *ret_start, 1);
 }
 
-static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+static uint64_t tree_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
     weft_bytes start;
     struct weft__loops loops = loops_of(conf, shape, lane / 2, &start);
     bool down = lane % 2, root = place_of(conf, shape, rank, lane / 2).up == WEFT_NONE;
     return shape->ranks > 1 && !(root && down) ? weft__loops_steps(&loops, 1) : 0;
 }
 
-static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                 uint64_t index, struct weft_step *ret_step) {
+static void tree_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                      uint64_t index, struct weft_step *ret_step) {
     struct weft__loops loops;
     bool down = lane % 2;
     weft__step_clear(ret_step, lane / 2);
@@ -143,8 +143,8 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     ret_step->keep = down || root;
 }
 
-static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                     struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
+static uint32_t tree_sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                          struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
     bool down = lane % 2;
     weft_bytes start;
     struct weft__loops loops = loops_of(conf, shape, lane / 2, &start);
@@ -159,7 +159,7 @@ static uint32_t sent(const void *conf, const struct weft_collective_shape *shape
 }
 
 static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_ALL_REDUCE, .lanes = lanes, .steps = steps, .step = step, .sent = sent};
+    .goal = WEFT_GOAL_ALL_REDUCE, .lanes = tree_lanes, .steps = tree_steps, .step = tree_step, .sent = tree_sent};
 
 const struct weft_model weft__collective_all_reduce_tree = {
     .kind = WEFT_KIND_COLLECTIVE,

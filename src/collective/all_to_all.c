@@ -10,16 +10,16 @@ static const struct weft_param rows[] = {WEFT__PAIRS_ROWS(struct weft__exchange_
 static const struct weft_param_table table =
     WEFT_PARAM_TABLE_CHECKED("all_to_all", struct weft__exchange_conf, rows, weft__collective_check);
 
-static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+static uint64_t all_to_all_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
+                                 uint32_t lane) {
     return weft__exchange_steps(conf, shape, lane, weft__part_max(shape));
 }
 
-static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                 uint64_t index, struct weft_step *ret_step) {
-    uint32_t src, dst;
-    weft_bytes start = weft__exchange_step(conf, shape, rank, lane, index, weft__part_max(shape), ret_step, &src, &dst);
-    weft__pairs_cut(ret_step, start, weft__part_bytes(shape, dst));
-    ret_step->offset = src * shape->bytes + weft__part(shape->bytes, dst, shape->ranks) + start;
+static void all_to_all_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                            uint64_t index, struct weft_step *ret_step) {
+    struct weft__chunk c = weft__exchange_step(conf, shape, rank, lane, index, weft__part_max(shape), ret_step);
+    weft__pairs_cut(ret_step, c.start, weft__part_bytes(shape, c.dst));
+    ret_step->offset = c.src * shape->bytes + weft__part(shape->bytes, c.dst, shape->ranks) + c.start;
 }
 
 static weft_bytes part_for(const void *conf, const struct weft_collective_shape *shape, uint32_t dst) {
@@ -41,8 +41,8 @@ static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_EXCHANGE,
                                                .lanes = weft__exchange_lanes,
                                                .channels = weft__exchange_channels,
                                                .relays = weft__exchange_relays,
-                                               .steps = steps,
-                                               .step = step,
+                                               .steps = all_to_all_steps,
+                                               .step = all_to_all_step,
                                                .sends = weft__exchange_sends,
                                                .send = send_to,
                                                .peers_min = peers_min,

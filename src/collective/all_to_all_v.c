@@ -30,32 +30,32 @@ static weft_bytes begin_of(const struct conf *c, const struct weft_collective_sh
     return begin < shape->bytes ? begin : shape->bytes;
 }
 
-static weft_bytes part(const void *conf, const struct weft_collective_shape *shape, uint32_t src, uint32_t dst) {
+static weft_bytes all_to_all_v_part(const void *conf, const struct weft_collective_shape *shape, uint32_t src,
+                                    uint32_t dst) {
     return begin_of(conf, shape, dst + 1) - begin_of(conf, shape, dst);
 }
 
 /// An upper bound of all parts: rounding may give one a byte more than the first.
 static weft_bytes part_max(const struct conf *c, const struct weft_collective_shape *shape) {
-    return part(c, shape, 0, 0) + 1;
+    return all_to_all_v_part(c, shape, 0, 0) + 1;
 }
 
-static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+static uint64_t all_to_all_v_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
+                                   uint32_t lane) {
     const struct conf *c = conf;
     return weft__exchange_steps(&c->exchange, shape, lane, part_max(c, shape));
 }
 
-static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                 uint64_t index, struct weft_step *ret_step) {
+static void all_to_all_v_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                              uint64_t index, struct weft_step *ret_step) {
     const struct conf *c = conf;
-    uint32_t src, dst;
-    weft_bytes start =
-        weft__exchange_step(&c->exchange, shape, rank, lane, index, part_max(c, shape), ret_step, &src, &dst);
-    weft__pairs_cut(ret_step, start, part(c, shape, src, dst));
-    ret_step->offset = src * shape->bytes + begin_of(c, shape, dst) + start;
+    struct weft__chunk k = weft__exchange_step(&c->exchange, shape, rank, lane, index, part_max(c, shape), ret_step);
+    weft__pairs_cut(ret_step, k.start, all_to_all_v_part(c, shape, k.src, k.dst));
+    ret_step->offset = k.src * shape->bytes + begin_of(c, shape, k.dst) + k.start;
 }
 
 static weft_bytes part_for(const void *conf, const struct weft_collective_shape *shape, uint32_t dst) {
-    return part(conf, shape, 0, dst);
+    return all_to_all_v_part(conf, shape, 0, dst);
 }
 
 static void send_to(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t index,
@@ -74,13 +74,13 @@ static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_EXCHANGE,
                                                .lanes = weft__exchange_lanes,
                                                .channels = weft__exchange_channels,
                                                .relays = weft__exchange_relays,
-                                               .steps = steps,
-                                               .step = step,
+                                               .steps = all_to_all_v_steps,
+                                               .step = all_to_all_v_step,
                                                .sends = weft__exchange_sends,
                                                .send = send_to,
                                                .peers_min = peers_min,
                                                .part_for = part_for,
-                                               .part = part};
+                                               .part = all_to_all_v_part};
 
 const struct weft_model weft__collective_all_to_all_v = {
     .kind = WEFT_KIND_COLLECTIVE,

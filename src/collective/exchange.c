@@ -46,11 +46,11 @@ static struct route route_of(const struct weft_collective_shape *shape, uint32_t
     return (struct route){from + src_gpu, relayed ? from + dst_gpu : WEFT_NONE, to + dst_gpu};
 }
 
-weft_bytes weft__exchange_step(const struct weft__exchange_conf *conf, const struct weft_collective_shape *shape,
-                               uint32_t rank, uint32_t lane, uint64_t index, weft_bytes part_max,
-                               struct weft_step *ret_step, uint32_t *ret_src, uint32_t *ret_dst) {
+struct weft__chunk weft__exchange_step(const struct weft__exchange_conf *conf,
+                                       const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                                       uint64_t index, weft_bytes part_max, struct weft_step *ret_step) {
     if (!weft__exchange_relays(conf, shape))
-        return weft__pairs_step(&conf->common, shape, rank, lane, index, part_max, ret_step, ret_src, ret_dst);
+        return weft__pairs_step(&conf->common, shape, rank, lane, index, part_max, ret_step);
     uint32_t channels = weft__exchange_channels(conf, shape), channel = lane / 3;
     uint64_t chunks = weft__pairs_chunks(&conf->common, part_max);
     enum role role = lane % 3;
@@ -62,9 +62,7 @@ weft_bytes weft__exchange_step(const struct weft__exchange_conf *conf, const str
     if (role != RECEIVES) ret_step->send[0] = relayed && role == SENDS ? r.relay : r.dst;
     if (role != SENDS) ret_step->recv[0] = relayed && role == RECEIVES ? r.relay : r.src;
     ret_step->bytes = role == RELAYS && !relayed ? 0 : conf->common.chunk_bytes;
-    *ret_src = r.src;
-    *ret_dst = r.dst;
-    return index % chunks * conf->common.chunk_bytes;
+    return (struct weft__chunk){r.src, r.dst, index % chunks * conf->common.chunk_bytes};
 }
 
 uint32_t weft__exchange_sends(const void *conf, const struct weft_collective_shape *shape, uint32_t rank) {

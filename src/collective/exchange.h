@@ -32,9 +32,9 @@ bool weft__exchange_relays(const void *conf, const struct weft_collective_shape 
 /// Same contract as weft__pairs_steps and weft__pairs_step.
 uint64_t weft__exchange_steps(const struct weft__exchange_conf *conf, const struct weft_collective_shape *shape,
                               uint32_t lane, weft_bytes part_max);
-weft_bytes weft__exchange_step(const struct weft__exchange_conf *conf, const struct weft_collective_shape *shape,
-                               uint32_t rank, uint32_t lane, uint64_t index, weft_bytes part_max,
-                               struct weft_step *ret_step, uint32_t *ret_src, uint32_t *ret_dst);
+struct weft__chunk weft__exchange_step(const struct weft__exchange_conf *conf,
+                                       const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                                       uint64_t index, weft_bytes part_max, struct weft_step *ret_step);
 /// The index-th of what a rank sends, its own messages first, then those of others. `part_for`: as in
 /// weft_collective_ops.
 struct weft_sent weft__exchange_sent(const struct weft__exchange_conf *conf, const struct weft_collective_shape *shape,

@@ -17,9 +17,9 @@ uint64_t weft__pairs_steps(const struct weft_collective_common *common, const st
     return rounds * weft__pairs_chunks(common, part_max);
 }
 
-weft_bytes weft__pairs_step(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
-                            uint32_t rank, uint32_t lane, uint64_t index, weft_bytes part_max,
-                            struct weft_step *ret_step, uint32_t *ret_src, uint32_t *ret_dst) {
+struct weft__chunk weft__pairs_step(const struct weft_collective_common *common,
+                                    const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                                    uint64_t index, weft_bytes part_max, struct weft_step *ret_step) {
     uint32_t n = shape->ranks, channels = weft__pairs_lanes(common, shape) / 2;
     uint64_t chunks = weft__pairs_chunks(common, part_max), distance = 1 + lane / 2 + index / chunks * channels;
     bool sends = lane % 2 == 0;
@@ -29,9 +29,7 @@ weft_bytes weft__pairs_step(const struct weft_collective_common *common, const s
     ret_step->own = sends;
     ret_step->keep = !sends;
     ret_step->bytes = common->chunk_bytes;
-    *ret_src = sends ? rank : peer;
-    *ret_dst = sends ? peer : rank;
-    return index % chunks * common->chunk_bytes;
+    return (struct weft__chunk){sends ? rank : peer, sends ? peer : rank, index % chunks * common->chunk_bytes};
 }
 
 struct weft_sent weft__pairs_sent(const struct weft_collective_common *common,

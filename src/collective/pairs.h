@@ -17,10 +17,15 @@ uint32_t weft__pairs_lanes(const void *conf, const struct weft_collective_shape 
 /// For a largest part of `part_max` bytes; smaller ones leave steps empty.
 uint64_t weft__pairs_steps(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
                            uint32_t lane, weft_bytes part_max);
-/// A step's peers and place; its bytes as if every part were the largest. Returns the chunk's start in its part.
-weft_bytes weft__pairs_step(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
-                            uint32_t rank, uint32_t lane, uint64_t index, weft_bytes part_max,
-                            struct weft_step *ret_step, uint32_t *ret_src, uint32_t *ret_dst);
+/// Of the part that `src` has for `dst`, the chunk that begins at `start`.
+struct weft__chunk {
+    uint32_t src, dst;
+    weft_bytes start;
+};
+/// A step's peers and chunk; its bytes as if every part were the largest.
+struct weft__chunk weft__pairs_step(const struct weft_collective_common *common,
+                                    const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                                    uint64_t index, weft_bytes part_max, struct weft_step *ret_step);
 /// Everything sent to the peer at `distance` round the ranks, for a part of `bytes`.
 struct weft_sent weft__pairs_sent(const struct weft_collective_common *common,
                                   const struct weft_collective_shape *shape, uint32_t rank, uint32_t distance,

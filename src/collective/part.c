@@ -40,7 +40,7 @@ static weft_bytes last_bytes(const struct weft__loops *loops) {
     return loops->bytes - (loops->loops - 1) * loops->loop_bytes;
 }
 
-static void slice(struct weft__loops *loops) {
+static void slice_loops(struct weft__loops *loops) {
     if (!loops->loops) return;
     loops->last_slices = weft__loops_slices_of(loops, divide_up(last_bytes(loops), loops->last_blocks));
     if (loops->loops > 1)
@@ -58,7 +58,7 @@ struct weft__loops weft__loops_of(const struct weft_collective_common *common, w
         .last_blocks = blocks,
     };
     loops.loops = divide_up(bytes, loops.loop_bytes);
-    slice(&loops);
+    slice_loops(&loops);
     return loops;
 }
 
@@ -67,7 +67,7 @@ struct weft__loops weft__loops_whole_parts(const struct weft__loops *loops, uint
     if (!loops->loops) return whole;
     weft_bytes chunk = loops->loop_bytes / loops->full_blocks, part = divide_up(last_bytes(loops), parts);
     whole.last_blocks = parts * (uint32_t)divide_up(part, chunk);
-    slice(&whole);
+    slice_loops(&whole);
     return whole;
 }
 

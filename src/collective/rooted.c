@@ -38,14 +38,12 @@ static weft_bytes rooted_part(const struct weft_collective_shape *shape, uint32_
 
 static void rooted_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                         uint64_t index, bool root_sends, struct weft_step *ret_step) {
-    uint32_t src, dst;
     uint64_t first;
     rooted_steps(conf, shape, rank, lane, root_sends, &first);
-    weft_bytes start =
-        weft__pairs_step(conf, shape, rank, lane, first + index, weft__part_max(shape), ret_step, &src, &dst);
-    weft__pairs_cut(ret_step, start, rooted_part(shape, src, dst, root_sends));
-    ret_step->offset = src * shape->bytes + start;
-    if (root_sends) ret_step->offset += weft__part(shape->bytes, dst, shape->ranks);
+    struct weft__chunk k = weft__pairs_step(conf, shape, rank, lane, first + index, weft__part_max(shape), ret_step);
+    weft__pairs_cut(ret_step, k.start, rooted_part(shape, k.src, k.dst, root_sends));
+    ret_step->offset = k.src * shape->bytes + k.start;
+    if (root_sends) ret_step->offset += weft__part(shape->bytes, k.dst, shape->ranks);
 }
 
 static weft_bytes gather_part(const void *conf, const struct weft_collective_shape *shape, uint32_t src, uint32_t dst) {

@@ -19,7 +19,7 @@ static uint32_t channels_of(const struct conf *c) {
     return c->common.channels ? (uint32_t)c->common.channels : 1;
 }
 
-static uint32_t lanes(const void *conf, const struct weft_collective_shape *shape) {
+static uint32_t send_recv_lanes(const void *conf, const struct weft_collective_shape *shape) {
     return 2 * channels_of(conf);
 }
 
@@ -29,7 +29,8 @@ static struct weft__loops loops_of(const struct conf *c, const struct weft_colle
     return weft__loops_of(&c->common, weft__part(shape->bytes, channel + UINT64_C(1), channels_of(c)) - *ret_start, 1);
 }
 
-static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+static uint64_t send_recv_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
+                                uint32_t lane) {
     const struct conf *c = conf;
     weft_bytes start;
     struct weft__loops loops = loops_of(c, shape, lane / 2, &start);
@@ -45,8 +46,8 @@ struct end_plan {
     bool sends;
 };
 
-static void plan(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                 void *ret_plan) {
+static void plan_end(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                     void *ret_plan) {
     struct end_plan *p = ret_plan;
     uint32_t n = shape->ranks, previous = (rank + n - 1) % n;
     p->sends = lane % 2 == 0;
@@ -56,7 +57,7 @@ static void plan(const void *conf, const struct weft_collective_shape *shape, ui
     p->peer = p->sends ? (rank + 1) % n : previous;
 }
 
-static void planned(const void *end_plan, uint64_t index, struct weft_step *ret_step) {
+static void end_planned(const void *end_plan, uint64_t index, struct weft_step *ret_step) {
     const struct end_plan *p = end_plan;
     struct weft__loop_step at = weft__loops_at(&p->loops, 1, index);
     weft__step_clear(ret_step, p->channel);
@@ -67,15 +68,15 @@ static void planned(const void *end_plan, uint64_t index, struct weft_step *ret_
     ret_step->keep = !p->sends;
 }
 
-static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                 uint64_t index, struct weft_step *ret_step) {
+static void send_recv_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                           uint64_t index, struct weft_step *ret_step) {
     struct end_plan p;
-    plan(conf, shape, rank, lane, &p);
-    planned(&p, index, ret_step);
+    plan_end(conf, shape, rank, lane, &p);
+    end_planned(&p, index, ret_step);
 }
 
-static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                     struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
+static uint32_t send_recv_sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
+                               uint32_t lane, struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
     bool is_end = shape->ranks == 1 || (!((const struct conf *)conf)->ring && rank == shape->ranks - 1);
     if (lane % 2 || is_end) return 0;
     weft_bytes start;
@@ -86,13 +87,13 @@ static uint32_t sent(const void *conf, const struct weft_collective_shape *shape
 
 static const struct weft_collective_ops ops = {
     .goal = WEFT_GOAL_NEXT,
-    .lanes = lanes,
-    .steps = steps,
-    .step = step,
+    .lanes = send_recv_lanes,
+    .steps = send_recv_steps,
+    .step = send_recv_step,
     .plan_size = sizeof(struct end_plan),
-    .plan = plan,
-    .planned = planned,
-    .sent = sent,
+    .plan = plan_end,
+    .planned = end_planned,
+    .sent = send_recv_sent,
 };
 
 const struct weft_model weft__collective_send_recv = {

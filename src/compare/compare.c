@@ -119,7 +119,7 @@ static void print_row(struct compare *c, const char *group, const char *metric, 
     print_line(c);
 }
 
-static double largest(const struct compare *c) {
+static double largest_of(const struct compare *c) {
     double most = 0;
     for (uint32_t r = 0; r < c->runs; r++)
         most = fmax(most, c->value[r]);
@@ -171,7 +171,7 @@ static void print_finished(struct compare *c, const char *name, uint32_t count) 
 static void print_group(struct compare *c, const char *name) {
     uint32_t count = common_count(c, name);
     fill_group(c, name, offsetof(struct weft_group_stats, fct_ps.max));
-    struct weft__unit unit = weft__text_unit(largest(c));
+    struct weft__unit unit = weft__text_unit(largest_of(c));
     if (count == 1) { // a single flow has no distribution
         print_row(c, name, "FCT", unit, 2);
         fill_group(c, name, offsetof(struct weft_group_stats, slowdown.max));
@@ -268,12 +268,12 @@ static void print_collectives(struct compare *c, uint32_t job) {
 static void print_jobs(struct compare *c) {
     for (uint32_t k = 0; k < c->run->workload->jobs; k++) {
         fill_job(c, k, offsetof(struct weft_job_stats, iteration_ps));
-        struct weft__unit unit = weft__text_unit(largest(c));
+        struct weft__unit unit = weft__text_unit(largest_of(c));
         print_row(c, c->run->workload->group[c->run->workload->job[k].group], "job iteration", unit, 2);
         fill_job(c, k, offsetof(struct weft_job_stats, exposed_ps));
         print_row(c, "", "exposed comm.", unit, 2);
         fill_job(c, k, offsetof(struct weft_job_stats, cts_p90_ps));
-        if (largest(c) > 0) print_row(c, "", "clear-to-send p90", weft__text_unit(largest(c)), 2);
+        if (largest_of(c) > 0) print_row(c, "", "clear-to-send p90", weft__text_unit(largest_of(c)), 2);
         print_collectives(c, k);
     }
 }
@@ -281,10 +281,10 @@ static void print_jobs(struct compare *c) {
 static void print_column(struct compare *c, const char *group, const char *name,
                          const struct weft_result_column *column) {
     bool time = column->type == WEFT_RESULT_TIME;
-    print_row(c, group, name, time ? weft__text_unit(largest(c)) : (struct weft__unit){0}, 0);
+    print_row(c, group, name, time ? weft__text_unit(largest_of(c)) : (struct weft__unit){0}, 0);
 }
 
-static const struct weft_result_column *compared(const struct weft_result_table *table) {
+static const struct weft_result_column *compared_column(const struct weft_result_table *table) {
     const struct weft_result_column *column = table->column;
     while (!column->compared)
         column++;
@@ -302,7 +302,7 @@ static double value_between(const struct compare *c, uint32_t r, const struct we
     struct weft_result_cursor *row;
     while ((row = weft_result_next(&walk)))
         if (!strcmp(text_of(row, "layers"), layers)) {
-            struct weft_result_value value = weft_result_value(row, compared(table));
+            struct weft_result_value value = weft_result_value(row, compared_column(table));
             return weft_result_number(&value);
         }
     return NAN;
@@ -326,7 +326,7 @@ static void print_between(struct compare *c, const struct weft_result_table *tab
         for (uint32_t r = 0; r < c->runs; r++)
             c->value[r] = value_between(c, r, table, text_of(row, "layers"));
         snprintf(name, sizeof name, "  %s to %s", text_of(row, "from_layer"), text_of(row, "to_layer"));
-        if (largest(c) > 0) print_column(c, "", name, compared(table));
+        if (largest_of(c) > 0) print_column(c, "", name, compared_column(table));
     }
 }
 
@@ -345,7 +345,7 @@ static void print_sums(struct compare *c, const struct weft__sums *sums, const c
         const struct weft_result_column *column = &sums->column[i];
         if (!column->compared) continue;
         fill_sum(c, column);
-        if (first && !sums->always && largest(c) <= 0) return;
+        if (first && !sums->always && largest_of(c) <= 0) return;
         print_column(c, first ? group : "", column->compared, column);
         if (first && sums->table) print_between(c, sums->table);
         first = false;
@@ -361,11 +361,11 @@ static void print_network(struct compare *c) {
     print_row(c, "", "drops, packets", (struct weft__unit){0}, 0);
     for (uint32_t r = 0; r < c->runs; r++)
         c->value[r] = (double)c->run[r].outcome->sim_time_ps;
-    print_row(c, "", "simulated time", weft__text_unit(largest(c)), 0);
+    print_row(c, "", "simulated time", weft__text_unit(largest_of(c)), 0);
 }
 
 /// Whether all runs have the same numbers of hosts, switches and flows.
-static bool alike(const struct weft_run *run, uint32_t runs) {
+static bool are_alike(const struct weft_run *run, uint32_t runs) {
     for (uint32_t r = 1; r < runs; r++)
         if (run[r].topology->hosts != run->topology->hosts || run[r].topology->switches != run->topology->switches ||
             run[r].workload->flows != run->workload->flows)
@@ -439,7 +439,7 @@ static void print_idle(const struct compare *c) {
 static void print_head(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds) {
     const struct weft_scenario *s = run->scenario;
     fprintf(file, "%s%s%s\n", s->name, *s->about ? ": " : "", s->about);
-    if (alike(run, runs)) {
+    if (are_alike(run, runs)) {
         print_size(file, run);
         fputs("; ", file);
     }
@@ -460,7 +460,7 @@ static void print_head(FILE *file, const struct weft_run *run, uint32_t runs, ui
 static void print_columns(struct compare *c, bool all_alike) {
     if (*c->run->scenario->case_name) {
         fprintf(c->file, "\ncase %s", c->run->scenario->case_name);
-        if (!all_alike && alike(c->run, c->runs)) {
+        if (!all_alike && are_alike(c->run, c->runs)) {
             fputs(": ", c->file);
             print_size(c->file, c->run);
         }
@@ -542,7 +542,7 @@ static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, ui
 }
 
 void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds, uint32_t not_run) {
-    bool all_alike = alike(run, runs);
+    bool all_alike = are_alike(run, runs);
     print_head(file, run, runs, seeds);
     for (uint32_t first = 0, end; first < runs; first = end) {
         for (end = first + 1; end < runs; end++)

@@ -52,13 +52,13 @@ struct work {
 };
 
 // Lists grow in the arena, by doubling.
-static void *grow(struct weft_arena *arena, void *list, uint32_t n, size_t size) {
+static void *grow_list(struct weft_arena *arena, void *list, uint32_t n, size_t size) {
     if (n & (n - 1)) return list;
     void *wider = weft_arena_alloc(arena, n ? 2 * n : 1, size);
     if (n) memcpy(wider, list, n * size);
     return wider;
 }
-#define ADD(arena, list, n) ((list) = grow(arena, list, n, sizeof *(list)), &(list)[(n)++])
+#define ADD(arena, list, n) ((list) = grow_list(arena, list, n, sizeof *(list)), &(list)[(n)++])
 
 // --- the sides ----------------------------------------------------------------------------------------------------
 
@@ -512,7 +512,7 @@ static enum weft_status compare_sweeps(struct work *w, struct weft_error *ret_er
 
 // --- all of it ----------------------------------------------------------------------------------------------------
 
-static void attach(struct work *w) {
+static void attach_other(struct work *w) {
     sqlite3_stmt *s = NULL;
     if (w->r.status == SQLITE_OK) w->r.status = sqlite3_prepare_v2(w->r.db, "ATTACH DATABASE ? AS other", -1, &s, NULL);
     if (w->r.status == SQLITE_OK) w->r.status = sqlite3_bind_text(s, 1, w->side[1].path, -1, SQLITE_STATIC);
@@ -536,7 +536,7 @@ enum weft_status weft_diff_new(const struct weft_diff_options *options, struct w
         return BAD("%s is a sweep, and %s is not; expected two of a kind", w.side[!w.side[0].sweep].dir,
                    w.side[w.side[0].sweep].dir);
     weft__reader_open_file(&w.r, w.side[0].path, arena);
-    attach(&w);
+    attach_other(&w);
     enum weft_status status = w.side[0].sweep ? compare_sweeps(&w, ret_error) : compare_runs(&w, options, ret_error);
     return weft__reader_close(&w.r, status, ret_error);
 }

@@ -12,7 +12,7 @@
 
 enum { TEXT = 64, VALUE = 14 };
 
-static const char *format(char text[TEXT], enum weft_result_type type, double value) {
+static const char *text_of(char text[TEXT], enum weft_result_type type, double value) {
     bool whole = value >= 0 && value < 1e18;
     if (isnan(value))
         snprintf(text, TEXT, "-");
@@ -107,7 +107,7 @@ static void print_figures(FILE *file, const struct weft_diff_pair *p, uint32_t m
         table = f->table;
         shown++;
         fprintf(file, "  %-*s  %*s %*s   %s\n", width, name_of(name, sizeof name, f), VALUE,
-                format(a, f->type, f->mean[0]), VALUE, format(b, f->type, f->mean[1]), change_text(change, f));
+                text_of(a, f->type, f->mean[0]), VALUE, text_of(b, f->type, f->mean[1]), change_text(change, f));
     }
     if (shown < p->figures)
         fprintf(file, "  and %s that change less: --all shows them\n",

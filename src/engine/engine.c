@@ -150,7 +150,7 @@ enum { FETCHED = 8 }; ///< packets at a time
 enum { AHEAD_NODE = 16, AHEAD_STATE = 10, AHEAD_PACKETS = 6, AHEAD_FETCH = 4, AHEAD_PREPARE = 2, AHEAD_FOLLOW = 1 };
 
 /// Insertion sort: the first i are sorted; afterwards the first i + 1 are, x included.
-static inline void insert(struct weft__arrival *arrival, uint32_t i, struct weft__arrival x) {
+static inline void insert_arrival(struct weft__arrival *arrival, uint32_t i, struct weft__arrival x) {
     struct weft__arrival *at = arrival + i;
     for (; at > arrival && at[-1].word > x.word; at--)
         *at = at[-1];
@@ -159,7 +159,7 @@ static inline void insert(struct weft__arrival *arrival, uint32_t i, struct weft
 
 static inline void insert_all(struct weft__arrival *arrival, uint32_t n) {
     for (uint32_t i = 1; i < n; i++)
-        insert(arrival, i, arrival[i]);
+        insert_arrival(arrival, i, arrival[i]);
 }
 
 /// Counts of parts for so many packets.
@@ -193,7 +193,7 @@ static void sort_many(struct weft__worker *w, struct weft__arrival *arrival, uin
     for (uint32_t i = 0; i < n; i++)
         many[part[arrival[i].word >> down]++] = arrival[i];
     for (uint32_t i = 0; i < n; i++)
-        insert(arrival, i, many[i]); // no packet leaves its bucket
+        insert_arrival(arrival, i, many[i]); // no packet leaves its bucket
 }
 
 /// State of a worker for the loops over the packets of a window.
@@ -249,7 +249,7 @@ static inline __attribute__((always_inline)) void place_packet(struct gathering 
 }
 
 /// Finds the nodes to visit in this window (leaves or others) and the packets that arrive at each, in the node's order.
-static uint32_t gather(struct weft__worker *w, uint64_t *wake, bool leaves) {
+static uint32_t gather_nodes(struct weft__worker *w, uint64_t *wake, bool leaves) {
     struct weft__engine *e = w->engine;
     uint32_t n = 0, actives = 0, packets = 0;
     uint32_t inbox = leaves ? leaves_inbox(w) : w->id;
@@ -294,7 +294,7 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake, bool leaves) {
 }
 
 /// With profiling on, charges the time since *begun to a phase.
-static void charge(struct weft__worker *w, enum weft_phase phase, uint64_t *begun) {
+static void charge_phase(struct weft__worker *w, enum weft_phase phase, uint64_t *begun) {
     if (!w->engine->conf.profile) return;
     uint64_t now = weft__wall_ns();
     if (*begun) w->phase_ns[phase] += now - *begun;
@@ -310,17 +310,17 @@ struct visit {
     weft_time_ps end;
 };
 
-static inline struct weft__node *visited(struct visit v, uint32_t a) {
+static inline struct weft__node *visited_node(struct visit v, uint32_t a) {
     return &v.first[v.active[a].node];
 }
 
-static inline void prepare(struct visit v, uint32_t a) {
-    struct weft__node *node = visited(v, a);
+static inline void prepare_node(struct visit v, uint32_t a) {
+    struct weft__node *node = visited_node(v, a);
     node->ops->prepare(node, &v.arrival[v.active[a].first], v.active[a].n, v.end);
 }
 
-static inline void follow(struct visit v, uint32_t a) {
-    struct weft__node *node = visited(v, a);
+static inline void follow_node(struct visit v, uint32_t a) {
+    struct weft__node *node = visited_node(v, a);
     if (node->ops->follow) node->ops->follow(node, &v.arrival[v.active[a].first], v.active[a].n, v.end);
 }
 
@@ -345,16 +345,16 @@ static inline const struct weft__arrival *fetch_packets(struct visit v, uint32_t
 /// What is to be done for nodes that come later, while the node at `a` is still to be run. `all`: there are as many.
 static inline __attribute__((always_inline)) void look_ahead(struct visit v, uint32_t a, bool all,
                                                              const struct weft__arrival **fetched) {
-    if (all || a + AHEAD_NODE < v.actives) __builtin_prefetch(visited(v, a + AHEAD_NODE));
-    if (all || a + AHEAD_STATE < v.actives) fetch_state(visited(v, a + AHEAD_STATE));
+    if (all || a + AHEAD_NODE < v.actives) __builtin_prefetch(visited_node(v, a + AHEAD_NODE));
+    if (all || a + AHEAD_STATE < v.actives) fetch_state(visited_node(v, a + AHEAD_STATE));
     if (all || a + AHEAD_PACKETS < v.actives) *fetched = fetch_packets(v, a + AHEAD_PACKETS, *fetched);
     if (all || a + AHEAD_FETCH < v.actives) {
         const struct weft__active *active = &v.active[a + AHEAD_FETCH];
-        const struct weft__node *node = visited(v, a + AHEAD_FETCH);
+        const struct weft__node *node = visited_node(v, a + AHEAD_FETCH);
         node->ops->fetch(node, &v.arrival[active->first], active->n, v.end);
     }
-    if (all || a + AHEAD_PREPARE < v.actives) prepare(v, a + AHEAD_PREPARE);
-    if (all || a + AHEAD_FOLLOW < v.actives) follow(v, a + AHEAD_FOLLOW);
+    if (all || a + AHEAD_PREPARE < v.actives) prepare_node(v, a + AHEAD_PREPARE);
+    if (all || a + AHEAD_FOLLOW < v.actives) follow_node(v, a + AHEAD_FOLLOW);
 }
 
 static void note_unread(struct weft__worker *w, const struct weft_packet *p) {
@@ -375,21 +375,21 @@ static void cut_off(struct weft__worker *w, uint32_t actives, weft_time_ps end) 
 static void run_part(struct weft__worker *w, bool leaves, uint64_t *begun) {
     struct weft__engine *e = w->engine;
     weft_time_ps end = (w->window + 1) * w->length_ps;
-    uint32_t actives = gather(w, &w->wake[w->window % WEFT__RING * w->words], leaves);
+    uint32_t actives = gather_nodes(w, &w->wake[w->window % WEFT__RING * w->words], leaves);
     if (end > e->conf.until_ps) {
         end = e->conf.until_ps;
         cut_off(w, actives, end);
     }
-    charge(w, WEFT_PHASE_GATHER, begun);
+    charge_phase(w, WEFT_PHASE_GATHER, begun);
     struct visit v = {&e->node[w->first], w->active, w->arrival, actives, end};
     const struct weft__arrival *fetched = v.arrival;
     for (uint32_t a = 0; a < AHEAD_PREPARE && a < actives; a++)
-        prepare(v, a);
+        prepare_node(v, a);
     for (uint32_t a = 0; a < AHEAD_FOLLOW && a < actives; a++)
-        follow(v, a);
+        follow_node(v, a);
     for (uint32_t a = 0; a < actives; a++) {
         const struct weft__active *active = &v.active[a];
-        struct weft__node *node = visited(v, a);
+        struct weft__node *node = visited_node(v, a);
         if (__builtin_expect(a + AHEAD_NODE < actives, 1))
             look_ahead(v, a, true, &fetched);
         else
@@ -399,7 +399,7 @@ static void run_part(struct weft__worker *w, bool leaves, uint64_t *begun) {
     }
     for (uint32_t a = 0; e->conf.check && a < actives; a++)
         e->conf.check(e->conf.context, w->first + w->active[a].node, end);
-    charge(w, WEFT_PHASE_NODES, begun);
+    charge_phase(w, WEFT_PHASE_NODES, begun);
 }
 
 static void run_window(struct weft__worker *w, uint64_t *begun) {
@@ -422,7 +422,7 @@ static uint64_t next_window(const struct weft__worker *w) {
     return next;
 }
 
-static void publish(struct weft__worker *w) {
+static void publish_report(struct weft__worker *w) {
     const struct weft__engine *e = w->engine;
     const struct weft__tally *t = &w->tally;
     uint32_t events = (uint32_t)(t->events - w->events);
@@ -532,7 +532,7 @@ struct thread {
 
 static void publish_all(struct weft__engine *e) {
     for (uint32_t k = e->own_first; k < e->own_end; k++)
-        publish(&e->worker[k]);
+        publish_report(&e->worker[k]);
 }
 
 /// Between windows. The driver sees the results of the last window, of all workers; ranks send them to each other.
@@ -554,10 +554,10 @@ static enum weft_status run_windows(void *context, struct weft_error *ret_error)
         bool alone = !e->conf.on_window && !e->conf.ranks;
         if (!alone && t->own.id == 0) meet_others(t);
         for (uint32_t k = t->own.first; k < t->own.end && alone; k++)
-            publish(&e->worker[k]);
+            publish_report(&e->worker[k]);
         if (!weft__threads_meet(&t->own)) break;
         struct weft__worker *first = &e->worker[e->own_first + t->own.first];
-        charge(first, WEFT_PHASE_WAIT, &begun);
+        charge_phase(first, WEFT_PHASE_WAIT, &begun);
         struct weft__report all = sum_reports(e, first->parity);
         enum weft_end end;
         if (is_over(e, &all, &end)) {
@@ -590,7 +590,7 @@ static void give_up(const struct thread *t) {
     }
 }
 
-static void work(struct thread *t) {
+static void work_thread(struct thread *t) {
     while (weft_memory_guard(t->memory, run_windows, t, NULL))
         give_up(t);
 }
@@ -599,7 +599,7 @@ static void *begin_work(void *context) {
     struct thread *t = context;
     weft__threads_begin(&t->own);
     weft__numa_bind(t->numa, t->own.id, t->own.all->n);
-    work(t);
+    work_thread(t);
     return NULL;
 }
 
@@ -617,7 +617,7 @@ static void run_threads(struct weft__engine *e, struct weft_memory *memory) {
     weft__threads_start(&e->threads, n);
     weft__threads_begin(&thread[0].own);
     if (n > 1) weft__numa_bind(&numa, 0, n);
-    work(&thread[0]);
+    work_thread(&thread[0]);
     for (uint32_t j = 1; j < n; j++)
         pthread_join(handle[j], NULL);
     weft__numa_release(&numa);
@@ -703,7 +703,7 @@ static void worker_deinit(struct weft__worker *w) {
 
 /// Cuts the nodes into one contiguous part per worker, of about the same weight. cuts_from[node]: the first place at or
 /// after the node where a cut is allowed; there is none between a trunk and its leaves.
-static void cut(struct weft__engine *e, const uint32_t *weight, const uint32_t *cuts_from) {
+static void cut_parts(struct weft__engine *e, const uint32_t *weight, const uint32_t *cuts_from) {
     uint64_t total = 0, sum = 0;
     uint32_t nodes = e->conf.nodes, workers = e->conf.workers;
     for (uint32_t i = 0; i < nodes; i++)
@@ -747,7 +747,7 @@ void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *c
     e->inboxes = e->conf.workers << (conf->leaf != NULL);
     e->pause_ps = WEFT_TIME_NEVER;
     weft__exchange_init(e);
-    cut(e, weight, cuts_from);
+    cut_parts(e, weight, cuts_from);
     weft_memory_free(WEFT_MEMORY_SWITCH, cuts_from, (conf->nodes + 1) * sizeof *cuts_from);
 }
 

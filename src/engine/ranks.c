@@ -26,7 +26,7 @@ struct weft__exchange {
     struct weft_parcel *out, *into, *rich; ///< [ranks]
 };
 
-static void add(struct weft__report *all, const struct weft__report *r) {
+static void add_report(struct weft__report *all, const struct weft__report *r) {
     if (r->next_window < all->next_window) all->next_window = r->next_window;
     all->under_way_bytes += r->under_way_bytes;
     all->started += r->started;
@@ -43,14 +43,14 @@ static void add(struct weft__report *all, const struct weft__report *r) {
 struct weft__report weft__reports_sum(const struct weft__report *report, uint32_t first, uint32_t end) {
     struct weft__report all = {.next_window = WEFT__NO_WINDOW};
     for (uint32_t k = first; k < end; k++)
-        add(&all, &report[k]);
+        add_report(&all, &report[k]);
     return all;
 }
 
 struct weft__report weft__exchange_sum(const struct weft__engine *e, const struct weft__report *own) {
     struct weft__report all = *own;
     for (uint32_t r = 0; r < e->conf.ranks->n; r++)
-        if (r != e->conf.ranks->self) add(&all, &e->other[r]);
+        if (r != e->conf.ranks->self) add_report(&all, &e->other[r]);
     return all;
 }
 
@@ -99,7 +99,7 @@ void weft__exchange_forget(struct weft__engine *e) {
 }
 
 /// Makes room for n more bytes.
-static unsigned char *extend(struct weft_parcel *p, size_t n) {
+static unsigned char *extend_parcel(struct weft_parcel *p, size_t n) {
     if (p->n + n > p->capacity) {
         size_t capacity = 2 * (p->n + n) + 4096;
         unsigned char *bytes = realloc(p->bytes, capacity);
@@ -117,7 +117,7 @@ static void put_rich(struct weft__worker *w, struct weft_parcel *rich, uint32_t 
                      const unsigned char *companion, uint32_t n) {
     const struct weft__side *side = packet->side ? weft__side_of(w, packet) : NULL;
     struct beside beside = {side ? sizeof side->user + sizeof side->psn : 0, n};
-    unsigned char *to = extend(rich, sizeof inbox + sizeof *packet + sizeof beside + beside.side + n);
+    unsigned char *to = extend_parcel(rich, sizeof inbox + sizeof *packet + sizeof beside + beside.side + n);
     memcpy(to, &inbox, sizeof inbox);
     to += sizeof inbox;
     memcpy(to, packet, sizeof *packet);
@@ -137,7 +137,7 @@ static void pack_log(struct weft__worker *w, uint32_t inbox, uint32_t rank, stru
     struct weft_parcel *out = &w->engine->exchange->out[rank], *rich = &w->engine->exchange->rich[rank];
     size_t group_at = out->n;
     struct group group = {inbox, 0};
-    extend(out, sizeof group);
+    extend_parcel(out, sizeof group);
     struct weft__log_cursor c = weft__log_begin(w, log);
     for (const struct weft_packet *p; (p = weft__log_next(&c));) {
         unsigned char room[WEFT__COMPANION_BYTES];
@@ -153,7 +153,7 @@ static void pack_log(struct weft__worker *w, uint32_t inbox, uint32_t rank, stru
         if (__builtin_expect(n || p->side, 0)) {
             put_rich(w, rich, inbox, p, companion, n);
         } else {
-            memcpy(extend(out, sizeof *p), p, sizeof *p);
+            memcpy(extend_parcel(out, sizeof *p), p, sizeof *p);
             group.packets++;
         }
     }
@@ -162,7 +162,7 @@ static void pack_log(struct weft__worker *w, uint32_t inbox, uint32_t rank, stru
 }
 
 /// Packs what any local worker has put into inboxes of a worker of another rank.
-static void pack(struct weft__worker *w, uint32_t to, uint32_t rank) {
+static void pack_logs(struct weft__worker *w, uint32_t to, uint32_t rank) {
     const struct weft__engine *e = w->engine;
     for (uint32_t inbox = to; inbox < e->inboxes; inbox += e->conf.workers) {
         for (uint32_t word = 0; word < WEFT__RING / 64; word++)
@@ -180,10 +180,10 @@ void weft__exchange_pack(struct weft__engine *e) {
     for (uint32_t r = 0; r < ranks->n; r++) {
         if (r == ranks->self) continue;
         e->exchange->out[r].n = e->exchange->rich[r].n = 0;
-        extend(&e->exchange->out[r], sizeof(struct head));
+        extend_parcel(&e->exchange->out[r], sizeof(struct head));
         for (uint32_t k = e->own_first; k < e->own_end; k++)
             for (uint32_t to = first_of(e, r); to < first_of(e, r + 1); to++)
-                pack(&e->worker[k], to, r);
+                pack_logs(&e->worker[k], to, r);
     }
 }
 
@@ -234,7 +234,7 @@ void weft__exchange_swap(struct weft__engine *e, struct weft__report *report) {
         if (r == ranks->self) continue;
         head.plain_bytes = x->out[r].n - sizeof head;
         memcpy(x->out[r].bytes, &head, sizeof head);
-        if (x->rich[r].n) memcpy(extend(&x->out[r], x->rich[r].n), x->rich[r].bytes, x->rich[r].n);
+        if (x->rich[r].n) memcpy(extend_parcel(&x->out[r], x->rich[r].n), x->rich[r].bytes, x->rich[r].n);
     }
     ranks->exchange(ranks, x->out, x->into);
     for (uint32_t r = 0; r < ranks->n; r++) {

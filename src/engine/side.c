@@ -24,7 +24,7 @@ void weft__sides_deinit(struct weft__worker *w) {
     weft_memory_free(WEFT_MEMORY_FLIGHT, s, sizeof *s);
 }
 
-static void grow(struct weft__worker *w) {
+static void grow_sides(struct weft__worker *w) {
     struct weft__sides *s = w->sides;
     assert(!s->free && s->blocks < WEFT__SIDE_BLOCKS);
     uint32_t b = s->blocks, n = block_records(b);
@@ -38,9 +38,9 @@ static void grow(struct weft__worker *w) {
     }
 }
 
-static struct weft__side *take(struct weft__worker *w) {
+static struct weft__side *take_record(struct weft__worker *w) {
     struct weft__sides *s = w->sides;
-    if (!s->free) grow(w);
+    if (!s->free) grow_sides(w);
     struct weft__side *record = s->free;
     s->free = record->next;
     record->next = record;
@@ -48,7 +48,7 @@ static struct weft__side *take(struct weft__worker *w) {
     return record;
 }
 
-static void give(struct weft__worker *w, struct weft__side *record) {
+static void give_record(struct weft__worker *w, struct weft__side *record) {
     struct weft__sides *s = w->sides;
     uint32_t owner = record->number >> WEFT__SIDE_NUMBER_BITS;
     s->given++;
@@ -87,7 +87,7 @@ void weft__sides_exchange(struct weft__worker *w, bool any) {
 
 struct weft__side *weft__side_attach(struct weft__worker *w, struct weft_packet *p) {
     assert(!p->side);
-    struct weft__side *record = take(w);
+    struct weft__side *record = take_record(w);
     memset(record->user, 0, sizeof record->user);
     record->psn = p->psn;
     p->psn = record->number;
@@ -109,18 +109,18 @@ const struct weft__side *weft__side_detach(struct weft__worker *w, struct weft_p
     struct weft__side *record = weft__side_of(w, p);
     p->psn = record->psn;
     p->side = false;
-    give(w, record);
+    give_record(w, record);
     return record;
 }
 
 void weft__side_clone(struct weft__worker *w, struct weft_packet *copy) {
     const struct weft__side *from = weft__side_of(w, copy);
-    struct weft__side *record = take(w);
+    struct weft__side *record = take_record(w);
     memcpy(record->user, from->user, sizeof record->user);
     record->psn = from->psn;
     copy->psn = record->number;
 }
 
 void weft__side_release(struct weft__worker *w, const struct weft_packet *p) {
-    give(w, weft__side_of(w, p));
+    give_record(w, weft__side_of(w, p));
 }

@@ -126,7 +126,7 @@ static void wait_at_barrier(struct weft__thread *t) {
     }
 }
 
-static void wake(struct weft__threads *all, pthread_cond_t *condition) {
+static void wake_threads(struct weft__threads *all, pthread_cond_t *condition) {
     pthread_mutex_lock(&all->lock);
     pthread_cond_broadcast(condition);
     pthread_mutex_unlock(&all->lock);
@@ -145,13 +145,13 @@ static bool stand_by(struct weft__thread *t) {
 
 /// The last thread to arrive releases the others into the next window, with the number of threads that thread 0 has
 /// chosen.
-static void pass(struct weft__threads *all, unsigned long long turn) {
+static void pass_turn(struct weft__threads *all, unsigned long long turn) {
     uint32_t active = threads_of(all, all->level);
     atomic_store_explicit(&all->left, active, memory_order_relaxed);
     // In this order, because a thread that goes to sleep is counted first and checks afterwards.
     atomic_store(&all->turn, ((turn >> 8) + 1) << 8 | active);
-    if (atomic_load(&all->sleepers)) wake(all, &all->passed);
-    if (active > active_of(turn)) wake(all, &all->wanted);
+    if (atomic_load(&all->sleepers)) wake_threads(all, &all->passed);
+    if (active > active_of(turn)) wake_threads(all, &all->wanted);
 }
 
 /// Computes which workers this thread runs, from the number of active threads in its turn.
@@ -198,7 +198,7 @@ bool weft__threads_meet(struct weft__thread *t) {
     if (atomic_fetch_sub_explicit(&all->left, 1, memory_order_acq_rel) > 1)
         wait_at_barrier(t);
     else
-        pass(all, t->turn);
+        pass_turn(all, t->turn);
     t->turn = atomic_load_explicit(&all->turn, memory_order_acquire);
     if (active_of(t->turn) <= t->id && !stand_by(t)) return false;
     take_share(t);
@@ -207,7 +207,7 @@ bool weft__threads_meet(struct weft__thread *t) {
 
 void weft__threads_end(struct weft__threads *all) {
     atomic_store(&all->turn, 0);
-    wake(all, &all->wanted);
+    wake_threads(all, &all->wanted);
 }
 
 // --- init, deinit -------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 #include "base/units.h"
 
 /// What nccl-tests names an operation's reduction, whether its count is of a rank's part, and its root.
-static const char *reduction(const struct weft_job_op *op) {
+static const char *reduction_of(const struct weft_job_op *op) {
     return op->goal == WEFT_GOAL_ALL_REDUCE || op->goal == WEFT_GOAL_REDUCE_SCATTER || op->goal == WEFT_GOAL_REDUCE
                ? "sum"
                : "none";
@@ -41,7 +41,7 @@ static void print_head(FILE *file, const char *job, const struct weft_job_op *op
 
 static void print_row(FILE *file, const struct weft_job_op *op, const struct weft_collective_stats *s) {
     double us = s->time_ps / (double)WEFT_PS_PER_US;
-    fprintf(file, "%12" PRIu64 "  %12" PRIu64 "  %8s  %6s  %6d", s->bytes, count_of(op), "float", reduction(op),
+    fprintf(file, "%12" PRIu64 "  %12" PRIu64 "  %8s  %6s  %6d", s->bytes, count_of(op), "float", reduction_of(op),
             root_of(op));
     for (int k = 0; k < 2; k++)
         fprintf(file, "  %7.*f  %6.2f  %6.2f  %5s",

@@ -66,7 +66,7 @@ static bool calc_ctsws(const struct conf *own, struct size *s) {
     return false;
 }
 
-static void list(const struct conf *own, const struct size *s, struct weft_fabric_plan *plan) {
+static void ai_zone_parts(const struct conf *own, const struct size *s, struct weft_fabric_plan *plan) {
     const struct weft_blueprint_conf *c = &own->common;
     const struct weft_fabric_part *spine = weft__fabric_part(&c->spine, &c->leaf);
     uint64_t racks = s->zones * s->racks;
@@ -83,7 +83,7 @@ static void list(const struct conf *own, const struct size *s, struct weft_fabri
     weft__fabric_cable(plan, "CTSW to ATSW", s->zones * s->ctsws * s->ctsw_up, 2, c->rate_bps, c->spine_m);
 }
 
-static void say(const struct conf *own, const struct size *s, struct weft_fabric_plan *plan) {
+static void say_ai_zone(const struct conf *own, const struct size *s, struct weft_fabric_plan *plan) {
     const struct weft_blueprint_conf *c = &own->common;
     weft_time_ps host = weft__fabric_delay(c, c->host_m), up = weft__fabric_delay(c, c->leaf_m);
     weft_time_ps top = weft__fabric_delay(c, c->spine_m);
@@ -103,7 +103,7 @@ static void say(const struct conf *own, const struct size *s, struct weft_fabric
     weft__fabric_say(plan, "}");
 }
 
-static void solve(const void *conf, struct weft_fabric_plan *plan) {
+static void ai_zone_solve(const void *conf, struct weft_fabric_plan *plan) {
     const struct conf *own = conf;
     const struct weft_blueprint_conf *c = &own->common;
     const struct weft_fabric_part *spine = weft__fabric_part(&c->spine, &c->leaf);
@@ -119,11 +119,11 @@ static void solve(const void *conf, struct weft_fabric_plan *plan) {
             LLU(s.zones), LLU(s.racks), LLU(s.up), LLU(s.spine_radix), LLU(s.core_radix));
         return;
     }
-    list(own, &s, plan);
-    say(own, &s, plan);
+    ai_zone_parts(own, &s, plan);
+    say_ai_zone(own, &s, plan);
 }
 
-static const struct weft_fabric_ops ops = {.solve = solve};
+static const struct weft_fabric_ops ops = {.solve = ai_zone_solve};
 
 const struct weft_model weft__fabric_ai_zone = {
     .kind = WEFT_KIND_FABRIC,

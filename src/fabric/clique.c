@@ -42,7 +42,7 @@ struct size {
     double scale; ///< of all rates, relative to the paper's
 };
 
-static bool calc(const struct conf *own, struct size *s, struct weft_fabric_plan *plan) {
+static bool calc_clique(const struct conf *own, struct size *s, struct weft_fabric_plan *plan) {
     const struct weft_blueprint_conf *c = &own->common;
     uint64_t pod_hosts = own->tins * own->hosts_per_tin;
     s->pods = weft__up(c->hosts, pod_hosts);
@@ -63,15 +63,15 @@ static bool calc(const struct conf *own, struct size *s, struct weft_fabric_plan
     return !*plan->reason;
 }
 
-static weft_rate_bps scaled(const struct size *s, weft_rate_bps rate) {
+static weft_rate_bps scaled_rate(const struct size *s, weft_rate_bps rate) {
     return (weft_rate_bps)llround((double)rate * s->scale);
 }
 
-static void list(const struct conf *own, const struct size *s, struct weft_fabric_plan *plan) {
+static void clique_parts(const struct conf *own, const struct size *s, struct weft_fabric_plan *plan) {
     const struct weft_blueprint_conf *c = &own->common;
     uint64_t tins = s->pods * s->tins, local = (s->tins - 1) * s->local;
     uint64_t pairs = s->pods * (s->pods - 1) / 2 * s->global, global = weft__up(2 * pairs, tins);
-    weft_rate_bps lane = scaled(s, own->lane_bps), ethernet = scaled(s, own->gateway_bps);
+    weft_rate_bps lane = scaled_rate(s, own->lane_bps), ethernet = scaled_rate(s, own->gateway_bps);
     plan->host_ports = tins * own->hosts_per_tin;
     weft__fabric_layer(plan, "tin", &c->leaf, tins, own->hosts_per_tin + local + global + (s->gateways ? 1 : 0),
                        own->hosts_per_tin + own->local_ports + own->global_ports + 1, lane);
@@ -87,7 +87,7 @@ static void list(const struct conf *own, const struct size *s, struct weft_fabri
     weft__fabric_cable(plan, "gateway to spine", s->gateways, 2, ethernet, c->spine_m);
 }
 
-static void say(const struct conf *own, const struct size *s, struct weft_fabric_plan *plan) {
+static void say_clique(const struct conf *own, const struct size *s, struct weft_fabric_plan *plan) {
     const struct weft_blueprint_conf *c = &own->common;
     weft_time_ps host = weft__fabric_delay(c, c->host_m), global = weft__fabric_delay(c, c->leaf_m);
     plan->links = s->pods > 1 ? 5 : 3;
@@ -99,20 +99,20 @@ static void say(const struct conf *own, const struct size *s, struct weft_fabric
                      "%llubps, host_rate: %llubps, host_delay: %llups, gateways: %llu, spines: %llu, ethernet_rate: "
                      "%llubps, ethernet_delay: %llups}",
                      LLU(s->pods), LLU(s->tins), LLU(own->hosts_per_tin), LLU(s->local), LLU(s->global),
-                     LLU(own->local_ports), LLU(own->global_ports), LLU(scaled(s, own->lane_bps)),
-                     LLU(scaled(s, own->lane_bps)), LLU(c->rate_bps), LLU(host), LLU(s->gateways), LLU(s->spines),
-                     LLU(scaled(s, own->gateway_bps)), LLU(weft__fabric_delay(c, c->spine_m)));
+                     LLU(own->local_ports), LLU(own->global_ports), LLU(scaled_rate(s, own->lane_bps)),
+                     LLU(scaled_rate(s, own->lane_bps)), LLU(c->rate_bps), LLU(host), LLU(s->gateways), LLU(s->spines),
+                     LLU(scaled_rate(s, own->gateway_bps)), LLU(weft__fabric_delay(c, c->spine_m)));
 }
 
-static void solve(const void *conf, struct weft_fabric_plan *plan) {
+static void clique_solve(const void *conf, struct weft_fabric_plan *plan) {
     const struct conf *own = conf;
     struct size s = {0};
-    if (!calc(own, &s, plan)) return;
-    list(own, &s, plan);
-    say(own, &s, plan);
+    if (!calc_clique(own, &s, plan)) return;
+    clique_parts(own, &s, plan);
+    say_clique(own, &s, plan);
 }
 
-static const struct weft_fabric_ops ops = {.solve = solve};
+static const struct weft_fabric_ops ops = {.solve = clique_solve};
 
 const struct weft_model weft__fabric_clique = {
     .kind = WEFT_KIND_FABRIC,

@@ -114,7 +114,7 @@ static bool three_layers(const struct weft_blueprint_conf *c, struct size *s, st
     return true;
 }
 
-static void solve(const void *conf, struct weft_fabric_plan *plan) {
+static void clos_solve(const void *conf, struct weft_fabric_plan *plan) {
     const struct conf *own = conf;
     const struct weft_blueprint_conf *c = &own->common;
     const struct weft_fabric_part *spine = weft__fabric_part(&c->spine, &c->leaf);
@@ -133,7 +133,7 @@ static void solve(const void *conf, struct weft_fabric_plan *plan) {
                           LLU(s.leaves), LLU(s.down), LLU(s.spine_radix));
 }
 
-static const struct weft_fabric_ops ops = {.solve = solve};
+static const struct weft_fabric_ops ops = {.solve = clos_solve};
 
 const struct weft_model weft__fabric_clos = {
     .kind = WEFT_KIND_FABRIC,

@@ -168,7 +168,7 @@ static void list_region(const struct conf *own, const struct size *s, struct wef
     weft__fabric_cable(plan, "EDSW to superspine", b * s->edsws * ports, 2, own->superspine_bps, c->spine_m);
 }
 
-static void list(const struct conf *own, const struct size *s, struct weft_fabric_plan *plan) {
+static void dsf_parts(const struct conf *own, const struct size *s, struct weft_fabric_plan *plan) {
     const struct weft_blueprint_conf *c = &own->common;
     weft_rate_bps lane = (weft_rate_bps)lane_bps(own);
     uint64_t zones = s->buildings * s->zones, v = own->devices, up = s->sdsws * s->sdsw_lanes;
@@ -188,7 +188,7 @@ static void list(const struct conf *own, const struct size *s, struct weft_fabri
     if (own->stages == REGION) list_region(own, s, plan);
 }
 
-static void say(const struct conf *own, const struct size *s, struct weft_fabric_plan *plan) {
+static void say_dsf(const struct conf *own, const struct size *s, struct weft_fabric_plan *plan) {
     static const char *const kinds[] = {"dsf_l1_zone", "dsf_l2_zone", "dsf_region"};
     const struct weft_blueprint_conf *c = &own->common;
     weft_time_ps host = weft__fabric_delay(c, c->host_m), up = weft__fabric_delay(c, c->leaf_m);
@@ -215,15 +215,15 @@ static void say(const struct conf *own, const struct size *s, struct weft_fabric
     weft__fabric_say(plan, "}");
 }
 
-static void solve(const void *conf, struct weft_fabric_plan *plan) {
+static void dsf_solve(const void *conf, struct weft_fabric_plan *plan) {
     const struct conf *own = conf;
     struct size s = {0};
     if (!calc_all(own, &s, plan)) return;
-    list(own, &s, plan);
-    say(own, &s, plan);
+    dsf_parts(own, &s, plan);
+    say_dsf(own, &s, plan);
 }
 
-static const struct weft_fabric_ops ops = {.solve = solve};
+static const struct weft_fabric_ops ops = {.solve = dsf_solve};
 
 const struct weft_model weft__fabric_dsf = {
     .kind = WEFT_KIND_FABRIC,

@@ -38,7 +38,7 @@ static bool read_processing(const struct weft_tree *map, weft_time_ps *ps) {
 }
 
 /// The time from the last bit of a frame to its queue in a switch, according to the file.
-static weft_time_ps processing(const struct expand *e) {
+static weft_time_ps switch_processing(const struct expand *e) {
     weft_time_ps ps = 300 * WEFT_PS_PER_NS;
     read_processing(e->root, &ps);
     return ps;
@@ -54,7 +54,7 @@ static const char *pattern_of(const struct weft_tree *entry) {
 static weft_time_ps processing_at(const struct expand *e, const struct weft_fabric_layer *layer) {
     const struct weft_tree *own = weft__tree_section(e->root, "devices");
     const char *node = weft_arena_format(e->arena, "%s-0", layer->name);
-    weft_time_ps ps = processing(e);
+    weft_time_ps ps = switch_processing(e);
     for (uint32_t i = 0; own && own->type == WEFT_TREE_LIST && i < own->n; i++)
         if (weft_glob_match(pattern_of(own->child[i]), node)) read_processing(own->child[i], &ps);
     return ps;
@@ -64,12 +64,12 @@ static weft_time_ps processing_at(const struct expand *e, const struct weft_fabr
 
 /// The round trip of a minimum frame over the longest path, switches included.
 static double round_trip_ps(const struct expand *e) {
-    return 2 * ((double)e->plan->way_ps + (double)e->plan->switches * (double)processing(e));
+    return 2 * ((double)e->plan->way_ps + (double)e->plan->switches * (double)switch_processing(e));
 }
 
 /// "400KB per 100Gbps", "2 round_trips", "1 bdp": evaluates a quantity for the fabric at hand. False: it is not such a
 /// quantity.
-static bool evaluate(const struct expand *e, const char *text, char *ret, size_t size) {
+static bool evaluate_quantity(const struct expand *e, const char *text, char *ret, size_t size) {
     char number[64], unit[32], why[128];
     uint64_t value;
     int end = 0;
@@ -104,7 +104,7 @@ static struct weft_tree *text_child(const struct expand *e, const char *key, con
 }
 
 /// Lays an entry of settings, with values in force, over what is there.
-static enum weft_status set(const struct expand *e, const struct weft_tree *entry, struct weft_tree **root) {
+static enum weft_status set_entry(const struct expand *e, const struct weft_tree *entry, struct weft_tree **root) {
     if (entry->type != WEFT_TREE_MAP)
         return WEFT_REFUSE(e->error, entry->place,
                            "fabric.settings: expected a path and its value, such as {switch.aqm.min: 400KB per "
@@ -114,7 +114,7 @@ static enum weft_status set(const struct expand *e, const struct weft_tree *entr
     for (uint32_t i = 0; i < entry->n; i++) {
         const struct weft_tree *child = entry->child[i];
         char value[64];
-        if (child->type != WEFT_TREE_TEXT || !evaluate(e, child->text, value, sizeof value))
+        if (child->type != WEFT_TREE_TEXT || !evaluate_quantity(e, child->text, value, sizeof value))
             return WEFT_REFUSE(e->error, child->place,
                                "fabric.settings: %.80s: expected a quantity of the fabric, such as \"400KB per "
                                "100Gbps\", \"2 round_trips\" or \"1 bdp\"",
@@ -131,20 +131,20 @@ static enum weft_status set_all(const struct expand *e, struct weft_tree **root)
     if (list->type != WEFT_TREE_LIST) return WEFT_REFUSE(e->error, list->place, "fabric.settings: expected a list");
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < list->n && !status; i++)
-        status = set(e, list->child[i], root);
+        status = set_entry(e, list->child[i], root);
     return status;
 }
 
 // --- buffers ------------------------------------------------------------------------------------------------------
 
-static bool lossless(const struct expand *e) {
+static bool is_lossless(const struct expand *e) {
     const struct weft_tree *tree =
         weft__tree_section(weft__tree_section(weft__tree_section(e->root, "switch"), "pfc"), "priorities");
     return !tree || tree->type != WEFT_TREE_TEXT || strcmp(tree->text, "none") != 0;
 }
 
 /// For the longest cable of the fabric, so that it suffices for all.
-static weft_bytes headroom(const struct expand *e, const struct weft_fabric_layer *layer) {
+static weft_bytes most_headroom(const struct expand *e, const struct weft_fabric_layer *layer) {
     const struct weft_fabric_plan *p = e->plan;
     weft_bytes most = 0;
     for (uint32_t i = 0; i < p->cables; i++) {
@@ -162,7 +162,7 @@ static weft_bytes headroom(const struct expand *e, const struct weft_fabric_laye
 
 /// Packet memory of a chip: shared, with thresholds that follow the free memory, or partitioned.
 static void say_buffer(const struct expand *e, FILE *file, const struct weft_fabric_layer *layer) {
-    weft_bytes room = lossless(e) ? headroom(e, layer) : 0, total = layer->part->buffer_bytes;
+    weft_bytes room = is_lossless(e) ? most_headroom(e, layer) : 0, total = layer->part->buffer_bytes;
     if (!layer->part->partitioned) {
         fprintf(file, "{kind: dynamic, total: %lluB, headroom: %lluB}", (unsigned long long)total,
                 (unsigned long long)room);
@@ -202,8 +202,8 @@ static const char *solved_text(const struct expand *e) {
 // --- the whole ----------------------------------------------------------------------------------------------------
 
 /// A copy of the map with `key` set to `child`.
-static struct weft_tree *with(const struct expand *e, const struct weft_tree *map, const char *key,
-                              const struct weft_tree *child) {
+static struct weft_tree *map_with(const struct expand *e, const struct weft_tree *map, const char *key,
+                                  const struct weft_tree *child) {
     struct weft_tree *copy = weft_arena_alloc(e->arena, 1, sizeof *copy), *own;
     own = weft_arena_alloc(e->arena, 1, sizeof *own);
     *own = *child;
@@ -259,16 +259,16 @@ static const struct weft_tree *work_of(const struct expand *e, const struct weft
     const struct weft_tree *map = entry;
     struct weft_tree *plain = weft_arena_alloc(e->arena, 1, sizeof *plain);
     *plain = (struct weft_tree){.type = WEFT_TREE_MAP, .place = entry->place, .key = entry->key};
-    if (entry->type == WEFT_TREE_TEXT) map = with(e, plain, "kind", entry);
+    if (entry->type == WEFT_TREE_TEXT) map = map_with(e, plain, "kind", entry);
     const struct weft_param *hosts = weft_param_find(model->params, "hosts");
     if (e->conf->queue_pairs > 1 && weft_param_find(model->params, "qps") && !weft_tree_find(map, "qps")) {
         snprintf(text, sizeof text, "%llu", (unsigned long long)e->conf->queue_pairs);
-        map = with(e, map, "qps", text_child(e, "qps", text, entry->place));
+        map = map_with(e, map, "qps", text_child(e, "qps", text, entry->place));
     }
     if (e->plan->host_ports > e->conf->hosts && hosts && hosts->dflt && !strcmp(hosts->dflt, "*") &&
         !weft_tree_find(map, "hosts")) {
         snprintf(text, sizeof text, "host-0..%llu", (unsigned long long)e->conf->hosts - 1);
-        map = with(e, map, "hosts", text_child(e, "hosts", text, entry->place));
+        map = map_with(e, map, "hosts", text_child(e, "hosts", text, entry->place));
     }
     return map;
 }
@@ -281,10 +281,10 @@ static const struct weft_tree *with_work(const struct expand *e, const struct we
     all->child = weft_arena_alloc(e->arena, list->n, sizeof *all->child);
     for (uint32_t i = 0; i < list->n; i++)
         all->child[i] = (struct weft_tree *)work_of(e, list->child[i]);
-    return with(e, root, "workload", all);
+    return map_with(e, root, "workload", all);
 }
 
-static enum weft_status lay(const struct expand *e, const struct weft_tree **ret_root) {
+static enum weft_status lay_solved(const struct expand *e, const struct weft_tree **ret_root) {
     const char *text = solved_text(e);
     const struct weft_tree *devices = NULL;
     struct weft_tree *solved, *merged;
@@ -294,7 +294,7 @@ static enum weft_status lay(const struct expand *e, const struct weft_tree **ret
     if (!status) status = set_all(e, &solved);
     if (!status) status = weft_tree_override(solved, e->root, e->arena, &merged, e->error);
     if (status) return status;
-    *ret_root = with_work(e, devices ? with(e, merged, "devices", devices) : merged);
+    *ret_root = with_work(e, devices ? map_with(e, merged, "devices", devices) : merged);
     return WEFT_OK;
 }
 
@@ -310,5 +310,5 @@ enum weft_status weft_fabric_expand(const struct weft_tree *root, const struct w
         return WEFT_REFUSE(ret_error, fabric->place, "fabric: it cannot be built for %llu hosts at %s: %s",
                            (unsigned long long)e.conf->hosts, rate, e.plan->reason);
     }
-    return lay(&e, ret_root);
+    return lay_solved(&e, ret_root);
 }

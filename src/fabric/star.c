@@ -10,7 +10,7 @@ static const struct weft_param rows[] = {WEFT_FABRIC_ROWS(struct conf)};
 static const struct weft_param_table table =
     WEFT_PARAM_TABLE_LISTS("star", struct conf, rows, NULL, weft__fabric_lists);
 
-static void solve(const void *conf, struct weft_fabric_plan *plan) {
+static void star_solve(const void *conf, struct weft_fabric_plan *plan) {
     const struct weft_blueprint_conf *c = conf;
     uint64_t radix = weft__fabric_radix(c, &c->leaf);
     if (c->hosts > radix || c->hosts > 65535) {
@@ -29,7 +29,7 @@ static void solve(const void *conf, struct weft_fabric_plan *plan) {
                      (unsigned long long)c->rate_bps, (unsigned long long)delay);
 }
 
-static const struct weft_fabric_ops ops = {.solve = solve};
+static const struct weft_fabric_ops ops = {.solve = star_solve};
 
 const struct weft_model weft__fabric_star = {
     .kind = WEFT_KIND_FABRIC,

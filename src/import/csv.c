@@ -144,8 +144,8 @@ static const char *csv_recognise(const struct weft_import_file *file) {
 }
 
 /// What the table requires of a network that has yet to be made.
-static enum weft_status scan(struct weft__lines *lines, const struct weft__table *table, struct weft_import *import,
-                             uint64_t *ret_flows, struct weft_error *ret_error) {
+static enum weft_status scan_table(struct weft__lines *lines, const struct weft__table *table,
+                                   struct weft_import *import, uint64_t *ret_flows, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     for (bool more = true; more && !status;) {
         struct weft__table_row row = {.value = {[BYTES] = 1, [QPS] = 1}};
@@ -184,7 +184,7 @@ static enum weft_status csv_make(const void *conf, const struct weft_import_file
         status = weft__lines_open(&lines, file[f].path, WEFT_NOWHERE, ret_error);
         if (status) return status;
         status = weft__table_header(&lines, columns, COLUMNS, NULL, &table, ret_error);
-        if (!status) status = scan(&lines, &table, import, &flows, ret_error);
+        if (!status) status = scan_table(&lines, &table, import, &flows, ret_error);
         weft__lines_close(&lines);
         if (!status && !flows) status = fail_empty(file[f].path, &lines, ret_error);
         if (status) return status;

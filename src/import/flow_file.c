@@ -3,8 +3,9 @@
 
 #include "base/lines.h"
 
-static enum weft_status add(const struct weft__flow_file_conf *conf, const struct weft__file_hosts *hosts,
-                            const struct weft__file_flow *f, struct weft_workload *w, struct weft_error *ret_error) {
+static enum weft_status add_flow(const struct weft__flow_file_conf *conf, const struct weft__file_hosts *hosts,
+                                 const struct weft__file_flow *f, struct weft_workload *w,
+                                 struct weft_error *ret_error) {
     struct weft_workload_common common = conf->common;
     uint32_t src = 0, dst = 0;
     enum weft_status status = weft__file_hosts_at(hosts, f->src, f->place, &src, ret_error);
@@ -27,7 +28,7 @@ enum weft_status weft__flow_file_expand(const struct weft__flow_file_conf *conf,
     for (bool more = true; more && !status;) {
         struct weft__file_flow f = {0};
         status = reader->next(reader->state, &f, &more, ret_error);
-        if (!status && more) status = add(conf, &hosts, &f, w, ret_error);
+        if (!status && more) status = add_flow(conf, &hosts, &f, w, ret_error);
     }
     reader->close(reader->state);
     return status;

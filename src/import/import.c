@@ -189,8 +189,8 @@ enum weft_status weft_import_guess(const char *path,
 }
 
 /// Checks that every file is one of the importer's.
-static enum weft_status recognise(const struct weft_model *importer, struct weft_import_file *file, uint32_t files,
-                                  struct weft_arena *arena, struct weft_error *ret_error) {
+static enum weft_status recognise_files(const struct weft_model *importer, struct weft_import_file *file,
+                                        uint32_t files, struct weft_arena *arena, struct weft_error *ret_error) {
     const struct weft_import_ops *ops = importer->ops;
     for (uint32_t f = 0; f < files; f++) {
         file[f].what = ops->recognise(&file[f]);
@@ -204,7 +204,7 @@ enum weft_status weft_import_also(struct weft_import *im, const char *path, stru
                                   struct weft_import_file *ret_file, struct weft_error *ret_error) {
     struct weft_error why = {0};
     enum weft_status status = look_at(path, im->folder, im->arena, ret_file, &why);
-    if (!status) status = recognise(im->importer, ret_file, 1, im->arena, &why);
+    if (!status) status = recognise_files(im->importer, ret_file, 1, im->arena, &why);
     return status ? weft_error_set(ret_error, status, place, "%s", why.text) : WEFT_OK;
 }
 
@@ -323,8 +323,8 @@ static void on_refusal(void *context, uint32_t variant, const struct weft_error 
 
 /// Checks that it can be read: the importer's YAML goes through the same checks as a user's. What a run would refuse in
 /// what it says of the files is no error here, as the files may have nothing better: it is noted; *ret_noted.
-static enum weft_status check(struct weft_import *im, const char *text, size_t size, bool *ret_noted,
-                              struct weft_error *ret_error) {
+static enum weft_status check_made(struct weft_import *im, const char *text, size_t size, bool *ret_noted,
+                                   struct weft_error *ret_error) {
     struct weft_scenario_file *file = NULL;
     struct weft_scenario *scenario = NULL;
     struct refusal refusal = {
@@ -342,9 +342,9 @@ static enum weft_status check(struct weft_import *im, const char *text, size_t s
     return status;
 }
 
-static enum weft_status make(struct weft_import *im, const struct weft_model *importer, const struct weft_tree *tree,
-                             const struct weft_import_file *file, uint32_t files, FILE *out,
-                             struct weft_error *ret_error) {
+static enum weft_status make_scenario(struct weft_import *im, const struct weft_model *importer,
+                                      const struct weft_tree *tree, const struct weft_import_file *file, uint32_t files,
+                                      FILE *out, struct weft_error *ret_error) {
     const struct weft_import_ops *ops = importer->ops;
     void *conf = weft_arena_alloc(im->arena, 1, importer->params->conf_size);
     enum weft_status status = weft_params_load(importer->params, tree, conf, im->arena, ret_error);
@@ -358,7 +358,7 @@ static enum weft_status make(struct weft_import *im, const struct weft_model *im
     struct weft_error why = {0};
     bool noted;
     const char *text = weft__text_stream_text(&whole);
-    status = check(im, text, whole.size, &noted, &why);
+    status = check_made(im, text, whole.size, &noted, &why);
     if (noted) {
         weft__text_stream_clear(&whole);
         print_scenario(im, importer, file, files, stream);
@@ -382,8 +382,8 @@ enum weft_status weft_import_write(const struct weft_model *importer, const stru
     open_streams(&import);
     for (uint32_t f = 0; f < paths && !status; f++)
         status = look_at(path[f], folder, import.arena, &file[f], ret_error);
-    if (!status) status = recognise(importer, file, paths, import.arena, ret_error);
-    if (!status) status = make(&import, importer, tree, file, paths, out, ret_error);
+    if (!status) status = recognise_files(importer, file, paths, import.arena, ret_error);
+    if (!status) status = make_scenario(&import, importer, tree, file, paths, out, ret_error);
     if (!status && losses) print_losses(&import, losses);
     close_streams(&import);
     weft_arena_free(import.arena);

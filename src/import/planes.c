@@ -20,7 +20,7 @@ static uint32_t other_end(const struct search *s, uint32_t link, uint32_t node) 
     return s->p->end[link][s->p->end[link][0] == node];
 }
 
-static uint32_t degree(const struct search *s, uint32_t node) {
+static uint32_t degree_of(const struct search *s, uint32_t node) {
     return s->first[node + 1] - s->first[node];
 }
 
@@ -48,7 +48,7 @@ static const char *count_links(struct search *s, uint32_t *ret_host) {
     for (uint32_t n = 0; n < s->p->nodes; n++) {
         if (!s->p->host[n]) continue;
         if (reference == WEFT_NONE) reference = n;
-        uint32_t links = degree(s, n), expected = degree(s, reference);
+        uint32_t links = degree_of(s, n), expected = degree_of(s, reference);
         *ret_host = n;
         if (!links) return "has no link; expected one";
         if (links > WEFT__PLANES_MAX)

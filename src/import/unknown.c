@@ -37,7 +37,8 @@ static unsigned syntax_of(const struct weft_import_file *file, const char *word)
     return *word == '{' || *word == '[' ? WEFT_IMPORT_JSON : *word == '<' ? WEFT_IMPORT_XML : WEFT_IMPORT_TEXT;
 }
 
-static enum weft_status pass(void *context, const struct weft__xml_element *element, struct weft_error *ret_error) {
+static enum weft_status pass_element(void *context, const struct weft__xml_element *element,
+                                     struct weft_error *ret_error) {
     (void)context;
     (void)element;
     (void)ret_error;
@@ -47,7 +48,7 @@ static enum weft_status pass(void *context, const struct weft__xml_element *elem
 /// A text that is neither JSON nor XML has its error where it stops being that.
 static enum weft_status check_syntax(const struct weft_import_file *file, unsigned syntax,
                                      struct weft_error *ret_error) {
-    static const struct weft__xml_handler handler = {.begin = pass};
+    static const struct weft__xml_handler handler = {.begin = pass_element};
     struct weft_place place = {.file = file->path};
     if (syntax == WEFT_IMPORT_XML) return weft__xml_read(file->path, place, &handler, NULL, ret_error);
     if (syntax != WEFT_IMPORT_JSON) return WEFT_OK;
@@ -58,7 +59,7 @@ static enum weft_status check_syntax(const struct weft_import_file *file, unsign
 }
 
 /// How files of this syntax begin.
-static const char *expected(const struct weft_model *importer, unsigned syntax, struct weft_arena *arena) {
+static const char *expected_begins(const struct weft_model *importer, unsigned syntax, struct weft_arena *arena) {
     const char *list = "";
     for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_IMPORT); m++) {
         const struct weft_model *model = weft_model_at(WEFT_KIND_IMPORT, m);
@@ -101,13 +102,13 @@ enum weft_status weft__import_unknown(const struct weft_import_file *file, const
                            importer ? importer->name : "");
     if (!file->size || (syntax != WEFT_IMPORT_BINARY && !*word))
         return WEFT_REFUSE(ret_error, place, "the file is empty; expected %s",
-                           importer ? expected(importer, 0, arena) : "a file of a known format");
+                           importer ? expected_begins(importer, 0, arena) : "a file of a known format");
     enum weft_status status = importer ? WEFT_OK : check_syntax(file, syntax, ret_error);
     if (status) return status;
     if (syntax == WEFT_IMPORT_BINARY)
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path},
                            "byte 0: %s do not begin %s; expected %s", show_bytes(file, arena), of,
-                           expected(importer, syntax, arena));
+                           expected_begins(importer, syntax, arena));
     return WEFT_REFUSE(ret_error, place, "%s does not begin %s; expected %s", show_text(word, arena), of,
-                       expected(importer, syntax, arena));
+                       expected_begins(importer, syntax, arena));
 }

@@ -45,7 +45,7 @@ void weft__ether_drop(struct weft__ether *e, struct weft__worker *w, const struc
         weft__trace_dropped(at->trace, w->now_ps, p, at->id - at->trace->port0, reason, 0);
 }
 
-static uint8_t ready(const struct weft__ether *e, const struct weft__node *node, uint32_t k) {
+static uint8_t ready_of(const struct weft__ether *e, const struct weft__node *node, uint32_t k) {
     return e->queues ? e->port[k].ready : e->ops->ready(node, k);
 }
 
@@ -81,8 +81,8 @@ void weft__ether_hold(struct weft__ether *e, struct weft__node *node, struct wef
 }
 
 /// Ends the pause if the buffer allows it.
-static bool resume(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
-                   uint32_t priority) {
+static bool resume_pause(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
+                         uint32_t priority) {
     if (e->full || e->buffer->review(e->buffer_state, e->conf->buffer.conf, k, priority) != WEFT_BUFFER_XON)
         return false;
     weft__ether_want_pause(e, node, w, k, priority, WEFT_NONE, false);
@@ -93,15 +93,15 @@ void weft__ether_has_room(struct weft__ether *e, struct weft__node *node, struct
     e->full = false;
     for (uint32_t k = 0; k < e->ports; k++)
         for (uint32_t bits = e->port[k].pfc_xoff; bits; bits &= bits - 1)
-            resume(e, node, w, k, (uint32_t)__builtin_ctz(bits));
+            resume_pause(e, node, w, k, (uint32_t)__builtin_ctz(bits));
 }
 
-static void refresh(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k) {
+static void refresh_pauses(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k) {
     struct weft__port *port = &e->port[k];
     for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++) {
         if (!(port->pfc_told >> priority & 1)) continue;
         // The threshold may have moved although this group did not (a shared pool), so look again before repeating.
-        if (!resume(e, node, w, k, priority)) port->pending |= (uint16_t)(1u << priority);
+        if (!resume_pause(e, node, w, k, priority)) port->pending |= (uint16_t)(1u << priority);
     }
     if (port->pending) weft__ether_kick(e, node, w, k);
 }
@@ -124,14 +124,14 @@ void weft__ether_send_local(struct weft__port *port, const struct weft_pfc_conf 
 
 // --- output queues ------------------------------------------------------------------------------------------------
 
-static void leave(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
-                  const struct weft_packet *p) {
+static void leave_queue(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
+                        const struct weft_packet *p) {
     weft__port_queue_of(&e->port[k], p->priority)->bytes -= p->bytes;
     e->queues[k].bytes -= p->bytes;
     if (e->ops->on_left) e->ops->on_left(node, w, k, p->priority, p->bytes);
 }
 
-static uint8_t sendable(const struct weft__ether *e, weft_time_ps now, uint32_t k) {
+static uint8_t sendable_of(const struct weft__ether *e, weft_time_ps now, uint32_t k) {
     uint8_t ready = e->port[k].ready;
     return ready ? weft__ether_sendable(&e->conf->pfc, &e->port[k], now, ready) : 0;
 }
@@ -146,13 +146,13 @@ static uint32_t send_one(struct weft__ether *e, struct weft__node *node, struct 
     weft__port_pop(port, e->pool, priority, &p);
     if (__builtin_expect(e->asks_leaving, 0) && e->ops->on_leaving && !e->ops->on_leaving(node, w, k, &p)) {
         weft__ether_drop(e, w, &p, k, WEFT_DROP_AQM);
-        leave(e, node, w, k, &p);
+        leave_queue(e, node, w, k, &p);
         return 0;
     }
     weft__port_send(port, w, &p);
     if (e->scheduler->on_sent)
         e->scheduler->on_sent(&port->scheduler, e->conf->scheduler.conf, priority, p.bytes + WEFT_WIRE_OVERHEAD);
-    leave(e, node, w, k, &p);
+    leave_queue(e, node, w, k, &p);
     return p.bytes + WEFT_WIRE_OVERHEAD;
 }
 
@@ -163,12 +163,12 @@ static bool serve_group(struct weft__ether *e, struct weft__node *node, struct w
     uint32_t ready = 0;
     for (uint32_t i = 0; i < group->ports; i++) {
         uint32_t k = group->port[i];
-        bool may = e->port[k].busy_until_ps <= w->now_ps && !e->port[k].pending && sendable(e, w->now_ps, k);
+        bool may = e->port[k].busy_until_ps <= w->now_ps && !e->port[k].pending && sendable_of(e, w->now_ps, k);
         ready |= (uint32_t)may << i;
     }
     if (!ready) return true;
     uint32_t one = weft__share_pick(&group->share, ready), k = group->port[one];
-    uint32_t bytes = send_one(e, node, w, k, sendable(e, w->now_ps, k));
+    uint32_t bytes = send_one(e, node, w, k, sendable_of(e, w->now_ps, k));
     if (!bytes) return false;
     weft__share_charge(&group->share, one, bytes);
     weft_time_ps until = w->now_ps + weft__speed_time(group->speed, bytes);
@@ -180,14 +180,14 @@ static bool serve_group(struct weft__ether *e, struct weft__node *node, struct w
     return true;
 }
 
-static void serve(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k) {
+static void serve_port(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k) {
     if (__builtin_expect(e->group[k] != NULL, 0)) {
         while (!serve_group(e, node, w, e->group[k]))
             continue;
         return;
     }
     uint8_t mask;
-    while (e->port[k].busy_until_ps <= w->now_ps && (mask = sendable(e, w->now_ps, k)))
+    while (e->port[k].busy_until_ps <= w->now_ps && (mask = sendable_of(e, w->now_ps, k)))
         if (send_one(e, node, w, k, mask)) return;
 }
 
@@ -201,7 +201,7 @@ void weft__ether_kick(struct weft__ether *e, struct weft__node *node, struct wef
         if (port->pending)
             weft__ether_send_local(port, &e->conf->pfc, WEFT_NONE, node, w, k);
         else
-            serve(e, node, w, k);
+            serve_port(e, node, w, k);
     }
     weft__ether_arm(port, node, w->now_ps, k, port->ready);
 }
@@ -231,7 +231,8 @@ bool weft__ether_send(struct weft__ether *e, struct weft__node *node, struct wef
     return true;
 }
 
-static void purge(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k, uint8_t mask) {
+static void purge_port(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
+                       uint8_t mask) {
     struct weft__port *port = &e->port[k];
     for (uint32_t bits = mask & port->ready; bits; bits &= bits - 1) {
         uint32_t priority = (uint32_t)__builtin_ctz(bits);
@@ -239,7 +240,7 @@ static void purge(struct weft__ether *e, struct weft__node *node, struct weft__w
             struct weft_packet p;
             weft__port_pop(port, e->pool, priority, &p);
             weft__ether_drop(e, w, &p, k, WEFT_DROP_PFC_WATCHDOG);
-            leave(e, node, w, k, &p);
+            leave_queue(e, node, w, k, &p);
         }
     }
 }
@@ -311,10 +312,10 @@ uint8_t weft__ether_watch(struct weft__port *port, const struct weft_pfc_conf *p
 
 void weft__ether_watchdog(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k) {
     uint8_t ended;
-    uint8_t begun = weft__ether_watch(&e->port[k], &e->conf->pfc, node, w, k, ready(e, node, k), &ended);
+    uint8_t begun = weft__ether_watch(&e->port[k], &e->conf->pfc, node, w, k, ready_of(e, node, k), &ended);
     if (begun && e->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) {
         if (e->queues)
-            purge(e, node, w, k, begun);
+            purge_port(e, node, w, k, begun);
         else
             e->ops->purge(node, w, k, begun);
     }
@@ -359,7 +360,7 @@ void weft__ether_on_timer(struct weft__ether *e, struct weft__node *node, struct
         weft__ether_kick(e, node, w, k);
         break;
     case WEFT__ETHER_KEY_REFRESH:
-        refresh(e, node, w, k);
+        refresh_pauses(e, node, w, k);
         break;
     case WEFT__ETHER_KEY_WATCHDOG:
         weft__ether_watchdog(e, node, w, k);

@@ -29,15 +29,15 @@ void weft__follow_pool_deinit(struct weft__follow_pool *pool) {
 }
 
 /// Cut from the last block; NULL: no room there.
-static void *cut(struct weft__follow_pool *pool, size_t bytes) {
+static void *cut_bytes(struct weft__follow_pool *pool, size_t bytes) {
     if ((size_t)(pool->end - pool->at) < bytes) return NULL;
     pool->at += bytes;
     return pool->at - bytes;
 }
 
-static void *take(struct weft__follow_pool *pool, size_t bytes) {
+static void *take_bytes(struct weft__follow_pool *pool, size_t bytes) {
     pthread_mutex_lock(&pool->lock);
-    void *memory = cut(pool, bytes);
+    void *memory = cut_bytes(pool, bytes);
     pthread_mutex_unlock(&pool->lock);
     if (memory) return memory;
     // running out of memory does not return here, so the lock is not held then; not zeroed
@@ -47,14 +47,14 @@ static void *take(struct weft__follow_pool *pool, size_t bytes) {
     pool->block = block;
     pool->at = block->memory;
     pool->end = (unsigned char *)block + BLOCK;
-    memory = cut(pool, bytes);
+    memory = cut_bytes(pool, bytes);
     pthread_mutex_unlock(&pool->lock);
     return memory;
 }
 
 void weft__follow_grow(struct weft__follow *f, struct weft__follow_list *list) {
     uint32_t room = list->last ? CHUNK_MOST : CHUNK_FIRST;
-    struct weft__follow_chunk *chunk = take(f->pool, sizeof *chunk + room);
+    struct weft__follow_chunk *chunk = take_bytes(f->pool, sizeof *chunk + room);
     weft__follow_settle(list);
     chunk->next = list->last ? list->last->next : chunk;
     chunk->bytes = 0;

@@ -172,10 +172,11 @@ void weft__follow_add_unlike(struct weft__follow *f, weft_time_ps now, struct we
 
 /// Adds a frame, sent no earlier than those before it at this node. False: it does not fit.
 static inline bool weft__follow_add_frame(struct weft__follow *f, weft_time_ps now, weft_time_ps busy, uint32_t port,
-                                          uint32_t qp, uint32_t psn, uint32_t kind, uint32_t priority, bool lost) {
+                                          const struct weft_packet *packet, uint32_t psn, bool lost) {
+    uint32_t qp = packet->qp;
     if (__builtin_expect(busy >> WEFT__FRAME_BUSY || (qp | psn) >> WEFT__FRAME_NUMBER, 0)) return false;
-    struct weft__follow_seen frame = {qp | (uint64_t)psn << 28 | (uint64_t)kind << 56 | (uint64_t)priority << 60 |
-                                          (uint64_t)lost << 63,
+    struct weft__follow_seen frame = {qp | (uint64_t)psn << 28 | (uint64_t)packet->kind << 56 |
+                                          (uint64_t)packet->priority << 60 | (uint64_t)lost << 63,
                                       busy | (uint64_t)port << 32};
     struct weft__follow_seen *seen = &f->seen[qp & f->rows];
     weft_time_ps since = now - f->last_ps;

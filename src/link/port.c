@@ -107,8 +107,8 @@ enum weft_drop weft__faults_loss(struct weft__port_faults *f, uint32_t bytes, we
     return weft_random_unit(&f->random) >= good ? WEFT_DROP_BIT_ERROR : WEFT_DROPS;
 }
 
-static void note(struct weft__tap_log *log, const struct weft__tapped *frame, uint32_t interface, weft_time_ps time,
-                 uint32_t mark) {
+static void note_tapped(struct weft__tap_log *log, const struct weft__tapped *frame, uint32_t interface,
+                        weft_time_ps time, uint32_t mark) {
     if (time < log->from_ps || time >= log->to_ps) return;
     if (log->noted < log->limit) {
         if (time > log->last_ps) log->last_ps = time;
@@ -128,9 +128,9 @@ void weft__tap_note(const struct weft__port_tap *tap, const struct weft__tapped 
                     enum weft_drop loss) {
     bool lost = loss != WEFT_DROPS;
     if (tap->sent_on != WEFT_NONE)
-        note(tap->log, frame, tap->sent_on, last_bit, WEFT__TAP_SENT + (lost ? 1 + (uint32_t)loss : 0));
+        note_tapped(tap->log, frame, tap->sent_on, last_bit, WEFT__TAP_SENT + (lost ? 1 + (uint32_t)loss : 0));
     if (tap->received_on != WEFT_NONE && !lost)
-        note(tap->log, frame, tap->received_on, last_bit + tap->link_delay_ps, WEFT__TAP_RECEIVED);
+        note_tapped(tap->log, frame, tap->received_on, last_bit + tap->link_delay_ps, WEFT__TAP_RECEIVED);
 }
 
 /// A frame on the wire, at its last transmission.
@@ -141,8 +141,8 @@ struct on_wire {
 
 /// Why the link loses the frame, whose first transmission is `frame` and takes `time`; WEFT_DROPS: it arrives. Frames
 /// destroyed by bit errors are retransmitted.
-static enum weft_drop cross(struct weft__port *port, const struct weft_packet *packet, weft_time_ps time,
-                            struct on_wire *frame) {
+static enum weft_drop cross_link(struct weft__port *port, const struct weft_packet *packet, weft_time_ps time,
+                                 struct on_wire *frame) {
     struct weft__port_faults *f = port->faults;
     if (!f) return WEFT_DROPS;
     enum weft_drop loss = weft__faults_loss(f, packet->bytes, frame->begun, frame->last_bit, &frame->lost_at);
@@ -164,7 +164,7 @@ static enum weft_drop cross(struct weft__port *port, const struct weft_packet *p
 static bool is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                     weft_time_ps time, struct on_wire *frame) {
     if (port->flows && packet->kind == WEFT_PACKET_DATA) weft__port_note_flow(port->flows, packet);
-    enum weft_drop loss = cross(port, packet, time, frame);
+    enum weft_drop loss = cross_link(port, packet, time, frame);
     if (port->tap) {
         struct weft__tapped seen = {.packet = *packet};
         bool answers = packet->kind == WEFT_PACKET_ACK || packet->kind == WEFT_PACKET_NAK;
@@ -184,13 +184,11 @@ static bool is_lost(struct weft__port *port, struct weft__worker *w, const struc
 }
 
 /// Notes a followed frame that is sent. `plain`: its port has no wire of its own and no members.
-static inline void follow(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet, uint32_t psn,
-                          weft_time_ps sent, bool lost, bool plain) {
+static inline void follow_frame(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet,
+                                uint32_t psn, weft_time_ps sent, bool lost, bool plain) {
     weft_time_ps busy = port->busy_until_ps - now;
     uint32_t number = port->id - port->follow->port0;
-    if (plain &&
-        weft__follow_add_frame(port->follow, now, busy, number, packet->qp, psn, packet->kind, packet->priority, lost))
-        return;
+    if (plain && weft__follow_add_frame(port->follow, now, busy, number, packet, psn, lost)) return;
     struct weft__follow_record one = {.time_ps = now,
                                       .qp = packet->qp,
                                       .psn = psn,
@@ -229,7 +227,7 @@ static void note_telemetry(const struct weft__port *port, struct weft__worker *w
 static void transmit_followed(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                               weft_time_ps sent) {
     if (weft__follow_has_qp(port->follow, packet->qp))
-        follow(port, w->now_ps, packet, weft__side_psn(w, packet), sent, false, true);
+        follow_frame(port, w->now_ps, packet, weft__side_psn(w, packet), sent, false, true);
 }
 
 bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
@@ -250,14 +248,14 @@ bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w
     bool lost = is_lost(port, w, packet, time, &frame);
     weft_time_ps sent = weft__port_sent(port, frame.begun, packet, frame.last_bit);
     if (port->follow && weft__follow_has(port->follow, port->id, packet))
-        follow(port, now, packet, psn, sent, lost, !port->wire && !port->members);
+        follow_frame(port, now, packet, psn, sent, lost, !port->wire && !port->members);
     if (lost) return false;
     if (port->credit) weft__port_credit_spend(port, now, frame.last_bit + port->gap_ps, packet);
     weft__send(w, weft__port_peer_of(port), sent + delay, packet);
     return true;
 }
 
-static void resume(struct weft__port *port, uint32_t priority, weft_time_ps at, enum weft_event_resumed how) {
+static void resume_priority(struct weft__port *port, uint32_t priority, weft_time_ps at, enum weft_event_resumed how) {
     port->paused &= (uint8_t) ~(1u << priority);
     if (port->credit && port->credit->priorities >> priority & 1)
         weft__port_counters(port, priority)->credit_wait_ps += weft__port_credit_waited(port, priority, at);
@@ -272,7 +270,7 @@ static void resume(struct weft__port *port, uint32_t priority, weft_time_ps at, 
 void weft__port_expire(struct weft__port *port, weft_time_ps now) {
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         if (port->paused >> p & 1 && weft__port_pause_of(port, p)->until_ps <= now)
-            resume(port, p, weft__port_pause_of(port, p)->until_ps, WEFT_EVENT_BY_TIME);
+            resume_priority(port, p, weft__port_pause_of(port, p)->until_ps, WEFT_EVENT_BY_TIME);
 }
 
 void weft__port_pause_begin(struct weft__port *port, weft_time_ps now, uint32_t priority, weft_time_ps until) {
@@ -288,7 +286,7 @@ void weft__port_pause_begin(struct weft__port *port, weft_time_ps now, uint32_t 
 }
 
 void weft__port_pause_over(struct weft__port *port, weft_time_ps now, uint32_t priority) {
-    resume(port, priority, now, WEFT_EVENT_BY_FRAME);
+    resume_priority(port, priority, now, WEFT_EVENT_BY_FRAME);
 }
 
 void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet) {
@@ -307,7 +305,7 @@ void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct
             weft__port_pause_of(port, p)->last_ps = now;
         } else {
             weft__port_counters(port, p)->pfc_rx_xon++;
-            if (port->paused & port->obeyed & 1u << p) resume(port, p, now, WEFT_EVENT_BY_FRAME);
+            if (port->paused & port->obeyed & 1u << p) resume_priority(port, p, now, WEFT_EVENT_BY_FRAME);
         }
     }
 }
@@ -332,7 +330,7 @@ bool weft__port_want_pause(struct weft__port *port, uint32_t priority, bool xoff
 void weft__port_set_lossless(struct weft__port *port, weft_time_ps now, uint8_t priorities) {
     weft__port_expire(port, now);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        if (port->paused >> p & 1 && !(priorities >> p & 1)) resume(port, p, now, WEFT_EVENT_BY_AGREEMENT);
+        if (port->paused >> p & 1 && !(priorities >> p & 1)) resume_priority(port, p, now, WEFT_EVENT_BY_AGREEMENT);
     if (__builtin_expect(port->trace != NULL, 0) && priorities != port->lossless) {
         struct weft_event *event =
             weft__trace_add(port->trace, now, WEFT_EVENT_LOSSLESS, trace_port(port), WEFT_EVENT_NO_PRIORITY);
@@ -476,7 +474,7 @@ void weft__port_finish(struct weft__port *port, weft_time_ps now) {
     weft__port_expire(port, now);
     port->trace = NULL;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        if (port->paused >> p & 1) resume(port, p, now, WEFT_EVENT_BY_TIME);
+        if (port->paused >> p & 1) resume_priority(port, p, now, WEFT_EVENT_BY_TIME);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         const struct weft__port_queue *q = weft__port_queue_of(port, p);
         if (!q->tx_packets && !q->bytes_max) continue; // nothing is written where a priority is not used

@@ -30,29 +30,29 @@ void weft__port_count_flows(struct weft__port *port, weft_bytes bytes_min) {
 }
 
 /// The entry of a key, or the free one where it belongs. There is always a free one.
-static struct entry *find(const struct weft__port_flows *f, uint32_t key) {
+static struct entry *find_entry(const struct weft__port_flows *f, uint32_t key) {
     uint32_t i = key * 0x9e3779b1u & (f->slots - 1);
     while (f->entry[i].key && f->entry[i].key != key)
         i = (i + 1) & (f->slots - 1);
     return &f->entry[i];
 }
 
-static void grow(struct weft__port_flows *f) {
+static void grow_entries(struct weft__port_flows *f) {
     struct entry *old = f->entry;
     uint32_t slots = f->slots;
     f->slots *= 2;
     f->entry = weft_memory_new(WEFT_MEMORY_SERIES, f->slots, sizeof *f->entry);
     for (uint32_t i = 0; i < slots; i++)
-        if (old[i].key) *find(f, old[i].key) = old[i];
+        if (old[i].key) *find_entry(f, old[i].key) = old[i];
     weft_memory_free(WEFT_MEMORY_SERIES, old, slots * sizeof *old);
 }
 
 void weft__port_note_flow(struct weft__port_flows *f, const struct weft_packet *packet) {
-    struct entry *entry = find(f, packet->qp + 1);
+    struct entry *entry = find_entry(f, packet->qp + 1);
     if (!entry->key) {
         if (4 * ++f->used > 3 * f->slots) {
-            grow(f);
-            entry = find(f, packet->qp + 1);
+            grow_entries(f);
+            entry = find_entry(f, packet->qp + 1);
         }
         entry->key = packet->qp + 1;
     }

@@ -61,7 +61,7 @@ static weft_time_ps noted_ps(const struct weft__sfc *sfc, uint64_t key) {
     return note && note->key ? note->time_ps : WEFT_TIME_NEVER;
 }
 
-static void remember(struct weft__sfc *sfc, uint64_t key, weft_time_ps now) {
+static void remember_note(struct weft__sfc *sfc, uint64_t key, weft_time_ps now) {
     if (sfc->notes >= sfc->capacity / 2) make_room(sfc, now);
     struct weft__sfc_note *note = place_of(sfc, key);
     sfc->notes += !note->key;
@@ -80,7 +80,7 @@ static struct weft__sfc_degree *degree_of(struct weft__sfc *sfc, const struct we
 /// Notes the key. True if it is the first time in this round.
 static bool is_new(struct weft__sfc *sfc, uint64_t key, weft_time_ps round, weft_time_ps now) {
     weft_time_ps noted = noted_ps(sfc, key);
-    remember(sfc, key, now);
+    remember_note(sfc, key, now);
     return noted == WEFT_TIME_NEVER || noted < round;
 }
 
@@ -122,7 +122,7 @@ bool weft__sfc_allow(struct weft__sfc *sfc, const struct weft__sfc_packet *packe
     const struct weft_sfc_conf *c = sfc->conf;
     uint64_t of_flow = key_of(OF_FLOW, packet, packet->qp), of_source = key_of(OF_SOURCE, packet, packet->src);
     if (!is_due(sfc, of_flow, now, c->interval_ps) || !is_due(sfc, of_source, now, c->source_interval_ps)) return false;
-    if (c->interval_ps) remember(sfc, of_flow, now);
-    if (c->source_interval_ps) remember(sfc, of_source, now);
+    if (c->interval_ps) remember_note(sfc, of_flow, now);
+    if (c->source_interval_ps) remember_note(sfc, of_source, now);
     return true;
 }

@@ -72,8 +72,8 @@ struct weft_event *weft__trace_add(struct weft__trace *t, weft_time_ps now, enum
 }
 
 /// The same with its value and cause; returns its number.
-static uint32_t add(struct weft__trace *t, weft_time_ps now, enum weft_event_kind kind, uint32_t port,
-                    uint32_t priority, uint64_t value, uint32_t cause) {
+static uint32_t add_caused(struct weft__trace *t, weft_time_ps now, enum weft_event_kind kind, uint32_t port,
+                           uint32_t priority, uint64_t value, uint32_t cause) {
     struct weft_event *event = weft__trace_add(t, now, kind, port, priority);
     if (!event) return 0;
     event->value = value;
@@ -81,7 +81,7 @@ static uint32_t add(struct weft__trace *t, weft_time_ps now, enum weft_event_kin
     return weft__trace_id(t, event);
 }
 
-static void begins(struct weft__trace *t, uint32_t id, uint32_t first) {
+static void set_begin(struct weft__trace *t, uint32_t id, uint32_t first) {
     if (id) t->event[id - 1].begins = first;
 }
 
@@ -89,18 +89,18 @@ static void begins(struct weft__trace *t, uint32_t id, uint32_t first) {
 
 static void end_marking(struct weft__trace *t, struct weft__trace_queue *q, uint32_t out, uint32_t priority) {
     if (!q->marking) return;
-    begins(t, add(t, q->marked_ps, WEFT_EVENT_MARKING_ENDED, out, priority, q->marks, 0), q->marking);
+    set_begin(t, add_caused(t, q->marked_ps, WEFT_EVENT_MARKING_ENDED, out, priority, q->marks, 0), q->marking);
     q->marking = 0;
 }
 
 /// Records queues that have been below a threshold for long enough.
 static void say_fell(struct weft__trace *t, struct weft__trace_queue *q, uint32_t out, uint32_t priority, uint32_t k) {
-    uint32_t id = add(t, q->fell_ps[k], WEFT_EVENT_QUEUE_BELOW, out, priority, q->fell_bytes[k], 0);
+    uint32_t id = add_caused(t, q->fell_ps[k], WEFT_EVENT_QUEUE_BELOW, out, priority, q->fell_bytes[k], 0);
     if (id) {
         t->event[id - 1].more = t->threshold[k];
         t->event[id - 1].detail = (uint8_t)k;
     }
-    begins(t, id, q->exceeded[k]);
+    set_begin(t, id, q->exceeded[k]);
     q->exceeded[k] = 0;
     q->fell_ps[k] = WEFT_TIME_NEVER;
     if (k == WEFT_EVENT_MIN) end_marking(t, q, out, priority);
@@ -110,8 +110,8 @@ static void set_below(struct weft__trace *t, struct weft__trace_queue *q) {
     q->below = q->level ? (int64_t)t->threshold[q->level - 1] : q->congested ? 0 : -1;
 }
 
-static void exceed(struct weft__trace *t, weft_time_ps now, struct weft__trace_queue *q, const struct weft_packet *p,
-                   uint32_t out, weft_bytes bytes, bool paused) {
+static void exceed_level(struct weft__trace *t, weft_time_ps now, struct weft__trace_queue *q,
+                         const struct weft_packet *p, uint32_t out, weft_bytes bytes, bool paused) {
     uint32_t k = q->level++;
     q->above = q->level < WEFT_EVENT_THRESHOLDS ? t->threshold[q->level] : UINT64_MAX;
     if (q->fell_ps[k] != WEFT_TIME_NEVER) {
@@ -131,8 +131,8 @@ static void exceed(struct weft__trace *t, weft_time_ps now, struct weft__trace_q
     event->cause = paused ? q->paused : k ? q->exceeded[k - 1] : 0;
 }
 
-static void classify(struct weft__trace *t, weft_time_ps now, struct weft__trace_queue *q, const struct weft_packet *p,
-                     uint32_t out) {
+static void classify_packet(struct weft__trace *t, weft_time_ps now, struct weft__trace_queue *q,
+                            const struct weft_packet *p, uint32_t out) {
     q->dscps |= UINT64_C(1) << p->dscp;
     struct weft_event *event = weft__trace_add(t, now, WEFT_EVENT_CLASSIFIED, out, p->priority);
     if (!event) return;
@@ -145,9 +145,9 @@ static void classify(struct weft__trace *t, weft_time_ps now, struct weft__trace
 void weft__trace_on_enqueued(struct weft__trace *t, weft_time_ps now, const struct weft_packet *p, uint32_t out,
                              weft_bytes queue_bytes, bool paused) {
     struct weft__trace_queue *q = weft__trace_queue(t, out, p->priority);
-    if (!(q->dscps >> p->dscp & 1)) classify(t, now, q, p, out);
+    if (!(q->dscps >> p->dscp & 1)) classify_packet(t, now, q, p, out);
     while (queue_bytes > q->above)
-        exceed(t, now, q, p, out, queue_bytes, paused);
+        exceed_level(t, now, q, p, out, queue_bytes, paused);
     set_below(t, q);
 }
 
@@ -160,7 +160,7 @@ void weft__trace_on_dequeued(struct weft__trace *t, weft_time_ps now, uint32_t o
         q->fell_bytes[q->level] = queue_bytes;
     }
     if (!queue_bytes && q->congested) {
-        begins(t, add(t, now, WEFT_EVENT_DRAINED, out, priority, 0, 0), q->congested);
+        set_begin(t, add_caused(t, now, WEFT_EVENT_DRAINED, out, priority, 0, 0), q->congested);
         q->congested = 0;
     }
     set_below(t, q);
@@ -190,7 +190,8 @@ void weft__trace_marked(struct weft__trace *t, weft_time_ps now, const struct we
     struct weft__trace_queue *q = weft__trace_queue(t, out, p->priority);
     if (!q->marking) {
         q->marks = 0;
-        q->marking = add(t, now, WEFT_EVENT_MARKING_BEGAN, out, p->priority, queue_bytes, q->exceeded[WEFT_EVENT_MIN]);
+        q->marking =
+            add_caused(t, now, WEFT_EVENT_MARKING_BEGAN, out, p->priority, queue_bytes, q->exceeded[WEFT_EVENT_MIN]);
         if (!q->marking) return;
         t->event[q->marking - 1].qp = p->qp;
     }
@@ -202,7 +203,7 @@ void weft__trace_marked(struct weft__trace *t, weft_time_ps now, const struct we
     if (m->marking == q->marking && m->queue == queue) return;
     t->marks += !m->marking;
     *m = (struct weft__trace_mark){p->qp, queue, q->marking};
-    uint32_t id = add(t, now, WEFT_EVENT_FLOW_MARKED, out, p->priority, queue_bytes, q->marking);
+    uint32_t id = add_caused(t, now, WEFT_EVENT_FLOW_MARKED, out, p->priority, queue_bytes, q->marking);
     if (id) t->event[id - 1].qp = p->qp;
 }
 
@@ -210,7 +211,7 @@ void weft__trace_lost(struct weft__trace *t, weft_time_ps now, const struct weft
     if (!t->drop) t->drop = weft_memory_new(WEFT_MEMORY_SERIES, drops_of(t), sizeof *t->drop);
     struct weft__trace_drop *d = &t->drop[(loss->port * WEFT_PRIORITIES + loss->priority) * WEFT_DROPS + loss->reason];
     if (!d->event || now - d->last_ps > settle_ps) {
-        d->event = add(t, now, loss->kind, loss->port, loss->priority, 0, cause);
+        d->event = add_caused(t, now, loss->kind, loss->port, loss->priority, 0, cause);
         if (d->event) {
             t->event[d->event - 1].detail = (uint8_t)loss->reason;
             t->event[d->event - 1].qp = loss->qp;
@@ -241,7 +242,7 @@ void weft__trace_dropped(struct weft__trace *t, weft_time_ps now, const struct w
 void weft__trace_pause_received(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority,
                                 uint8_t classes, uint32_t quanta, bool obeyed) {
     struct weft__trace_queue *q = weft__trace_queue(t, port, priority);
-    q->pause_received = add(t, now, WEFT_EVENT_PAUSE_RECEIVED, port, priority, quanta, 0);
+    q->pause_received = add_caused(t, now, WEFT_EVENT_PAUSE_RECEIVED, port, priority, quanta, 0);
     if (!q->pause_received) return;
     t->event[q->pause_received - 1].detail = classes;
     t->event[q->pause_received - 1].more = obeyed;
@@ -249,7 +250,7 @@ void weft__trace_pause_received(struct weft__trace *t, weft_time_ps now, uint32_
 
 void weft__trace_paused(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority, weft_bytes waiting) {
     struct weft__trace_queue *q = weft__trace_queue(t, port, priority);
-    q->paused = add(t, now, WEFT_EVENT_PAUSED, port, priority, waiting, q->pause_received);
+    q->paused = add_caused(t, now, WEFT_EVENT_PAUSED, port, priority, waiting, q->pause_received);
     q->resumed = 0;
     q->resumed_ps = WEFT_TIME_NEVER;
 }
@@ -257,11 +258,11 @@ void weft__trace_paused(struct weft__trace *t, weft_time_ps now, uint32_t port, 
 void weft__trace_resumed(struct weft__trace *t, weft_time_ps at, uint32_t port, uint32_t priority,
                          weft_time_ps paused_ps, enum weft_event_resumed how) {
     struct weft__trace_queue *q = weft__trace_queue(t, port, priority);
-    q->resumed =
-        add(t, at, WEFT_EVENT_RESUMED, port, priority, paused_ps, how == WEFT_EVENT_BY_FRAME ? q->pause_received : 0);
+    q->resumed = add_caused(t, at, WEFT_EVENT_RESUMED, port, priority, paused_ps,
+                            how == WEFT_EVENT_BY_FRAME ? q->pause_received : 0);
     q->resumed_ps = at;
     if (q->resumed) t->event[q->resumed - 1].detail = (uint8_t)how;
-    begins(t, q->resumed, q->paused);
+    set_begin(t, q->resumed, q->paused);
 }
 
 uint32_t weft__trace_pause_since(const struct weft__trace *t, uint32_t port, uint32_t priority, bool paused,
@@ -279,13 +280,13 @@ void weft__trace_pause_sent(struct weft__trace *t, weft_time_ps now, uint32_t po
         struct weft__trace_queue *q = weft__trace_queue(t, port, p);
         bool proxied = weft_packet_pfc_is_proxied(frame, p);
         uint32_t cause = proxied ? q->sfc : quanta ? q->xoff : q->xon;
-        uint32_t id = add(t, now, WEFT_EVENT_PAUSE_SENT, port, p, quanta, cause);
+        uint32_t id = add_caused(t, now, WEFT_EVENT_PAUSE_SENT, port, p, quanta, cause);
         if (id) {
             t->event[id - 1].more = arrival;
             t->event[id - 1].detail = classes;
         }
         if (proxied) continue; // each proxy pause is separate and expires by itself
-        begins(t, id, q->pause_sent);
+        set_begin(t, id, q->pause_sent);
         if (!quanta)
             q->pause_sent = 0;
         else if (!q->pause_sent)
@@ -297,7 +298,7 @@ void weft__trace_sfc_sent(struct weft__trace *t, weft_time_ps now, const struct 
                           weft_time_ps pause, weft_bytes queue_bytes) {
     const struct weft__trace_queue *q = weft__trace_queue(t, out, p->priority);
     uint32_t cause = q->level ? q->exceeded[q->level - 1] : q->congested;
-    uint32_t id = add(t, now, WEFT_EVENT_SFC_SENT, out, p->priority, pause / WEFT_PS_PER_NS, cause);
+    uint32_t id = add_caused(t, now, WEFT_EVENT_SFC_SENT, out, p->priority, pause / WEFT_PS_PER_NS, cause);
     if (!id) return;
     t->event[id - 1].more = queue_bytes;
     t->event[id - 1].qp = p->qp;
@@ -306,7 +307,7 @@ void weft__trace_sfc_sent(struct weft__trace *t, weft_time_ps now, const struct 
 void weft__trace_sfc_received(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority,
                               const struct weft_packet *message) {
     struct weft__trace_queue *q = weft__trace_queue(t, port, priority);
-    q->sfc = add(t, now, WEFT_EVENT_SFC_RECEIVED, port, priority, weft_packet_sfcm_pause_ns(message), 0);
+    q->sfc = add_caused(t, now, WEFT_EVENT_SFC_RECEIVED, port, priority, weft_packet_sfcm_pause_ns(message), 0);
     if (!q->sfc) return;
     struct weft_event *event = &t->event[q->sfc - 1];
     event->qp = message->qp;
@@ -318,15 +319,16 @@ void weft__trace_storms(struct weft__trace *t, weft_time_ps now, uint32_t port, 
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         struct weft__trace_queue *q = weft__trace_queue(t, port, p);
         if (begun >> p & 1)
-            q->storm = add(t, now, WEFT_EVENT_STORM_BEGAN, port, p, now - pause[(size_t)p * row].since_ps, q->paused);
-        if (ended >> p & 1) begins(t, add(t, now, WEFT_EVENT_STORM_ENDED, port, p, 0, 0), q->storm);
+            q->storm =
+                add_caused(t, now, WEFT_EVENT_STORM_BEGAN, port, p, now - pause[(size_t)p * row].since_ps, q->paused);
+        if (ended >> p & 1) set_begin(t, add_caused(t, now, WEFT_EVENT_STORM_ENDED, port, p, 0, 0), q->storm);
     }
 }
 
 void weft__trace_xoff(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority, weft_bytes bytes,
                       uint32_t blamed, uint32_t cause) {
     struct weft__trace_queue *q = weft__trace_queue(t, port, priority);
-    q->xoff = add(t, now, WEFT_EVENT_XOFF, port, priority, bytes, cause);
+    q->xoff = add_caused(t, now, WEFT_EVENT_XOFF, port, priority, bytes, cause);
     q->xoff_ps = now;
     q->blamed = blamed;
     if (q->xoff) t->event[q->xoff - 1].more = blamed == WEFT_NONE ? WEFT_NONE : t->port0 + blamed;
@@ -339,8 +341,8 @@ void weft__trace_xon(struct weft__trace *t, weft_time_ps now, uint32_t port, uin
         const struct weft__trace_queue *blamed = weft__trace_queue(t, q->blamed, priority);
         if (blamed->resumed && blamed->resumed_ps >= q->xoff_ps) cause = blamed->resumed;
     }
-    q->xon = add(t, now, WEFT_EVENT_XON, port, priority, bytes, cause);
-    begins(t, q->xon, q->xoff);
+    q->xon = add_caused(t, now, WEFT_EVENT_XON, port, priority, bytes, cause);
+    set_begin(t, q->xon, q->xoff);
 }
 
 // --- queue pairs --------------------------------------------------------------------------------------------------

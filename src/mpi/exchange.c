@@ -119,7 +119,7 @@ static void make_room(struct weft_parcel *p, size_t n) {
 }
 
 /// In parts that MPI can count.
-static int post(bool sends, unsigned char *bytes, size_t n, uint32_t rank, MPI_Request *request) {
+static int post_parts(bool sends, unsigned char *bytes, size_t n, uint32_t rank, MPI_Request *request) {
     int used = 0;
     for (size_t at = 0; at < n; at += CHUNK_BYTES, used++) {
         int part = (int)(n - at < CHUNK_BYTES ? n - at : CHUNK_BYTES);
@@ -163,15 +163,16 @@ static void exchange_in(const struct group *g, struct weft_ranks *ranks, const s
         make_room(&into[k], n);
         into[k].n = n;
         memcpy(into[k].bytes, x.line[r].first_in + sizeof n, n < most ? n : most);
-        if (n > most) requests += post(false, into[k].bytes + most, n - most, r, &x.request[requests]);
-        if (out[k].n > most) requests += post(true, out[k].bytes + most, out[k].n - most, r, &x.request[requests]);
+        if (n > most) requests += post_parts(false, into[k].bytes + most, n - most, r, &x.request[requests]);
+        if (out[k].n > most)
+            requests += post_parts(true, out[k].bytes + most, out[k].n - most, r, &x.request[requests]);
     }
     weft__mpi_await(requests, x.request);
 }
 
 // --- a grid -------------------------------------------------------------------------------------------------------
 
-static void append(struct weft_parcel *p, const unsigned char *bytes, uint64_t n) {
+static void append_bytes(struct weft_parcel *p, const unsigned char *bytes, uint64_t n) {
     make_room(p, p->n + sizeof n + n);
     memcpy(p->bytes + p->n, &n, sizeof n);
     if (n) memcpy(p->bytes + p->n + sizeof n, bytes, n);
@@ -193,7 +194,7 @@ static void exchange_by_rows(struct weft_ranks *ranks, const struct weft_parcel 
         x.row_out[c].n = x.at[c] = 0;
         for (uint32_t r = 0; r < x.rows; r++) {
             uint32_t to = r * x.columns + c;
-            append(&x.row_out[c], out[to].bytes, to == ranks->self ? 0 : out[to].n);
+            append_bytes(&x.row_out[c], out[to].bytes, to == ranks->self ? 0 : out[to].n);
         }
     }
     exchange_in(&row, ranks, x.row_out, x.row_in);
@@ -207,7 +208,7 @@ static void exchange_by_columns(struct weft_ranks *ranks, struct weft_parcel *in
         x.column_out[r].n = 0;
         for (uint32_t c = 0; c < x.columns; c++) {
             const unsigned char *bytes = next_of(c == own_column ? &x.row_out[c] : &x.row_in[c], &x.at[c], &n);
-            append(&x.column_out[r], bytes, n);
+            append_bytes(&x.column_out[r], bytes, n);
         }
     }
     exchange_in(&column, ranks, x.column_out, x.column_in);

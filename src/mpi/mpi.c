@@ -24,17 +24,17 @@ static struct {
 } mpi;
 
 /// When all ranks have come so far.
-static void finalize(void) {
+static void finalize_mpi(void) {
     MPI_Request request;
     MPI_Ibarrier(MPI_COMM_WORLD, &request);
     weft__mpi_await(1, &request);
     MPI_Finalize();
 }
 
-static void leave(struct weft_ranks *ranks) {
+static void leave_ranks(struct weft_ranks *ranks) {
     (void)ranks;
     weft__mpi_doze(); // rank 0 has still to write the results
-    finalize();
+    finalize_mpi();
     _exit(0);
 }
 
@@ -59,7 +59,7 @@ static const char *operand_fault(int argc, char **argv) {
 }
 
 /// Whether the memory of a run is read from a checkpoint: earlier state is not part of it.
-static bool resumes(int argc, char **argv) {
+static bool is_resumed(int argc, char **argv) {
     for (int i = 2; i < argc; i++)
         if (!strncmp(argv[i], "--resume", strlen("--resume"))) return true;
     return false;
@@ -122,14 +122,14 @@ bool weft_cli_ranks_begin(int *argc, char ***argv, int *ret_status) {
                                     .exchange = weft__mpi_exchange,
                                     .send = weft__mpi_send,
                                     .receive = weft__mpi_receive,
-                                    .leave = leave};
+                                    .leave = leave_ranks};
     gethostname(mpi.ranks.host, sizeof mpi.ranks.host - 1);
     weft__mpi_exchange_init(&mpi.ranks);
     if (self)
         fall_silent();
     else if (!weft__grace_begin())
         weft__mpi_fail("a thread cannot be started");
-    const char *why = resumes(*argc, *argv) ? NULL : weft__image_open((uint32_t)n, (uint32_t)self);
+    const char *why = is_resumed(*argc, *argv) ? NULL : weft__image_open((uint32_t)n, (uint32_t)self);
     if (why) {
         char text[160];
         snprintf(text, sizeof text, "the same addresses in all ranks cannot be had: %s", why);
@@ -168,6 +168,6 @@ int weft_cli_ranks_end(int status) {
     if (mpi.alone)
         MPI_Finalize();
     else
-        finalize();
+        finalize_mpi();
     return mpi.ranks.self ? 0 : status;
 }

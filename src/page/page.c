@@ -216,7 +216,7 @@ static enum weft_status write_column(struct weft__json *j, const struct weft__pa
     return status;
 }
 
-static bool has(const char *dir, const char *file) {
+static bool has_file(const char *dir, const char *file) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     bool there = !access(weft_arena_format(arena, "%s/%s", dir, file), F_OK);
     weft_arena_free(arena);
@@ -231,7 +231,7 @@ static enum weft_status write_runs(struct weft__json *j, const char *const *dir,
     enum weft_status status = WEFT_OK;
     struct weft__page_comparison *c = weft__page_comparison_new(arena);
     for (uint32_t i = 0; i < dirs && !status; i++)
-        if (has(dir[i], "results.sqlite") || !has(dir[i], "sweep.sqlite"))
+        if (has_file(dir[i], "results.sqlite") || !has_file(dir[i], "sweep.sqlite"))
             status = compare_folder(c, dir[i], ret_error);
     uint32_t columns;
     const struct weft__page_column *column = weft__page_columns(c, &columns);
@@ -277,7 +277,7 @@ enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, con
     weft__json_key(&j, "sweeps");
     weft__json_begin_array(&j);
     for (uint32_t i = 0; i < dirs && !status; i++)
-        if (has(dir[i], "sweep.sqlite")) status = weft__page_sweep(&j, dir[i], options->no_data, ret_error);
+        if (has_file(dir[i], "sweep.sqlite")) status = weft__page_sweep(&j, dir[i], options->no_data, ret_error);
     if (status) return status;
     weft__json_end_array(&j);
     weft__json_end_object(&j);

@@ -43,7 +43,7 @@ struct borrowed {
     char *random_before, random[128]; ///< as large as rand()'s own state, to get the same numbers
 };
 
-static void borrow(struct borrowed *b) {
+static void borrow_state(struct borrowed *b) {
     pthread_mutex_lock(&metis);
     sigaction(SIGABRT, NULL, &b->abort);
     sigaction(SIGTERM, NULL, &b->term);
@@ -81,7 +81,7 @@ static void ask_metis(struct halves *h, uint32_t left, uint32_t seed) {
     int answer;
     do {
         struct borrowed before;
-        borrow(&before);
+        borrow_state(&before);
         answer = METIS_PartGraphRecursive(&n, &constraints, first, to, NULL, NULL, weight, &parts, shares, NULL,
                                           options, &crossing, h->part);
         give_back(&before);

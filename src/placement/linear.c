@@ -3,13 +3,13 @@
 // which servers are numbered.
 #include "weft/placement.h"
 
-static void place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
-                  uint32_t *ret_slot) {
+static void linear_place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
+                         uint32_t *ret_slot) {
     for (uint32_t u = 0; u < p->units; u++)
         ret_slot[u] = u;
 }
 
-static const struct weft_placement_ops ops = {.place = place};
+static const struct weft_placement_ops ops = {.place = linear_place};
 
 const struct weft_model weft__placement_linear = {
     .kind = WEFT_KIND_PLACEMENT,

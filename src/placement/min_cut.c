@@ -134,8 +134,8 @@ static void choose_racks(const struct weft_placement_problem *p, uint32_t tries,
     weft_arena_free(arena);
 }
 
-static void place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
-                  uint32_t *ret_slot) {
+static void min_cut_place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
+                          uint32_t *ret_slot) {
     const struct conf *c = conf;
     uint32_t *zone = weft_arena_alloc(arena, p->units, sizeof *zone);
     choose_zones(p, (uint32_t)c->tries, arena, zone);
@@ -143,7 +143,7 @@ static void place(const void *conf, const struct weft_placement_problem *p, stru
         choose_racks(p, (uint32_t)c->tries, zone, z, ret_slot);
 }
 
-static const struct weft_placement_ops ops = {.place = place, .graph = true};
+static const struct weft_placement_ops ops = {.place = min_cut_place, .graph = true};
 
 const struct weft_model weft__placement_min_cut = {
     .kind = WEFT_KIND_PLACEMENT,

@@ -23,8 +23,8 @@ static void put_best_first(const uint32_t *room, uint32_t units, uint32_t blocks
     order[0] = first;
 }
 
-static void place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
-                  uint32_t *ret_slot) {
+static void one_block_place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
+                            uint32_t *ret_slot) {
     uint32_t blocks = p->blocks ? p->blocks : 1;
     uint32_t *room = weft_arena_alloc(arena, blocks, sizeof *room);
     uint32_t *order = weft_arena_alloc(arena, blocks, sizeof *order);
@@ -47,7 +47,7 @@ static void place(const void *conf, const struct weft_placement_problem *p, stru
     }
 }
 
-static const struct weft_placement_ops ops = {.place = place};
+static const struct weft_placement_ops ops = {.place = one_block_place};
 
 const struct weft_model weft__placement_one_block = {
     .kind = WEFT_KIND_PLACEMENT,

@@ -40,12 +40,12 @@ void weft__placement_packed(const struct weft_placement_problem *p, struct weft_
     }
 }
 
-static void place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
-                  uint32_t *ret_slot) {
+static void rack_packed_place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
+                              uint32_t *ret_slot) {
     weft__placement_packed(p, arena, ret_slot);
 }
 
-static const struct weft_placement_ops ops = {.place = place};
+static const struct weft_placement_ops ops = {.place = rack_packed_place};
 
 const struct weft_model weft__placement_rack_packed = {
     .kind = WEFT_KIND_PLACEMENT,

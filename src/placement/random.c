@@ -13,8 +13,8 @@ static const struct weft_param rows[] = {
 };
 static const struct weft_param_table table = WEFT_PARAM_TABLE("random", struct conf, rows);
 
-static void place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
-                  uint32_t *ret_slot) {
+static void random_place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
+                         uint32_t *ret_slot) {
     const struct conf *c = conf;
     struct weft_random random = weft_random_stream(c->seed, 0, WEFT_RANDOM_PLACEMENT);
     uint32_t *slot = weft_arena_alloc(arena, p->slots, sizeof *slot);
@@ -27,7 +27,7 @@ static void place(const void *conf, const struct weft_placement_problem *p, stru
     }
 }
 
-static const struct weft_placement_ops ops = {.place = place};
+static const struct weft_placement_ops ops = {.place = random_place};
 
 const struct weft_model weft__placement_random = {
     .kind = WEFT_KIND_PLACEMENT,

@@ -54,7 +54,7 @@ static int64_t gain_of(const struct refine *r, uint32_t unit, uint32_t into) {
     return (int64_t)to[into] - (int64_t)to[r->bin[unit]];
 }
 
-static void move(struct refine *r, uint32_t unit, uint32_t into) {
+static void move_unit(struct refine *r, uint32_t unit, uint32_t into) {
     uint32_t from = r->bin[unit], bins = r->cut->bins;
     for (uint32_t e = r->cut->first[unit]; e < r->cut->first[unit + 1]; e++) {
         weft_bytes *to = &r->to[(size_t)r->cut->edge[e].unit * bins];
@@ -79,17 +79,18 @@ static void find_best(const struct refine *r) {
     }
 }
 
-static void consider(struct change *best, struct change other) {
+static void consider_change(struct change *best, struct change other) {
     if (best->a == WEFT_NONE || other.gain > best->gain) *best = other;
 }
 
 static void consider_move(const struct refine *r, struct change *best, uint32_t a, uint32_t into) {
-    if (r->size[into] < r->cut->room[into]) consider(best, (struct change){a, WEFT_NONE, into, gain_of(r, a, into)});
+    if (r->size[into] < r->cut->room[into])
+        consider_change(best, (struct change){a, WEFT_NONE, into, gain_of(r, a, into)});
 }
 
 static void consider_exchange(const struct refine *r, struct change *best, uint32_t a, uint32_t b) {
     int64_t gain = gain_of(r, a, r->bin[b]) + gain_of(r, b, r->bin[a]);
-    consider(best, (struct change){a, b, r->bin[b], gain - 2 * (int64_t)cut_between(r->cut, a, b)});
+    consider_change(best, (struct change){a, b, r->bin[b], gain - 2 * (int64_t)cut_between(r->cut, a, b)});
 }
 
 /// The best of all moves and exchanges.
@@ -124,11 +125,11 @@ static void note_move(struct refine *r, uint32_t unit, uint32_t into) {
     r->trail[2 * r->moves] = unit;
     r->trail[2 * r->moves++ + 1] = r->bin[unit];
     r->locked[unit] = true;
-    move(r, unit, into);
+    move_unit(r, unit, into);
 }
 
 /// Returns what the pass has saved.
-static int64_t pass(struct refine *r) {
+static int64_t refine_pass(struct refine *r) {
     int64_t sum = 0, most = 0;
     uint32_t keep = 0, since = 0;
     r->moves = 0;
@@ -148,7 +149,7 @@ static int64_t pass(struct refine *r) {
     }
     while (r->moves > keep) {
         r->moves--;
-        move(r, r->trail[2 * r->moves], r->trail[2 * r->moves + 1]);
+        move_unit(r, r->trail[2 * r->moves], r->trail[2 * r->moves + 1]);
     }
     return most;
 }
@@ -169,7 +170,7 @@ void weft__cut_refine(const struct weft__cut *cut, uint32_t *bin) {
         for (uint32_t e = cut->first[u]; e < cut->first[u + 1]; e++)
             r.to[(size_t)u * cut->bins + bin[cut->edge[e].unit]] += cut->edge[e].bytes;
     }
-    for (uint32_t k = 0; k < PASSES_MAX && pass(&r) > 0; k++) {
+    for (uint32_t k = 0; k < PASSES_MAX && refine_pass(&r) > 0; k++) {
     }
     weft_arena_free(arena);
 }

@@ -50,7 +50,7 @@ static void keep_better(struct search *s) {
 }
 
 /// Divides unit[from..] among order[first..last-1] by their sizes.
-static void divide(struct search *s, uint32_t first, uint32_t last, uint32_t from, uint32_t n, uint32_t seed) {
+static void divide_units(struct search *s, uint32_t first, uint32_t last, uint32_t from, uint32_t n, uint32_t seed) {
     if (last - first == 1) {
         for (uint32_t i = 0; i < n; i++)
             s->bin[s->unit[from + i]] = s->order[first];
@@ -60,8 +60,8 @@ static void divide(struct search *s, uint32_t first, uint32_t last, uint32_t fro
     while (middle + 1 < last && 2 * left < n)
         left += s->size[middle++];
     weft__cut_bisect(s->cut, s->unit + from, n, left, seed);
-    divide(s, first, middle, from, left, seed);
-    divide(s, middle, last, from + left, n - left, seed);
+    divide_units(s, first, middle, from, left, seed);
+    divide_units(s, middle, last, from + left, n - left, seed);
 }
 
 /// Sizes of the first `bins` bins: as much as each holds, or evenly. False if one would be empty.
@@ -83,7 +83,7 @@ static void try_bins(struct search *s, uint32_t bins, uint32_t tries) {
         for (uint32_t seed = 1; seed <= tries; seed++) {
             for (uint32_t u = 0; u < s->cut->units; u++)
                 s->unit[u] = u;
-            divide(s, 0, bins, 0, s->cut->units, seed);
+            divide_units(s, 0, bins, 0, s->cut->units, seed);
             keep_better(s);
         }
     }

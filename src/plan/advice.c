@@ -38,14 +38,14 @@ struct site {
 
 // --- texts --------------------------------------------------------------------------------------------------------
 
-static const char *quantity(const struct site *s, enum weft__quantity kind, uint64_t value) {
+static const char *quantity_text(const struct site *s, enum weft__quantity kind, uint64_t value) {
     char text[TEXT];
     weft__quantity_format(kind, value, text, sizeof text);
     return weft_arena_text(s->arena, text);
 }
-#define BYTES(value) quantity(s, WEFT__BYTES, value)
-#define TIME(value) quantity(s, WEFT__TIME, value)
-#define RATE(value) quantity(s, WEFT__RATE, value)
+#define BYTES(value) quantity_text(s, WEFT__BYTES, value)
+#define TIME(value) quantity_text(s, WEFT__TIME, value)
+#define RATE(value) quantity_text(s, WEFT__RATE, value)
 #define FORMAT(...) weft_arena_format(s->arena, __VA_ARGS__)
 
 static void add_fact(struct site *s, const char *name, const char *text) {
@@ -96,7 +96,7 @@ static double real_of(const struct weft_model_conf *m, const char *name) {
     return row ? *(const double *)(const void *)((const char *)m->conf + row->offset) : 0;
 }
 
-static bool is(const struct weft_model_conf *m, const char *name) {
+static bool is_model(const struct weft_model_conf *m, const char *name) {
     return !strcmp(m->model->name, name);
 }
 
@@ -132,7 +132,7 @@ static uint32_t count_inputs(const struct site *s) {
 /// The shared pool of a dynamic buffer with no congestion.
 static void find_shared(struct site *s) {
     const struct weft_model_conf *b = &s->sw->buffer;
-    if (!is(b, "dynamic")) return;
+    if (!is_model(b, "dynamic")) return;
     bool by_port = !strcmp(text_of(s, b, "dedicated"), "port");
     weft_bytes reserve = number_of(b, "reserve") * (by_port ? 1 : WEFT_PRIORITIES);
     weft_bytes headroom = number_of(b, "headroom") * (by_port ? s->priorities > 0 : s->priorities);
@@ -185,7 +185,7 @@ static enum weft_status find_site(struct site *s, const char *subject, struct we
 
 static struct weft_advice_dcqcn dcqcn_of(const struct site *s) {
     const struct weft_model_conf *cc = &s->host->cc;
-    bool known = is(cc, "dcqcn");
+    bool known = is_model(cc, "dcqcn");
     struct weft_advice_dcqcn d = {.rate_bps = s->place.conf.rate_bps,
                                   .flows = s->place.conf.incast,
                                   .frame_bytes = s->frame_bytes,
@@ -218,7 +218,7 @@ static weft_bytes add_safe(struct site *s) {
 static void judge_ecn(struct site *s, weft_bytes bound) {
     const struct weft_model_conf *aqm = &s->sw->aqm;
     weft_bytes xoff = s->place.conf.pfc_threshold_bytes, kmin = number_of(aqm, "min"), kmax = number_of(aqm, "max");
-    if (!is(aqm, "wred")) {
+    if (!is_model(aqm, "wred")) {
         add_finding(s,
                     weft_aqm_acts(aqm->model->ops, aqm->conf)
                         ? FORMAT("switch.aqm %s has other thresholds than these: only wred is judged", aqm->model->name)
@@ -240,12 +240,12 @@ static void judge_ecn(struct site *s, weft_bytes bound) {
 
 static void add_marking_models(struct site *s) {
     const struct weft_model_conf *aqm = &s->sw->aqm;
-    if (!is(aqm, "wred"))
+    if (!is_model(aqm, "wred"))
         add_row(s, "switch.aqm.kind", aqm->model->name, "wred", "", "Zhu et al., SIGCOMM 2015, 3.1", "");
     const char *by_rate = text_of(s, aqm, "by_rate");
     if (by_rate && *by_rate) add_row(s, "switch.aqm.by_rate", by_rate, "", "thresholds of one rate", "", "");
     if (!s->host->ecn) add_row(s, "host.ecn", "false", "true", "", "RFC 3168", "");
-    if (is(&s->host->cc, "none"))
+    if (is_model(&s->host->cc, "none"))
         add_row(s, "host.cc.kind", "none", "dcqcn", "a mark without a reaction point changes nothing",
                 "Zhu et al., SIGCOMM 2015, 3.1", "");
 }
@@ -299,7 +299,7 @@ static void judge_dcqcn(struct site *s, weft_time_ps cnp_interval) {
     if (least * c->incast > c->rate_bps)
         add_finding(s, FORMAT("min_rate %s x %" PRIu64 " flows is more than %s: the queue never drains", RATE(least),
                               c->incast, RATE(c->rate_bps)));
-    if (is(cc, "dcqcn") && number_of(cc, "alpha_timer") <= cnp_interval)
+    if (is_model(cc, "dcqcn") && number_of(cc, "alpha_timer") <= cnp_interval)
         add_finding(s, FORMAT("alpha_timer %s is no longer than cnp_interval %s: alpha decays between two CNPs of a "
                               "lasting queue",
                               TIME(number_of(cc, "alpha_timer")), TIME(cnp_interval)));
@@ -310,7 +310,7 @@ static void judge_dcqcn(struct site *s, weft_time_ps cnp_interval) {
 
 static void add_increase(struct site *s, struct weft_advice_dcqcn *d) {
     const struct weft_model_conf *cc = &s->host->cc, *aqm = &s->sw->aqm;
-    double most = is(aqm, "wred") && real_of(aqm, "max_probability") > 0 ? real_of(aqm, "max_probability") : 0.01;
+    double most = is_model(aqm, "wred") && real_of(aqm, "max_probability") > 0 ? real_of(aqm, "max_probability") : 0.01;
     weft_rate_bps step = d->rate_bps / 1000, bound = weft_advice_calc_increase(d, most / 2);
     weft_rate_bps increase = step < bound ? step : bound;
     if (increase < 1000000) increase = 1000000;
@@ -325,7 +325,7 @@ static enum weft_status advise_dcqcn(struct site *s, struct weft_error *ret_erro
     const struct weft_model_conf *cc = &s->host->cc;
     weft_rate_bps rate = s->place.conf.rate_bps;
     uint64_t n = s->place.conf.incast;
-    if (!is(cc, "none") && !is(cc, "dcqcn") && !is(cc, "dcqcn_connectx"))
+    if (!is_model(cc, "none") && !is_model(cc, "dcqcn") && !is_model(cc, "dcqcn_connectx"))
         return WEFT_REFUSE(ret_error, cc->place.file ? cc->place : (struct weft_place){.file = s->scenario->path},
                            "host.cc: %s is not DCQCN; expected dcqcn, dcqcn_connectx or none", cc->model->name);
     weft_time_ps cnp = number_of(&s->host->transport, "cnp_interval");
@@ -333,7 +333,7 @@ static enum weft_status advise_dcqcn(struct site *s, struct weft_error *ret_erro
     judge_dcqcn(s, cnp);
     weft_rate_bps least = rate / (10 * n) < 100000000 ? rate / (10 * n) : 100000000;
     const char *least_formula = FORMAT("min(100Mbps, rate / (10 x %" PRIu64 " flows))", n);
-    if (is(cc, "dcqcn_connectx")) {
+    if (is_model(cc, "dcqcn_connectx")) {
         add_row(s, "host.cc.additive_increase", text_of(s, cc, "additive_increase"), RATE(rate / 5000), "rate / 5000",
                 published, "none: as published");
         add_row(s, "host.cc.hyper_increase", text_of(s, cc, "hyper_increase"), RATE(rate / 500), "rate / 500",
@@ -343,7 +343,7 @@ static enum weft_status advise_dcqcn(struct site *s, struct weft_error *ret_erro
         d.timer_ps = 55 * WEFT_PS_PER_US;
         d.interval_ps = cnp * 11 / 10 > d.timer_ps ? cnp * 11 / 10 : d.timer_ps;
         d.counter_bytes = kb_down(rate / 4000);
-        if (is(cc, "none")) add_row(s, "host.cc.kind", "none", "dcqcn", "", "Zhu et al., SIGCOMM 2015, 3.1", "");
+        if (is_model(cc, "none")) add_row(s, "host.cc.kind", "none", "dcqcn", "", "Zhu et al., SIGCOMM 2015, 3.1", "");
         add_row(s, "host.cc.g", text_of(s, cc, "g"), "1/256", "", "Zhu et al., SIGCOMM 2015, section 5.2", "");
         add_row(s, "host.cc.alpha_timer", text_of(s, cc, "alpha_timer"), TIME(d.interval_ps),
                 "max(55us, 1.1 x CNP interval)", "Zhu et al., SIGCOMM 2015, section 5", "10% over the CNP interval");
@@ -372,7 +372,7 @@ static enum weft_status advise_sfc(struct site *s, struct weft_error *ret_error)
             if (now.warnings >> w & 1)
                 add_finding(s, FORMAT("threshold %s with a pause of %s is %s (weft plan sfc says by how much)",
                                       BYTES(c.threshold_bytes), TIME(c.pause_ps), weft_plan_warning_names[w]));
-    } else if (is(sfc, "none")) {
+    } else if (is_model(sfc, "none")) {
         add_finding(s, "switch.sfc is none: no source is told to pause");
     }
     c.threshold_bytes = 0;
@@ -383,7 +383,7 @@ static enum weft_status advise_sfc(struct site *s, struct weft_error *ret_error)
                               "senders at a time (weft plan admission) do",
                               BYTES(p.headroom_bytes), BYTES(p.pfc_threshold_bytes)));
     if (!s->host->sfc) add_row(s, "host.sfc", "false", "true", "sources must understand the message", qdw, "");
-    if (!is(sfc, "fixed")) add_row(s, "switch.sfc.kind", sfc->model->name, "fixed", "", qdw, "");
+    if (!is_model(sfc, "fixed")) add_row(s, "switch.sfc.kind", sfc->model->name, "fixed", "", qdw, "");
     add_row(s, "switch.sfc.threshold", text_of(s, sfc, "threshold"), BYTES(p.threshold_bytes),
             FORMAT("3/4 x (PFC threshold %s - (N - 1) x round trip x rate %s)", BYTES(p.pfc_threshold_bytes),
                    BYTES(p.headroom_bytes)),
@@ -398,7 +398,7 @@ static enum weft_status advise_sfc(struct site *s, struct weft_error *ret_error)
 // --- admission ----------------------------------------------------------------------------------------------------
 
 /// Payload that a sender to the receiver may have in flight now; WEFT_TIME_NEVER: everything it has.
-static weft_bytes outstanding(const struct site *s, uint64_t *ret_qps, bool *ret_messages) {
+static weft_bytes outstanding_bytes(const struct site *s, uint64_t *ret_qps, bool *ret_messages) {
     weft_bytes most = 0, window = s->host->window_bytes;
     *ret_qps = 1;
     for (uint32_t f = 0; f < s->w->flows; f++) {
@@ -416,7 +416,7 @@ static enum weft_status advise_admission(struct site *s, struct weft_error *ret_
     (void)ret_error;
     uint64_t n = s->place.conf.incast, qps;
     bool messages = false;
-    weft_bytes now = outstanding(s, &qps, &messages), mtu = s->host->mtu_bytes;
+    weft_bytes now = outstanding_bytes(s, &qps, &messages), mtu = s->host->mtu_bytes;
     weft_bytes xoff = s->place.conf.pfc_threshold_bytes;
     struct weft_advice_window w = weft_advice_calc_window(s->place.conf.rate_bps, s->round_trip_ps, s->top_bytes, n);
     add_fact(s, "in flight",
@@ -472,7 +472,7 @@ static weft_bytes find_headroom(struct site *s) {
 
 static void advise_levels(struct site *s, weft_bytes headroom) {
     const struct weft_model_conf *b = &s->sw->buffer;
-    bool own = is(b, "static");
+    bool own = is_model(b, "static");
     weft_bytes size = number_of(b, "size"), xoff = kb_down(size > headroom ? size - headroom : 0);
     if (!own) xoff = number_of(b, "xoff");
     weft_bytes now = number_of(b, "xoff");
@@ -495,7 +495,7 @@ static void advise_levels(struct site *s, weft_bytes headroom) {
 
 static void advise_dynamic(struct site *s, weft_bytes headroom) {
     const struct weft_model_conf *b = &s->sw->buffer, *aqm = &s->sw->aqm;
-    weft_bytes kmin = is(aqm, "wred") ? number_of(aqm, "min") : kb_up(s->bdp_bytes / 7 * 5 / 4);
+    weft_bytes kmin = is_model(aqm, "wred") ? number_of(aqm, "min") : kb_up(s->bdp_bytes / 7 * 5 / 4);
     weft_bytes now = number_of(b, "headroom"), own = kb_up(headroom);
     weft_bytes freed = (weft_bytes)s->ports * s->priorities;
     weft_bytes shared = s->shared_bytes + freed * now;
@@ -528,7 +528,7 @@ static enum weft_status advise_buffers(struct site *s, struct weft_error *ret_er
             "switch.pfc.priorities: %s has no lossless priority; expected one, which plan buffers is about",
             s->place.switch_name);
     weft_bytes headroom = find_headroom(s);
-    (is(&s->sw->buffer, "dynamic") ? advise_dynamic : advise_levels)(s, headroom);
+    (is_model(&s->sw->buffer, "dynamic") ? advise_dynamic : advise_levels)(s, headroom);
     return WEFT_OK;
 }
 

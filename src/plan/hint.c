@@ -13,8 +13,8 @@
 enum { FAR = 2 }; // a larger ratio of rates gives a hint (assumed)
 
 /// A parameter with its value times rate / of.
-static const char *scaled(const struct weft_model_conf *cc, const struct weft_cc_values *values, weft_rate_bps rate,
-                          struct weft_arena *arena) {
+static const char *scaled_value(const struct weft_model_conf *cc, const struct weft_cc_values *values,
+                                weft_rate_bps rate, struct weft_arena *arena) {
     char text[64];
     struct weft_param row = *weft_param_find(cc->model->params, values->key);
     uint64_t value = *(const uint64_t *)(const void *)((const char *)cc->conf + row.offset);
@@ -25,8 +25,8 @@ static const char *scaled(const struct weft_model_conf *cc, const struct weft_cc
 }
 
 /// What weft plan dcqcn sets of steps, where there is an incast; NULL: there is none.
-static const char *planned(const struct weft_scenario *s, const struct weft_topology *t, const struct weft_workload *w,
-                           struct weft_arena *arena) {
+static const char *planned_steps(const struct weft_scenario *s, const struct weft_topology *t,
+                                 const struct weft_workload *w, struct weft_arena *arena) {
     static const char *const keys[] = {"additive_increase", "hyper_increase", "byte_counter"};
     struct weft_advice advice;
     const char *text = NULL;
@@ -52,11 +52,11 @@ static const char *hint_of(const struct weft_scenario *s, const struct weft_topo
     weft_param_format(row, cc->conf, now, sizeof now);
     weft_format_rate(values.rate_bps, of, sizeof of);
     weft_format_rate(rate, has, sizeof has);
-    const char *plan = !strncmp(cc->model->name, "dcqcn", 5) ? planned(s, t, w, arena) : NULL;
+    const char *plan = !strncmp(cc->model->name, "dcqcn", 5) ? planned_steps(s, t, w, arena) : NULL;
     return weft_arena_format(arena, "host.cc: %s has values of %s (%s: %s), and %s has %s; %s %s", cc->model->name, of,
                              values.key, now, host, has,
                              plan ? "weft plan dcqcn would set" : "in proportion to the rate it would be",
-                             plan ? plan : scaled(cc, &values, rate, arena));
+                             plan ? plan : scaled_value(cc, &values, rate, arena));
 }
 
 const char *weft_hint_values(const struct weft_scenario *s, const struct weft_topology *t,

@@ -66,7 +66,7 @@ static weft_time_ps choose_pause(weft_time_ps min, weft_time_ps max) {
     return middle;
 }
 
-static uint32_t judge(const struct weft_plan_sfc *p, weft_bytes buffer) {
+static uint32_t judge_sfc(const struct weft_plan_sfc *p, weft_bytes buffer) {
     uint32_t warnings = 0;
     if (p->pfc_threshold_bytes + p->pfc_headroom_bytes > buffer) warnings |= WEFT_PLAN_LOSSY;
     if (p->threshold_bytes + p->headroom_bytes > p->pfc_threshold_bytes || !p->threshold_bytes)
@@ -93,6 +93,6 @@ struct weft_plan_sfc weft_plan_calc_sfc(const struct weft_plan_sfc_conf *c, cons
     if (p.pause_ps_max < p.pause_ps_min) p.pause_ps_max = p.pause_ps_min; // no threshold, plus rounding
     p.pause_ps = c->pause_ps ? c->pause_ps : choose_pause(p.pause_ps_min, p.pause_ps_max);
     p.interval_ps = c->interval_ps ? c->interval_ps : p.pause_ps;
-    p.warnings = judge(&p, c->buffer_bytes);
+    p.warnings = judge_sfc(&p, c->buffer_bytes);
     return p;
 }

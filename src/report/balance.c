@@ -17,7 +17,7 @@ struct sums {
 };
 
 /// Nothing without a run: claims are checked against an outcome without ports.
-static weft_bytes sent(const struct weft_outcome *o, uint32_t port) {
+static weft_bytes sent_bytes(const struct weft_outcome *o, uint32_t port) {
     weft_bytes bytes = 0;
     for (unsigned p = 0; port < o->ports && p < WEFT_PRIORITIES; p++)
         bytes += weft_outcome_at(o, port, p)->tx_bytes;
@@ -33,7 +33,7 @@ static void add_switch(struct sums *s, const struct weft_run *run, const struct 
     for (uint32_t port = node->port0; port < node->port0 + node->ports; port++) {
         uint32_t i = s->layers->of_port[port];
         if (i == WEFT_NONE) continue;
-        weft_bytes bytes = sent(run->outcome, port);
+        weft_bytes bytes = sent_bytes(run->outcome, port);
         struct weft_balance *b = &s->balance[i];
         b->idle += !bytes;
         b->bytes += bytes;

@@ -54,7 +54,7 @@ static void close_interval(struct nic *nic, double room_bytes, struct weft_burst
     nic->on = on;
 }
 
-static void summarise(struct weft_bursts *b, const struct sums *s, double interval_ps, uint32_t intervals) {
+static void summarise_bursts(struct weft_bursts *b, const struct sums *s, double interval_ps, uint32_t intervals) {
     b->on = (double)s->on / ((double)intervals * b->nics);
     b->burst_ps = b->bursts ? (double)s->on * interval_ps / (double)b->bursts : NAN;
     b->gap_ps = s->gaps ? (double)s->gap_intervals * interval_ps / (double)s->gaps : NAN;
@@ -89,6 +89,6 @@ struct weft_bursts *weft_report_bursts(const struct weft_run *run, struct weft_a
         }
     }
     for (uint32_t i = 0; i < *ret_n; i++)
-        summarise(&list[i], &sums[i], (double)length, intervals);
+        summarise_bursts(&list[i], &sums[i], (double)length, intervals);
     return list;
 }

@@ -41,7 +41,7 @@ static bool find_begins(uint32_t *count, size_t n) {
 }
 
 /// Millions of flows are sorted digit by digit, which takes a tenth of the time of a comparison sort.
-static void sort(double *value, size_t n) {
+static void sort_values(double *value, size_t n) {
     if (n <= COMPARED_MAX) {
         qsort(value, n, sizeof *value, compare_doubles);
         return;
@@ -73,7 +73,7 @@ static double nearest_rank(const double *sorted, size_t n, size_t percent) {
 
 struct weft_quantiles weft__quantiles(double *value, size_t n) {
     if (!n) return (struct weft_quantiles){NAN, NAN, NAN, NAN, NAN};
-    sort(value, n);
+    sort_values(value, n);
     double sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += value[i];

@@ -54,8 +54,8 @@ static struct group *make_groups(const struct weft_run *run, struct weft__layers
 }
 
 /// One interval of one pair of layers, computed from the bytes of its links.
-static struct weft_load_interval measure(struct group *g, const struct weft_topology *t, weft_time_ps from,
-                                         weft_time_ps until) {
+static struct weft_load_interval measure_interval(struct group *g, const struct weft_topology *t, weft_time_ps from,
+                                                  weft_time_ps until) {
     struct weft_load_interval x = {.from_ps = from, .until_ps = until};
     double seconds = (double)(until - from) / (double)WEFT_PS_PER_S, sum = 0;
     for (uint32_t k = 0; k < g->links; k++) {
@@ -82,7 +82,7 @@ static void close_interval(struct weft_load *load, struct group *g, const struct
                            weft_time_ps until) {
     if (!g->links) return;
     struct weft_load_interval *x = &load->interval[load->intervals++];
-    *x = measure(g, t, from, until);
+    *x = measure_interval(g, t, from, until);
     for (uint32_t k = 0; k < g->links; k++) {
         if (x->max > 0) g->sum[k] += g->bytes[k];
         g->bytes[k] = 0;
@@ -90,7 +90,7 @@ static void close_interval(struct weft_load *load, struct group *g, const struct
     }
 }
 
-static void summarise(struct weft_load *load, struct group *g, double *sorted) {
+static void summarise_load(struct weft_load *load, struct group *g, double *sorted) {
     uint32_t n = 0;
     double sum = 0;
     for (uint32_t i = 0; i < load->intervals; i++)
@@ -151,7 +151,7 @@ struct weft_load *weft_report_load(const struct weft_run *run, struct weft_arena
     }
     for (uint32_t i = 0; i < layers.n; i++) {
         if (!group[i].links) continue;
-        summarise(&load[i], &group[i], sorted);
+        summarise_load(&load[i], &group[i], sorted);
         load[(*ret_n)++] = load[i];
     }
     return load;

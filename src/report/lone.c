@@ -59,7 +59,7 @@ static bool is_slowed(const struct weft_run *run, const struct weft_model_conf *
     return strcmp(cc->model->name, "none") && (!ops->on_cnp || run->outcome->flow[0].cnps);
 }
 
-static const char *separator(bool *ret_any) {
+static const char *next_separator(bool *ret_any) {
     bool any = *ret_any;
     *ret_any = true;
     return any ? "; " : "";
@@ -73,13 +73,14 @@ static void tell_configured(FILE *file, const struct weft_run *run) {
     const char *box = reason_of_box(run), *route = choosing_route(run);
     bool any = false;
     if (is_slowed(run, &host->cc))
-        fprintf(file, "%shost.cc %s keeps the flow below the line rate part of the time", separator(&any),
+        fprintf(file, "%shost.cc %s keeps the flow below the line rate part of the time", next_separator(&any),
                 host->cc.model->name);
-    if (box) fprintf(file, "%s%s", separator(&any), box);
+    if (box) fprintf(file, "%s%s", next_separator(&any), box);
     if (t->events && t->event[0].time_ps < run->outcome->flow[0].end_ps)
-        fprintf(file, "%slinks failed or changed (events)", separator(&any));
+        fprintf(file, "%slinks failed or changed (events)", next_separator(&any));
     if (host->window_bytes && host->window_bytes < flow->bytes)
-        fprintf(file, "%shost.window allows %llu B in flight", separator(&any), (unsigned long long)host->window_bytes);
+        fprintf(file, "%shost.window allows %llu B in flight", next_separator(&any),
+                (unsigned long long)host->window_bytes);
     if (any) return;
     if (((const struct weft_transport_ops *)host->transport.model->ops)->path)
         fprintf(file, "host.transport %s: its window of packets, or the paths it chooses by what comes back",

@@ -25,7 +25,7 @@ static bool is_number(const struct weft_result_column *column) {
            column->type != WEFT_RESULT_PRIORITIES && !(column->flags & (WEFT_RESULT_KEY | WEFT_RESULT_ABOVE));
 }
 
-static const char *quoted(struct weft_arena *arena, const char *key) {
+static const char *quoted_key(struct weft_arena *arena, const char *key) {
     return strchr(key, '.') ? weft_arena_format(arena, "\"%s\"", key) : key;
 }
 
@@ -63,7 +63,7 @@ static void add_table(struct names *names, const struct weft_run *run, const str
         }
         char text[32];
         struct weft_result_value key = weft_result_value(row, weft__result_key(table));
-        const char *name = quoted(names->arena, weft_result_text(&key, text, sizeof text));
+        const char *name = quoted_key(names->arena, weft_result_text(&key, text, sizeof text));
         add_row(names, table, weft_arena_format(names->arena, "%s%s%s", top, *top ? "." : "", name));
     }
 }
@@ -83,11 +83,11 @@ static const char *find_longer(const struct names *names, const char *wanted) {
 }
 
 /// The path as a user writes it.
-static const char *written(const char *const *part, uint32_t parts, struct weft_arena *arena) {
+static const char *written_path(const char *const *part, uint32_t parts, struct weft_arena *arena) {
     const char *text = "";
     for (uint32_t i = parts > 1 && !strcmp(part[0], "groups"); i < parts; i++)
         text = weft_arena_format(arena, "%s%s%s", text, *text ? "." : "",
-                                 strcmp(part[i], "fct_ps") ? quoted(arena, part[i]) : "fct");
+                                 strcmp(part[i], "fct_ps") ? quoted_key(arena, part[i]) : "fct");
     return text;
 }
 
@@ -98,7 +98,7 @@ void weft_result_expected(const struct weft_run *run, const char *const *part, u
     names->arena = arena;
     for (uint32_t i = 0; i < weft_result_table_count(); i++)
         add_table(names, run, weft_result_table_at(i));
-    const char *wanted = written(part, parts, arena), *near = find_longer(names, wanted);
+    const char *wanted = written_path(part, parts, arena), *near = find_longer(names, wanted);
     if (!near) near = weft_error_nearest(wanted, names->name, names->n);
     int used = near ? snprintf(text, size, "did you mean \"%.200s\"?", near)
                     : snprintf(text, size, "expected a figure such as");

@@ -9,7 +9,7 @@ static const struct weft_flow *flow_of(const struct weft_run *run, const struct 
 }
 
 /// No value if it equals `none`.
-static struct weft_result_value unless(uint64_t value, uint64_t none) {
+static struct weft_result_value value_unless(uint64_t value, uint64_t none) {
     return (struct weft_result_value){.known = value != none, .whole = value};
 }
 
@@ -91,17 +91,17 @@ static struct weft_result_value event_kind(struct weft_result_cursor *c) {
 static struct weft_result_value event_flow(struct weft_result_cursor *c) {
     const struct weft_event *e = c->part[0];
     const struct weft_flow *flow = flow_of(c->run, e);
-    return unless(flow && !flow->rma ? e->flow : WEFT_NONE, WEFT_NONE);
+    return value_unless(flow && !flow->rma ? e->flow : WEFT_NONE, WEFT_NONE);
 }
 static struct weft_result_value event_connection(struct weft_result_cursor *c) {
     const struct weft_event *e = c->part[0];
     const struct weft_flow *flow = flow_of(c->run, e);
-    return unless(flow && flow->rma ? e->flow : WEFT_NONE, WEFT_NONE);
+    return value_unless(flow && flow->rma ? e->flow : WEFT_NONE, WEFT_NONE);
 }
 static struct weft_result_value event_more(struct weft_result_cursor *c) {
     const struct weft_event *e = c->part[0];
     if (!*weft_event_infos[e->kind].more) return (struct weft_result_value){0};
-    return unless(e->more, e->kind == WEFT_EVENT_XOFF ? WEFT_NONE : UINT64_MAX);
+    return value_unless(e->more, e->kind == WEFT_EVENT_XOFF ? WEFT_NONE : UINT64_MAX);
 }
 /// The eight characters of a class-enable vector are kept until the next row.
 static struct weft_result_value event_detail(struct weft_result_cursor *c) {
@@ -110,10 +110,10 @@ static struct weft_result_value event_detail(struct weft_result_cursor *c) {
     return WEFT__RESULT_TEXT(weft__event_detail_text(c->part[0], c->state, DETAIL));
 }
 static struct weft_result_value event_cause(struct weft_result_cursor *c) {
-    return unless(((const struct weft_event *)c->part[0])->cause, 0);
+    return value_unless(((const struct weft_event *)c->part[0])->cause, 0);
 }
 static struct weft_result_value event_begins(struct weft_result_cursor *c) {
-    return unless(((const struct weft_event *)c->part[0])->begins, 0);
+    return value_unless(((const struct weft_event *)c->part[0])->begins, 0);
 }
 
 #define EVENT(field, kind, ...) WEFT_RESULT(struct weft_event, field, kind, __VA_ARGS__)

@@ -27,7 +27,7 @@ static unsigned priority_of(const struct weft_workload *w, uint32_t group) {
     return 0;
 }
 
-static struct weft_result_value throughput(struct weft_result_cursor *c) {
+static struct weft_result_value throughput_of(struct weft_result_cursor *c) {
     const struct weft_run *run = c->run;
     for (uint32_t e = 0; e < run->workload->rmas; e++)
         if (run->workload->rma[e].group == group_at(c)) return WEFT__RESULT_REAL(weft__report_rma_throughput(run, e));
@@ -94,7 +94,7 @@ static const struct weft_result_column groups_columns[] = {
     QUANTILES(slowdown, "slowdown", "slowdown_", "", REAL, SLOWDOWN),
     OF_GROUP(out_of_order, COUNT, "packets that came while an earlier one was missing"),
     OF_GROUP(out_of_order_placed, COUNT, "packets that came while an earlier one was missing, and were not discarded"),
-    WEFT_RESULT_CALL(throughput, "throughput_bps", REAL,
+    WEFT_RESULT_CALL(throughput_of, "throughput_bps", REAL,
                      "bits of payload that receivers have of the group, a second of the run; of remote memory access, "
                      "of the time in which "
                      "clients begin operations",

@@ -8,7 +8,7 @@ static bool has_jobs(const struct weft_run *run) {
     return run->workload->jobs > 0;
 }
 
-static struct weft_result_value number(struct weft_result_cursor *c) {
+static struct weft_result_value number_of(struct weft_result_cursor *c) {
     return WEFT__RESULT_WHOLE(c->at - 1);
 }
 /// Number of the job that rows belong to.
@@ -33,7 +33,8 @@ static bool next_job(struct weft_result_cursor *c) {
 
 #define STATS(field, kind, ...) WEFT_RESULT_AT(1, struct weft_job_stats, field, #field, kind, __VA_ARGS__)
 static const struct weft_result_column jobs_columns[] = {
-    WEFT_RESULT_CALL(number, "job", COUNT, "number of the job, in the order of the workload", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(number_of, "job", COUNT, "number of the job, in the order of the workload",
+                     .flags = WEFT_RESULT_KEY),
     STATS(name, TEXT, "name of the job's group"),
     STATS(ranks, COUNT, "ranks of the job"),
     WEFT_RESULT(struct weft_job, iterations, COUNT, "iterations that each rank is to do"),
@@ -165,7 +166,7 @@ const struct weft_result_table weft__results_job_admission = {
 // --- every iteration and collective -------------------------------------------------------------------------------
 
 /// The time between the two; none unless both have been reached.
-static weft_time_ps between(weft_time_ps start, weft_time_ps end) {
+static weft_time_ps time_between(weft_time_ps start, weft_time_ps end) {
     return start == WEFT_TIME_NEVER || end == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : end - start;
 }
 
@@ -208,7 +209,7 @@ static bool next_iteration(struct weft_result_cursor *c) {
     i->iteration = (uint32_t)i->at.item;
     i->start_ps = i->iteration ? o->iteration_end_ps[i->iteration - 1] : c->run->workload->job[i->at.job].start_ps;
     i->end_ps = o->iteration_end_ps[i->iteration];
-    i->time_ps = between(i->start_ps, i->end_ps);
+    i->time_ps = time_between(i->start_ps, i->end_ps);
     i->exposed_ps = i->end_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : o->iteration_exposed_ps[i->iteration];
     c->part[0] = i;
     return true;
@@ -361,7 +362,7 @@ static void fill_one(struct one *x, const struct weft_job *j, const struct weft_
     x->size = op->shape.bytes;
     x->start_ps = o->start_ps;
     x->end_ps = o->end_ps;
-    x->time_ps = between(o->start_ps, o->end_ps);
+    x->time_ps = time_between(o->start_ps, o->end_ps);
     x->algbw = x->time_ps && x->time_ps != WEFT_TIME_NEVER ? (double)x->size * 1e3 / (double)x->time_ps : NAN;
     x->busbw = x->algbw * weft_calc_bus_factor(op->goal, op->shape.ranks);
     x->exposed_ps = x->time_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : o->exposed_ps;

@@ -29,25 +29,25 @@ static struct weft_result_value name_of(struct weft_result_cursor *c) {
 }
 
 /// An amount of the watched quantity, if that is counted in `cells`.
-static struct weft_result_value amount(const struct weft_result_cursor *c, bool cells, bool limit) {
+static struct weft_result_value amount_of(const struct weft_result_cursor *c, bool cells, bool limit) {
     const struct weft__mechanism_row *row = c->part[0];
     bool known = row->is->watched && row->is->cells == cells && (row->use.limit || (!limit && row->use.nearest));
     return (struct weft_result_value){.known = known, .whole = limit ? row->use.limit : row->use.nearest};
 }
 static struct weft_result_value nearest_bytes(struct weft_result_cursor *c) {
-    return amount(c, false, false);
+    return amount_of(c, false, false);
 }
 static struct weft_result_value limit_bytes(struct weft_result_cursor *c) {
-    return amount(c, false, true);
+    return amount_of(c, false, true);
 }
 static struct weft_result_value nearest_cells(struct weft_result_cursor *c) {
-    return amount(c, true, false);
+    return amount_of(c, true, false);
 }
 static struct weft_result_value limit_cells(struct weft_result_cursor *c) {
-    return amount(c, true, true);
+    return amount_of(c, true, true);
 }
 
-static struct weft_result_value idle(struct weft_result_cursor *c) {
+static struct weft_result_value idle_text(struct weft_result_cursor *c) {
     const struct weft__mechanism_row *row = c->part[0];
     return (struct weft_result_value){.known = !row->use.acts, .text = row->is->nothing};
 }
@@ -57,7 +57,7 @@ static const struct weft_result_column mechanisms_columns[] = {
     WEFT_RESULT_CALL(name_of, "name", TEXT, "name of the mechanism", .flags = WEFT_RESULT_KEY),
     USE(devices, COUNT, "devices that are configured to use it"),
     USE(acts, COUNT, "how often it acted: pause frames, marks, messages, CNPs, marked cells, ..."),
-    WEFT_RESULT_CALL(idle, "idle", TEXT, "of a mechanism that never acted: what has not happened",
+    WEFT_RESULT_CALL(idle_text, "idle", TEXT, "of a mechanism that never acted: what has not happened",
                      .flags = WEFT_RESULT_SPARSE),
     WEFT_RESULT_CALL(
         nearest_bytes, "nearest_bytes", BYTES,

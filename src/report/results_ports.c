@@ -7,7 +7,7 @@
 
 enum { NAME = 256 };
 
-static struct weft_result_value number(struct weft_result_cursor *c) {
+static struct weft_result_value number_of(struct weft_result_cursor *c) {
     return WEFT__RESULT_WHOLE(c->at - 1);
 }
 
@@ -43,9 +43,9 @@ static struct weft_result_value port_name(struct weft_result_cursor *c) {
 }
 
 #define PORT_KEY                                                                                                       \
-    WEFT_RESULT_CALL(number, "port", COUNT, "number of the port", .references = "ports", .flags = WEFT_RESULT_KEY)
+    WEFT_RESULT_CALL(number_of, "port", COUNT, "number of the port", .references = "ports", .flags = WEFT_RESULT_KEY)
 static const struct weft_result_column ports_columns[] = {
-    WEFT_RESULT_CALL(number, "port", COUNT, "number of the port", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(number_of, "port", COUNT, "number of the port", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(port_name, "name", TEXT, "name of the port: leaf-0/4"),
     WEFT_RESULT_AT(2, struct port, node, "node", TEXT, "name of the port's node"),
     WEFT_RESULT_AT(2, struct port, layer, "layer", TEXT, "layer of the port's node: host, leaf, spine ..."),
@@ -186,7 +186,7 @@ static bool next_link(struct weft_result_cursor *c) {
 }
 
 #define LINK_COLUMNS                                                                                                   \
-    WEFT_RESULT_CALL(number, "link", COUNT, "number of the link", .flags = WEFT_RESULT_KEY),                           \
+    WEFT_RESULT_CALL(number_of, "link", COUNT, "number of the link", .flags = WEFT_RESULT_KEY),                        \
         WEFT_RESULT(struct weft_link_dcbx, lossless, PRIORITIES, "priorities with PFC in force at both ends")
 static const struct weft_result_column links_columns[] = {LINK_COLUMNS};
 const struct weft_result_table weft__results_links = {

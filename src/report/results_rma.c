@@ -15,7 +15,7 @@ struct access {
 };
 
 /// No value where no operation ended.
-static struct weft_rma_times known(struct weft_rma_times t) {
+static struct weft_rma_times known_times(struct weft_rma_times t) {
     const weft_time_ps never = WEFT_TIME_NEVER;
     return t.max_ps ? t : (struct weft_rma_times){never, never, never, never, never, never};
 }
@@ -27,7 +27,7 @@ static bool next_rma(struct weft_result_cursor *c) {
     if (c->at == w->rmas) return false;
     const struct weft_rma_outcome *o = &c->run->outcome->rma[c->at];
     *row = (struct access){w->group[w->rma[c->at].group], weft__report_rma_throughput(c->run, (uint32_t)c->at),
-                           known(o->latency), known(o->execution)};
+                           known_times(o->latency), known_times(o->execution)};
     c->part[0] = &w->rma[c->at];
     c->part[1] = o;
     c->part[2] = row;

@@ -12,7 +12,7 @@
 #include "base/units.h"
 
 /// Tables of one row: part 0 is the outcome, part 1 what `state` holds.
-static bool once(struct weft_result_cursor *c) {
+static bool next_once(struct weft_result_cursor *c) {
     c->part[0] = c->run->outcome;
     c->part[1] = c->state;
     return !c->at++;
@@ -45,10 +45,10 @@ static bool next_run(struct weft_result_cursor *c) {
                           .switches = run->topology->switches,
                           .links = run->topology->links};
     snprintf(head->digest, sizeof head->digest, "%016" PRIx64, run->outcome->digest);
-    return once(c);
+    return next_once(c);
 }
 
-static struct weft_result_value digest(struct weft_result_cursor *c) {
+static struct weft_result_value digest_of(struct weft_result_cursor *c) {
     return WEFT__RESULT_TEXT(((struct head *)c->state)->digest);
 }
 
@@ -74,7 +74,7 @@ static const struct weft_result_column run_columns[] = {
     HEAD(seed, COUNT, "run.seed, which all random numbers follow from"),
     OF_RUN(threads, COUNT, "worker threads"),
     WEFT_RESULT_CALL(
-        digest, "digest", TEXT,
+        digest_of, "digest", TEXT,
         "16 hex digits over every flow's completion and every counter; the same for any number of threads"),
     HEAD(end, TEXT,
          "why the run ended: done, until (the time run.until came), interrupted, stall, or time (the end of simulated "
@@ -242,7 +242,7 @@ const struct weft_result_table weft__results_config = {
 
 /// A relative name refers to another file in another folder. A blueprint is not a file, and its name is the same
 /// everywhere.
-static const char *absolute(const char *name, struct weft_arena *arena) {
+static const char *absolute_path(const char *name, struct weft_arena *arena) {
     if (!name || *name == '/' || weft_blueprint_find(name)) return name;
     char *folder = getcwd(NULL, 0);
     if (!folder) return name;
@@ -256,7 +256,7 @@ static bool next_source(struct weft_result_cursor *c) {
     const struct weft_scenario_source *source = weft_scenario_sources(c->run->scenario->file, &n);
     if (c->at == n) return false;
     struct weft_scenario_source *row = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *row);
-    *row = (struct weft_scenario_source){absolute(source[c->at].name, c->arena), source[c->at].text};
+    *row = (struct weft_scenario_source){absolute_path(source[c->at].name, c->arena), source[c->at].text};
     c->part[0] = row;
     c->at++;
     return true;
@@ -374,7 +374,7 @@ static bool next_connection(struct weft_result_cursor *c) {
         struct weft_connection_bytes *most = c->state = weft_arena_alloc(c->arena, 1, sizeof *most);
         *most = most_of_hosts(c->run);
     }
-    return once(c);
+    return next_once(c);
 }
 
 static struct weft_result_value connection_sender(struct weft_result_cursor *c) {
@@ -444,5 +444,5 @@ const struct weft_result_table weft__results_conservation = {
     .shape = WEFT_RESULT_OBJECT,
     .row = "bytes accounted for, of a run",
     WEFT_RESULT_COLUMNS(conservation_columns),
-    .next = once,
+    .next = next_once,
 };

@@ -22,8 +22,8 @@ static enum weft_status write_sqlite(void *context, struct weft_error *ret_error
 }
 
 /// Memory allocated meanwhile is freed at the end, because several threads may read a result.
-static enum weft_status enter(enum weft_status (*write)(void *context, struct weft_error *ret_error),
-                              struct writing *writing, struct weft_error *ret_error) {
+static enum weft_status enter_memory(enum weft_status (*write)(void *context, struct weft_error *ret_error),
+                                     struct writing *writing, struct weft_error *ret_error) {
     struct weft_memory *memory = NULL;
     enum weft_status status = weft_memory_enter(&memory, write, writing, ret_error);
     weft_memory_close(memory);
@@ -31,10 +31,10 @@ static enum weft_status enter(enum weft_status (*write)(void *context, struct we
 }
 
 enum weft_status weft_result_write_json(const struct weft_result *result, FILE *file, struct weft_error *ret_error) {
-    return enter(write_json, &(struct writing){.run = weft__result_run(result), .file = file}, ret_error);
+    return enter_memory(write_json, &(struct writing){.run = weft__result_run(result), .file = file}, ret_error);
 }
 
 enum weft_status weft_result_write_sqlite(const struct weft_result *result, const char *dir,
                                           struct weft_error *ret_error) {
-    return enter(write_sqlite, &(struct writing){.run = weft__result_run(result), .dir = dir}, ret_error);
+    return enter_memory(write_sqlite, &(struct writing){.run = weft__result_run(result), .dir = dir}, ret_error);
 }

@@ -77,8 +77,8 @@ static struct entry *list_entries(const struct weft_run *run, uint32_t *ret_n) {
 }
 
 /// Fills a bin from `n` flows of one group and bin.
-static void fill(struct weft__size_bin *bin, const struct weft_run *run, const struct entry *entry, uint32_t n,
-                 double *value) {
+static void fill_bin(struct weft__size_bin *bin, const struct weft_run *run, const struct entry *entry, uint32_t n,
+                     double *value) {
     *bin = (struct weft__size_bin){.group = run->workload->group[entry->group],
                                    .from_bytes = bin_begin(entry->bin),
                                    .below_bytes = bin_begin(entry->bin + 1),
@@ -102,7 +102,7 @@ struct weft__size_bin *weft__report_sizes(const struct weft_run *run, struct wef
     for (uint32_t at = 0, b = 0, end; at < flows; at = end) {
         for (end = at + 1; end < flows && !by_group_and_bin(&entry[at], &entry[end]);)
             end++;
-        fill(&bin[b++], run, &entry[at], end - at, value);
+        fill_bin(&bin[b++], run, &entry[at], end - at, value);
     }
     weft_memory_free(WEFT_MEMORY_RESULT, value, run->workload->flows * sizeof *value);
     weft_memory_free(WEFT_MEMORY_RESULT, entry, run->workload->flows * sizeof *entry);

@@ -139,7 +139,7 @@ struct weft_result_cursor *weft_result_next(struct weft_result_walk *walk) {
     }
 }
 
-static struct weft_result_value real(uint8_t type, double value) {
+static struct weft_result_value real_value(uint8_t type, double value) {
     if (type != WEFT_RESULT_REAL)
         return isfinite(value) ? weft__result_whole(type, (uint64_t)llround(value), UINT64_MAX)
                                : (struct weft_result_value){.type = type};
@@ -152,13 +152,13 @@ static struct weft_result_value of_histogram(uint8_t type, uint8_t source, const
                                       [WEFT_RESULT_FROM_P99] = .99,
                                       [WEFT_RESULT_FROM_P999] = .999};
     if (source == WEFT_RESULT_FROM_COUNTED) return weft__result_whole(type, h->n, UINT64_MAX);
-    if (source == WEFT_RESULT_FROM_MEAN) return real(type, weft_histogram_mean(h));
+    if (source == WEFT_RESULT_FROM_MEAN) return real_value(type, weft_histogram_mean(h));
     if (source == WEFT_RESULT_FROM_MAX) return weft__result_whole(type, h->max, UINT64_MAX);
     return weft__result_whole(type, weft_histogram_quantile(h, quantile[source]), UINT64_MAX);
 }
 
 struct weft_result_value weft__result_calculate(uint8_t type, uint8_t source, const void *at) {
-    if (source == WEFT_RESULT_FROM_DOUBLE) return real(type, *(const double *)at);
+    if (source == WEFT_RESULT_FROM_DOUBLE) return real_value(type, *(const double *)at);
     return of_histogram(type, source, at);
 }
 

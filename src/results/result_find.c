@@ -18,7 +18,7 @@ struct search {
     struct weft_result_found found;
 };
 
-static void suggest(struct search *s, const char *name, size_t length) {
+static void suggest_name(struct search *s, const char *name, size_t length) {
     struct weft_result_found *f = &s->found;
     if (f->names == NAMES) return;
     if (f->names && !strncmp(f->name[f->names - 1], name, length) && !f->name[f->names - 1][length]) return;
@@ -26,7 +26,7 @@ static void suggest(struct search *s, const char *name, size_t length) {
 }
 
 /// The parts of "fct_ps.mean" that the path contains from `at` on; *ret_rest: the remaining ones.
-static uint32_t match(const struct search *s, uint32_t at, const char *name, const char **ret_rest) {
+static uint32_t match_parts(const struct search *s, uint32_t at, const char *name, const char **ret_rest) {
     uint32_t n = 0;
     while (*name && at + n < s->parts) {
         size_t length = strcspn(name, ".");
@@ -43,8 +43,8 @@ static bool is_shown(const struct weft_result_table *table, const struct weft_re
 }
 
 /// The path reaches a column: its value, if the path ends there.
-static const struct weft_result_column *arrive(struct search *s, struct weft_result_cursor *row, uint32_t at,
-                                               const struct weft_result_column *column) {
+static const struct weft_result_column *arrive_at(struct search *s, struct weft_result_cursor *row, uint32_t at,
+                                                  const struct weft_result_column *column) {
     s->found.parts = at;
     s->found.names = 0;
     if (at < s->parts) return NULL;
@@ -89,7 +89,7 @@ static bool choose_row(struct search *s, struct weft_result_cursor *row, uint32_
         struct weft_result_value value = weft_result_value(row, key);
         const char *name = weft_result_text(&value, text, sizeof text);
         if (at < s->parts && !strcmp(name, s->part[at])) return true;
-        suggest(s, name, strlen(name));
+        suggest_name(s, name, strlen(name));
     }
     return false;
 }
@@ -133,7 +133,7 @@ static const struct weft_result_column *find_row(struct search *s, struct weft_r
     if (!there) return find_count(s, table, at);
     s->found.entries = 0;
     if (table->whole && s->subject) return find_in_answer(s, table->whole(), row.part[0], at + 1);
-    return single ? arrive(s, &row, at + 1, key + 1) : find_in(s, &row, table, at + keyed);
+    return single ? arrive_at(s, &row, at + 1, key + 1) : find_in(s, &row, table, at + keyed);
 }
 
 static bool is_merged(const struct search *s, const struct weft_result_table *table) {
@@ -152,7 +152,7 @@ static const struct weft_result_column *find_merged(struct search *s, struct wef
     struct weft_result_found inside = s->found;
     s->found = before;
     for (uint32_t i = 0; i < inside.names; i++)
-        suggest(s, inside.name[i], strlen(inside.name[i]));
+        suggest_name(s, inside.name[i], strlen(inside.name[i]));
     return NULL;
 }
 
@@ -165,10 +165,10 @@ static const struct weft_result_column *find_in(struct search *s, struct weft_re
     for (uint32_t i = 0; i < table->columns; i++) {
         const struct weft_result_column *c = &table->column[i];
         if (!is_shown(table, c)) continue;
-        uint32_t n = match(s, at, c->name, &rest);
-        if (!*rest || (at < s->parts && was_called(s, at, c))) return arrive(s, row, at + (n ? n : 1), c);
+        uint32_t n = match_parts(s, at, c->name, &rest);
+        if (!*rest || (at < s->parts && was_called(s, at, c))) return arrive_at(s, row, at + (n ? n : 1), c);
         if (n > deepest) s->found.names = 0;
-        if (n >= deepest) suggest(s, rest, strcspn(rest, "."));
+        if (n >= deepest) suggest_name(s, rest, strcspn(rest, "."));
         if (n > deepest) s->found.parts = at + (deepest = n);
     }
     bool top = table == s->answer->table[0];
@@ -183,7 +183,7 @@ static const struct weft_result_column *find_in(struct search *s, struct weft_re
             const struct weft_result_column *column = find_merged(s, top ? NULL : row, t, at);
             if (column || s->found.parts > at) return column;
         } else {
-            suggest(s, name, strlen(name));
+            suggest_name(s, name, strlen(name));
         }
     }
     return NULL;

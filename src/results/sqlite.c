@@ -83,7 +83,7 @@ static void write_schema(struct writer *w) {
     weft__text_stream_free(&stream);
 }
 
-static int bind(sqlite3_stmt *s, int k, const struct weft_result_value *v) {
+static int bind_value(sqlite3_stmt *s, int k, const struct weft_result_value *v) {
     char text[32];
     if (!v->known) return sqlite3_bind_null(s, k);
     if (v->type == WEFT_RESULT_REAL) return sqlite3_bind_double(s, k, v->real);
@@ -150,12 +150,12 @@ static void insert_rows(struct writer *w, sqlite3_stmt *s, const struct insert *
     for (uint32_t r = first; r < first + rows; r++) {
         if (w->to->numbered) weft__database_bound(&w->db, sqlite3_bind_int64(s, k++, run + 1));
         for (uint32_t i = 0; i < in->table->columns && w->db.status == SQLITE_OK; i++)
-            weft__database_bound(&w->db, bind(s, k++, &in->value[(size_t)r * in->table->columns + i]));
+            weft__database_bound(&w->db, bind_value(s, k++, &in->value[(size_t)r * in->table->columns + i]));
     }
     weft__database_step(&w->db, s);
 }
 
-static void flush(struct writer *w, struct insert *in, uint32_t run, uint32_t rows) {
+static void flush_rows(struct writer *w, struct insert *in, uint32_t run, uint32_t rows) {
     uint32_t each = rows == ROWS_A_STATEMENT ? rows : 1;
     sqlite3_stmt **s = each == 1 ? &in->one : &in->many;
     if (rows && !*s) *s = prepare_insert(w, in->table, each);
@@ -172,10 +172,10 @@ static void write_rows(struct writer *w, struct insert *in, uint32_t run) {
     while (w->db.status == SQLITE_OK && (row = weft_result_next(&walk))) {
         keep_row(in, row, rows++);
         if (rows < ROWS_A_STATEMENT) continue;
-        flush(w, in, run, rows);
+        flush_rows(w, in, run, rows);
         rows = 0;
     }
-    flush(w, in, run, rows);
+    flush_rows(w, in, run, rows);
     weft_arena_free(arena);
 }
 

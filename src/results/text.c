@@ -32,8 +32,8 @@ static void print_line(FILE *file, const struct cells *c, const char *const *tex
     putc('\n', file);
 }
 
-static const char *shown(const struct weft_result_column *column, const struct weft_result_value *value, char *text,
-                         size_t size) {
+static const char *shown_value(const struct weft_result_column *column, const struct weft_result_value *value,
+                               char *text, size_t size) {
     static const enum weft__quantity quantity[WEFT_RESULT_TYPES] = {
         [WEFT_RESULT_TIME] = WEFT__TIME, [WEFT_RESULT_BYTES] = WEFT__BYTES, [WEFT_RESULT_RATE] = WEFT__RATE};
     if (!value->known || !(column->flags & WEFT_RESULT_EXACT)) return weft_result_shown(value, text, size);
@@ -56,7 +56,7 @@ void weft_answer_text_table(FILE *file, const struct weft_answer *answer, const 
         for (uint32_t i = 0; i < c.columns; i++) {
             char text[64];
             struct weft_result_value value = weft_result_value(row, c.column[i]);
-            add_cell(&c, i, shown(c.column[i], &value, text, sizeof text));
+            add_cell(&c, i, shown_value(c.column[i], &value, text, sizeof text));
         }
     for (uint32_t at = 0; c.n > c.columns && at < c.n; at += c.columns)
         print_line(file, &c, &c.text[at]);

@@ -31,15 +31,15 @@ struct murmur3_state {
     uint32_t peer_id[]; ///< [ports]
 };
 
-static uint32_t rotate(uint32_t x, unsigned bits) {
+static uint32_t rotate_left(uint32_t x, unsigned bits) {
     return x << bits | x >> (32 - bits);
 }
 
-static uint32_t murmur3(const uint32_t key[static 3], uint32_t seed) {
+static uint32_t murmur3_hash(const uint32_t key[static 3], uint32_t seed) {
     uint32_t h = seed;
     for (unsigned i = 0; i < 3; i++) {
-        h ^= rotate(key[i] * 0xcc9e2d51u, 15) * 0x1b873593u;
-        h = rotate(h, 13) * 5 + 0xe6546b64u;
+        h ^= rotate_left(key[i] * 0xcc9e2d51u, 15) * 0x1b873593u;
+        h = rotate_left(h, 13) * 5 + 0xe6546b64u;
     }
     return weft_route_mix(h ^ 12);
 }
@@ -85,7 +85,7 @@ static uint32_t murmur3_choose(void *state, const void *conf, const struct weft_
              dport = qp->destination_port ? qp->destination_port : (uint32_t)c->destination_port;
     const uint32_t key[3] = {address_of(id_of(s, data ? qp->src : qp->dst)), address_of(id_of(s, p->dst)),
                              data ? sport | dport << 16 : dport | sport << 16};
-    uint32_t wanted = murmur3(key, s->id) % query->ports;
+    uint32_t wanted = murmur3_hash(key, s->id) % query->ports;
     for (uint32_t i = 0; i < query->ports; i++)
         if (rank_of(s, query, i) == wanted) return i;
     return 0;

@@ -90,8 +90,8 @@ static uint32_t least_of_sample(struct load_aware_state *s, const struct weft_ro
 }
 
 /// The candidate drawn, or the last one taken if that is emptier.
-static uint32_t remember(struct load_aware_state *s, const struct weft_route_query *query,
-                         const struct weft_route_queues *queues, uint32_t index) {
+static uint32_t remember_choice(struct load_aware_state *s, const struct weft_route_query *query,
+                                const struct weft_route_queues *queues, uint32_t index) {
     uint32_t last = weft__route_find(query, s->last);
     if (last != WEFT_NONE && depth_of(query, queues, last) < depth_of(query, queues, index)) index = last;
     s->last = query->port[index];
@@ -108,7 +108,7 @@ static uint32_t load_aware_choose(void *state, const void *conf, const struct we
     if (!kept)
         index = c->samples && c->samples < query->ports ? least_of_sample(s, query, queues, (uint32_t)c->samples)
                                                         : least_of_all(s, query, queues);
-    if (!kept && c->memory) index = remember(s, query, queues, index);
+    if (!kept && c->memory) index = remember_choice(s, query, queues, index);
     if (flowlet) weft__flowlets_note(flowlet, query, index);
     return index;
 }

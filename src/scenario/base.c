@@ -88,7 +88,7 @@ enum weft_status weft__scenario_over(const struct weft_tree *base, const struct 
 }
 
 /// `name` as seen from the folder of `path`.
-static const char *beside(const char *path, const char *name, struct weft_arena *arena) {
+static const char *path_beside(const char *path, const char *name, struct weft_arena *arena) {
     const char *slash = strrchr(path, '/');
     if (*name == '/' || !slash) return name;
     return weft_arena_format(arena, "%.*s/%s", (int)(slash - path), path, name);
@@ -105,7 +105,7 @@ static enum weft_status on_base(struct weft_scenario_file *file, const char *pat
     if (depth == BASES_MAX)
         return WEFT_REFUSE(error, base->place, "base: more than %d files based on one another", BASES_MAX);
     const struct weft_blueprint *blueprint = weft_blueprint_find(base->text);
-    path = blueprint ? blueprint->name : beside(path, base->text, arena);
+    path = blueprint ? blueprint->name : path_beside(path, base->text, arena);
     struct weft_tree *below;
     const struct weft_tree *ground;
     if (!file->stored && !blueprint && access(path, R_OK))

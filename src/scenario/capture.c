@@ -29,7 +29,7 @@ static const struct weft_param rows[] = {
                 "1812); a bridge changes neither. A DSF and a Clique each count as one router"),
 };
 
-static const char *check(const void *conf, char *text, size_t size) {
+static const char *capture_check(const void *conf, char *text, size_t size) {
     const struct weft_capture_conf *c = conf;
     char from[32], until[32];
     if (!*c->file) return "file is empty; expected a name such as capture.pcapng";
@@ -45,4 +45,4 @@ static const char *check(const void *conf, char *text, size_t size) {
     return text;
 }
 const struct weft_param_table weft_capture_table =
-    WEFT_PARAM_TABLE_CHECKED("capture", struct weft_capture_conf, rows, check);
+    WEFT_PARAM_TABLE_CHECKED("capture", struct weft_capture_conf, rows, capture_check);

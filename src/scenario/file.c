@@ -159,8 +159,8 @@ static const struct weft_tree *take_section(struct weft_scenario_file *file, con
     return section && section->type != WEFT_TREE_NULL ? section : NULL;
 }
 
-static enum weft_status fill(struct weft_scenario_file *file, const struct weft_tree *root, const char *const *settings,
-                             uint32_t n_settings, struct weft_error *ret_error) {
+static enum weft_status fill_file(struct weft_scenario_file *file, const struct weft_tree *root,
+                                  const char *const *settings, uint32_t n_settings, struct weft_error *ret_error) {
     if (root->type != WEFT_TREE_MAP)
         return WEFT_REFUSE(ret_error, root->place, "expected a scenario: a map with topology, workload, ...");
     file->based = weft_tree_find(root, "base") != NULL;
@@ -247,7 +247,7 @@ static enum weft_status read_source(void *context, struct weft_error *ret_error)
     file->is_stored = s->stored;
     enum weft_status status = s->text ? add_file(file, s->name, s->text, s->size, &root, ret_error)
                                       : weft__scenario_read(file, s->name, &root, ret_error);
-    if (!status) status = fill(file, root, s->settings, s->n_settings, ret_error);
+    if (!status) status = fill_file(file, root, s->settings, s->n_settings, ret_error);
     if (status)
         weft_arena_free(file->arena); // the file itself is in it
     else

@@ -6,7 +6,7 @@
 #include "weft/param.h"
 
 /// What follows "name." in the path; NULL: the path does not begin with it.
-static const char *after(const char *path, const char *name) {
+static const char *path_after(const char *path, const char *name) {
     size_t n = strlen(name);
     return !strncmp(path, name, n) && path[n] == '.' ? path + n + 1 : NULL;
 }
@@ -15,7 +15,7 @@ static const struct weft_param *row_at(const struct weft_param_table *table, con
     for (uint32_t i = 0; i < table->n; i++) {
         const struct weft_param *row = &table->rows[i], *found = NULL;
         const void *field = (const char *)conf + row->offset;
-        const char *rest = after(path, row->name);
+        const char *rest = path_after(path, row->name);
         if (row->type == WEFT_PARAM_SECTION) {
             found = rest ? row_at(row->table, field, rest) : NULL;
         } else if (row->type == WEFT_PARAM_MODEL) {
@@ -31,10 +31,10 @@ static const struct weft_param *row_at(const struct weft_param_table *table, con
 }
 
 const struct weft_param *weft_scenario_row(const struct weft_scenario *scenario, const char *path) {
-    const char *rest = after(path, "fabric");
+    const char *rest = path_after(path, "fabric");
     if (rest && scenario->fabric.model) return row_at(scenario->fabric.model->params, scenario->fabric.conf, rest);
     for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS; k++)
-        if ((rest = after(path, weft__device_sections[k])))
+        if ((rest = path_after(path, weft__device_sections[k])))
             return row_at(weft__device_section_table(k), weft__device_section_conf(&scenario->device[0], k), rest);
     return NULL;
 }

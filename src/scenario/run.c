@@ -55,7 +55,7 @@ static const struct weft_param run_rows[] = {
 
 #define SAMPLE_INTERVAL_MIN_PS (100 * WEFT_PS_PER_NS)
 
-static const char *check(const void *conf, char *text, size_t size) {
+static const char *run_check(const void *conf, char *text, size_t size) {
     const struct weft_run_conf *c = conf;
     (void)text;
     (void)size;
@@ -65,4 +65,5 @@ static const char *check(const void *conf, char *text, size_t size) {
     return "sample_interval is below 100ns: more samples than packets; expected 0s (none) or at least 100ns";
 }
 
-const struct weft_param_table weft_run_table = WEFT_PARAM_TABLE_CHECKED("run", struct weft_run_conf, run_rows, check);
+const struct weft_param_table weft_run_table =
+    WEFT_PARAM_TABLE_CHECKED("run", struct weft_run_conf, run_rows, run_check);

@@ -70,7 +70,7 @@ struct bind {
 };
 
 /// Notes a mistake; binding goes on with the next section, to find more.
-static enum weft_status take(struct bind *b, const struct weft_error *own) {
+static enum weft_status take_mistake(struct bind *b, const struct weft_error *own) {
     if (own->status && b->mistakes) weft__mistakes_add(b->mistakes, own);
     if (own->status && b->error && !b->error->status) *b->error = *own;
     return own->status;
@@ -80,7 +80,7 @@ static enum weft_status take(struct bind *b, const struct weft_error *own) {
     ({                                                                                                                 \
         struct weft_error own_ = {0};                                                                                  \
         WEFT_REFUSE(&own_, place, __VA_ARGS__);                                                                        \
-        take(b, &own_);                                                                                                \
+        take_mistake(b, &own_);                                                                                        \
     })
 
 static enum weft_status load_params(struct bind *b, const struct weft_param_table *table, const struct weft_tree *tree,
@@ -89,12 +89,12 @@ static enum weft_status load_params(struct bind *b, const struct weft_param_tabl
 }
 
 /// The status of two parts: the first that failed.
-static enum weft_status worse(enum weft_status first, enum weft_status second) {
+static enum weft_status worse_status(enum weft_status first, enum weft_status second) {
     return first ? first : second;
 }
 
 /// "clos" of "some/where/clos.yaml".
-static const char *stem(struct weft_arena *arena, const char *path) {
+static const char *stem_of(struct weft_arena *arena, const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
     name = weft_arena_format(arena, "%.*s", dot && dot != name ? (int)(dot - name) : (int)strlen(name), name);
     return weft__text_shown(name, arena);
@@ -109,7 +109,7 @@ static enum weft_status load_head(struct bind *b) {
     struct weft__scenario_head head;
     enum weft_status status = load_params(b, &weft__scenario_table, b->root, "", &head);
     if (status) return status;
-    b->scenario->name = *head.name ? head.name : stem(b->arena, b->scenario->path);
+    b->scenario->name = *head.name ? head.name : stem_of(b->arena, b->scenario->path);
     b->scenario->about = head.about;
     return WEFT_OK;
 }
@@ -135,8 +135,8 @@ static enum weft_status load_device(struct bind *b, struct weft_device_conf *dev
     for (uint32_t i = 0; i < WEFT__DEVICE_SECTIONS; i++) {
         char child_path[WEFT__PATH_MAX];
         weft__path_join(child_path, sizeof child_path, path, weft__device_sections[i]);
-        status = worse(status, load_params(b, weft__device_section_table(i), tree[i] ? tree[i] : &empty, child_path,
-                                           weft__device_section_conf(device, i)));
+        status = worse_status(status, load_params(b, weft__device_section_table(i), tree[i] ? tree[i] : &empty,
+                                                  child_path, weft__device_section_conf(device, i)));
     }
     return status;
 }
@@ -150,7 +150,7 @@ static enum weft_status over_default(struct bind *b, const struct weft_tree *ent
     struct weft_tree *merged;
     struct weft_error own = {0};
     if (!weft_tree_override(base, over, b->arena, &merged, &own)) *ret_tree = merged;
-    return take(b, &own);
+    return take_mistake(b, &own);
 }
 
 /// Notes which sections `own` has, an entry of `devices` or the scenario itself. Settings of the command line apply to
@@ -205,7 +205,7 @@ static enum weft_status load_devices(struct bind *b) {
     status = load_device(b, &device[0], b->root, tree, "");
     note_sections(&device[0], b->root);
     for (uint32_t i = 0; i < n; i++)
-        status = worse(status, load_device_entry(b, list->child[i], i, &device[i + 1]));
+        status = worse_status(status, load_device_entry(b, list->child[i], i, &device[i + 1]));
     return status;
 }
 
@@ -219,8 +219,8 @@ static enum weft_status load_workload(struct bind *b) {
     for (uint32_t i = 0; i < n; i++) {
         char path[WEFT__PATH_MAX];
         snprintf(path, sizeof path, "workload.%u", i);
-        status = worse(status, weft__model_load_all(WEFT_KIND_WORKLOAD, NULL, list->child[i], path,
-                                                    &b->scenario->workload[i], b->arena, b->mistakes, b->error));
+        status = worse_status(status, weft__model_load_all(WEFT_KIND_WORKLOAD, NULL, list->child[i], path,
+                                                           &b->scenario->workload[i], b->arena, b->mistakes, b->error));
     }
     return status;
 }
@@ -237,22 +237,22 @@ static enum weft_status load_fabric(struct bind *b) {
     enum weft_status status = weft_fabric_load(b->root, b->arena, &b->scenario->fabric, &own);
     if (!status) status = weft_fabric_expand(b->root, &b->scenario->fabric, b->arena, &b->root, &own);
     b->scenario->tree = b->root;
-    return take(b, &own);
+    return take_mistake(b, &own);
 }
 
 /// Every section, even after a mistake in one: the user sees them all at once.
 static enum weft_status bind_all(struct bind *b) {
     enum weft_status status = load_head(b); // with an unknown key a section may be there under another name
-    status = worse(status, load_fabric(b));
-    if (!status || weft__tree_section(b->root, "topology")) status = worse(status, load_topology(b));
-    status = worse(status, load_devices(b));
-    status = worse(status, load_workload(b));
-    status =
-        worse(status, load_params(b, &weft_run_table, weft__tree_section(b->root, "run"), "run", &b->scenario->run));
+    status = worse_status(status, load_fabric(b));
+    if (!status || weft__tree_section(b->root, "topology")) status = worse_status(status, load_topology(b));
+    status = worse_status(status, load_devices(b));
+    status = worse_status(status, load_workload(b));
+    status = worse_status(
+        status, load_params(b, &weft_run_table, weft__tree_section(b->root, "run"), "run", &b->scenario->run));
     b->scenario->control_tree = weft__tree_section(b->root, "control");
-    status = worse(status, load_params(b, &weft_control_table, weft__tree_section(b->root, "control"), "control",
-                                       &b->scenario->control));
-    return worse(status, load_capture(b));
+    status = worse_status(status, load_params(b, &weft_control_table, weft__tree_section(b->root, "control"), "control",
+                                              &b->scenario->control));
+    return worse_status(status, load_capture(b));
 }
 
 /// The file's tree, overridden by its variant and then by the settings.
@@ -286,7 +286,7 @@ static enum weft_status bind_variant(const struct weft_scenario_file *file, uint
     scenario->case_name = file->variant[variant].case_name;
     struct weft_error own = {0};
     struct bind overriding = {.scenario = scenario, .arena = arena, .error = &own};
-    if (apply_overrides(&overriding, file, variant)) return take(b, &own);
+    if (apply_overrides(&overriding, file, variant)) return take_mistake(b, &own);
     b->root = overriding.root;
     return bind_all(b);
 }

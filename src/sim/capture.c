@@ -263,12 +263,12 @@ struct line {
     uint32_t other;
 };
 
-static void put(void *context, const void *bytes, size_t n) {
+static void send_bytes(void *context, const void *bytes, size_t n) {
     const struct line *line = context;
     line->ranks->send(line->ranks, line->other, bytes, n);
 }
 
-static void get(void *context, void *bytes, size_t n) {
+static void receive_bytes(void *context, void *bytes, size_t n) {
     const struct line *line = context;
     line->ranks->receive(line->ranks, line->other, bytes, n);
 }
@@ -277,14 +277,14 @@ void weft__capture_hand_over(const struct weft__capture *c) {
     const struct weft__engine *e = &c->net->engine;
     struct line line = {e->conf.ranks, 0};
     for (uint32_t w = e->own_first; w < e->own_end; w++)
-        weft__spool_send(&c->spool[w], put, &line);
+        weft__spool_send(&c->spool[w], send_bytes, &line);
 }
 
 void weft__capture_take_over(const struct weft__capture *c, uint32_t rank) {
     const struct weft__engine *e = &c->net->engine;
     struct line line = {e->conf.ranks, rank};
     for (uint32_t w = 0; w < e->conf.workers; w++)
-        if (weft__exchange_rank_of(e, w) == rank) weft__spool_receive(&c->spool[w], get, &line);
+        if (weft__exchange_rank_of(e, w) == rank) weft__spool_receive(&c->spool[w], receive_bytes, &line);
 }
 
 void weft__capture_free(struct weft__capture *c) {

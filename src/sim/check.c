@@ -200,7 +200,7 @@ static const struct weft_model_conf *retry_of(const struct weft_scenario *scenar
     return node->role == WEFT_NODE_HOST ? &conf->host.retry : &conf->sw.retry;
 }
 
-static bool retries(const struct weft_scenario *scenario) {
+static bool any_retries(const struct weft_scenario *scenario) {
     for (uint32_t d = 0; d < scenario->devices; d++) {
         const struct weft_device_conf *device = &scenario->device[d];
         if (((const struct weft_retry_ops *)device->host.retry.model->ops)->replays) return true;
@@ -212,7 +212,7 @@ static bool retries(const struct weft_scenario *scenario) {
 /// The two ends of a link must handle bit errors in the same way, and do so for frames of one port.
 static enum weft_status check_retry(const struct weft_scenario *scenario, const struct weft_topology *t,
                                     struct weft_error *ret_error) {
-    if (!retries(scenario)) return WEFT_OK;
+    if (!any_retries(scenario)) return WEFT_OK;
     for (uint32_t p = 0; p < t->ports; p++) {
         const struct weft_node_info *node = &t->node[t->port[p].node], *far = &t->node[t->port[t->port[p].peer].node];
         const struct weft_model_conf *retry = retry_of(scenario, node), *other = retry_of(scenario, far);

@@ -10,7 +10,7 @@
 #include "weft/sfc.h"
 
 /// The priorities for which a node's ports grant credit.
-static uint8_t granted(const struct weft_device_conf *device, const struct weft_node_info *node) {
+static uint8_t granted_priorities(const struct weft_device_conf *device, const struct weft_node_info *node) {
     return weft_credit_grants(weft__credit_of(device, node));
 }
 
@@ -57,7 +57,7 @@ static weft_bytes holds_most(const struct weft_device_conf *device, const struct
 static enum weft_status check_room(const struct weft_device_conf **devices, const struct weft_topology *t, uint32_t n,
                                    uint32_t frame_bytes, weft_rate_bps host_rate, struct weft_error *ret_error) {
     const struct weft_node_info *node = &t->node[n];
-    uint8_t grants = granted(devices[n], node);
+    uint8_t grants = granted_priorities(devices[n], node);
     for (uint32_t k = 0; grants && k < node->ports; k++) {
         uint32_t port = node->port0 + k;
         weft_bytes grant = weft__credit_granted(t, devices, frame_bytes, t->port[port].peer);
@@ -113,7 +113,7 @@ enum weft_status weft__check_credit(const struct weft_scenario *scenario, const 
     for (uint32_t d = 0; d < scenario->devices; d++) {
         static const struct weft_node_info role[] = {{.role = WEFT_NODE_HOST}, {.role = WEFT_NODE_SWITCH}};
         for (uint32_t k = 0; k < 2; k++) {
-            uint8_t grants = granted(&scenario->device[d], &role[k]);
+            uint8_t grants = granted_priorities(&scenario->device[d], &role[k]);
             if (grants && !chosen) chosen = weft__credit_of(&scenario->device[d], &role[k]);
             priorities |= grants;
         }

@@ -216,7 +216,7 @@ static enum weft_status open_file(const char *path, FILE **ret_file, struct weft
 }
 
 /// Checks that all ranks have come this far and run the same program. A rank that has not reports so when it ends.
-static enum weft_status meet(struct weft_ranks *ranks, struct weft_error *ret_error) {
+static enum weft_status meet_ranks(struct weft_ranks *ranks, struct weft_error *ret_error) {
     struct weft_ranks_word mine = {.layout = own.sum}, word[WEFT__IMAGE_RANKS_MAX];
     if (!ranks) return WEFT_OK;
     enum weft_status status = weft__ranks_meet(ranks, &mine, word, ret_error);
@@ -245,10 +245,10 @@ static enum weft_status read_file(const char *path, struct weft_ranks *ranks, st
     FILE *file = NULL;
     enum weft_status status = ranks && ranks->self ? WEFT_OK : open_file(path, &file, ret_error);
     if (!status) status = open_image(ranks, ret_error);
-    if (!status) status = meet(ranks, ret_error);
+    if (!status) status = meet_ranks(ranks, ret_error);
     if (!status) status = read_image(ranks, file, path, ret_note, ret_error);
     if (file) fclose(file);
-    return status ? status : meet(ranks, ret_error);
+    return status ? status : meet_ranks(ranks, ret_error);
 }
 
 enum weft_status weft_checkpoint_read(const char *path, const struct weft_checkpoint_program *program,

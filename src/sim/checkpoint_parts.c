@@ -21,13 +21,13 @@ struct line {
     bool cut;       ///< the end was missing
 };
 
-static bool put(const struct line *line, const void *bytes, size_t n) {
+static bool put_bytes(const struct line *line, const void *bytes, size_t n) {
     if (line->file) return fwrite(bytes, 1, n, line->file) == n;
     line->ranks->send(line->ranks, 0, bytes, n);
     return true;
 }
 
-static bool get(const struct line *line, void *bytes, size_t n) {
+static bool get_bytes(const struct line *line, void *bytes, size_t n) {
     if (line->file) return fread(bytes, 1, n, line->file) == n;
     line->ranks->receive(line->ranks, 0, bytes, n);
     return true;
@@ -38,7 +38,7 @@ static bool get(const struct line *line, void *bytes, size_t n) {
 static ssize_t write_frames(void *cookie, const char *bytes, size_t n) {
     for (size_t at = 0; at < n; at += FRAME_BYTES) {
         uint32_t frame = n - at < FRAME_BYTES ? (uint32_t)(n - at) : FRAME_BYTES;
-        if (!put(cookie, &frame, sizeof frame) || !put(cookie, bytes + at, frame)) return -1;
+        if (!put_bytes(cookie, &frame, sizeof frame) || !put_bytes(cookie, bytes + at, frame)) return -1;
     }
     return (ssize_t)n;
 }
@@ -56,7 +56,7 @@ static bool write_part(struct line *line, const void *note, size_t note_bytes) {
     }
     free(room);
     uint32_t end = written ? 0 : FAILED;
-    written &= put(line, &end, sizeof end);
+    written &= put_bytes(line, &end, sizeof end);
     errno = why;
     return written;
 }
@@ -113,7 +113,8 @@ void weft__parts_fail(struct weft_ranks *ranks, FILE *file) {
 static bool next_frame(struct line *line) {
     uint32_t n = 0;
     if (line->ended) return false;
-    bool whole = get(line, &n, sizeof n) && n <= FRAME_BYTES && (!n || get(line, line->frame, n)), there = whole && n;
+    bool whole = get_bytes(line, &n, sizeof n) && n <= FRAME_BYTES && (!n || get_bytes(line, line->frame, n)),
+         there = whole && n;
     line->cut |= !whole;
     line->at = 0;
     line->n = there ? n : 0;

@@ -238,7 +238,7 @@ static double interval_s(const struct weft__coast *c, uint32_t q) {
 }
 
 /// Watches the queue pair from now on.
-static void watch(struct weft__coast *c, uint32_t q, weft_time_ps now) {
+static void watch_qp(struct weft__coast *c, uint32_t q, weft_time_ps now) {
     struct coaster *own = &c->coaster[q];
     const struct weft_qp_sender *s = &c->net->hosts.sender[q];
     own->state = RUNS;
@@ -306,7 +306,7 @@ static weft_time_ps stop_coasting(struct weft__coast *c, uint32_t q, weft_time_p
 static void run_on(struct weft__coast *c, uint32_t q, weft_time_ps now) {
     weft_time_ps next = stop_coasting(c, q, now);
     ops_of(c, q)->release(c->net, node_of(c, q), q, next);
-    watch(c, q, now);
+    watch_qp(c, q, now);
 }
 
 /// Relative to what it should have sent since it has been watched; one packet more or less is no deviation.
@@ -320,7 +320,7 @@ static void judge_audit(struct weft__coast *c, uint32_t q, weft_time_ps now) {
     weft__skips_judge(c->skips, deviation_of(c, q));
     assert(c->audited);
     c->audited--;
-    watch(c, q, now);
+    watch_qp(c, q, now);
 }
 
 /// It has been watched for long enough, and has enough left to send.
@@ -338,7 +338,7 @@ static void begin_to_coast(struct weft__coast *c, uint32_t q, weft_time_ps now) 
     struct coaster *own = &c->coaster[q];
     double deviation = deviation_of(c, q);
     bool audited = c->skips->audits > 0;
-    watch(c, q, now);
+    watch_qp(c, q, now);
     own->state = audited ? AUDITED : COASTS;
     if (audited) {
         c->skips->audits--;
@@ -352,7 +352,7 @@ static void begin_to_coast(struct weft__coast *c, uint32_t q, weft_time_ps now) 
 }
 
 /// Advances by a period in which the rate changed from its previous value to the present one.
-static void advance(struct weft__coast *c, uint32_t q, double seconds) {
+static void advance_qp(struct weft__coast *c, uint32_t q, double seconds) {
     struct coaster *own = &c->coaster[q];
     double before = own->sent;
     assert(seconds >= 0 && own->wire > 0);
@@ -370,11 +370,11 @@ static bool look_at(struct weft__coast *c, uint32_t q, weft_time_ps now) {
         if (called || own->is_new ||
             c->net->hosts.receiver[q].marked || // the receiver signals a mark as early as it may
             !is_free(c, q, true)) {
-            watch(c, q, now);
+            watch_qp(c, q, now);
             return false;
         }
         if (may_coast(c, q, now) && deviation_of(c, q) > c->net->scenario->run.steady_error)
-            watch(c, q, now); // it did not send what it should have: watch again
+            watch_qp(c, q, now); // it did not send what it should have: watch again
         else if (may_coast(c, q, now))
             begin_to_coast(c, q, now);
         return packets_left(c, q) > 2 * margin_of(c, q);
@@ -413,7 +413,7 @@ weft_time_ps weft__coast_look(struct weft__coast *c) {
     for (uint32_t q = 0; q < c->net->qps; q++) {
         struct coaster *own = &c->coaster[q];
         if (!own->active) continue;
-        advance(c, q, seconds);
+        advance_qp(c, q, seconds);
         soon |= look_at(c, q, now);
         if (own->state == COASTS) wakes = q;
         // A flow that runs its last packets will not coast again.
@@ -454,7 +454,7 @@ static const char *refuse_node(const struct weft__network *net, uint32_t i) {
     return route->choose ? "a route model that keeps a state (switch.route)" : NULL;
 }
 
-static const char *refuse(const struct weft__network *net) {
+static const char *why_refused(const struct weft__network *net) {
     if (net->round_trips) return "round trips are measured (run.round_trips)";
     for (uint32_t i = 0; i < net->topology->nodes; i++) {
         const char *refused = refuse_node(net, i);
@@ -482,7 +482,7 @@ static void find_paths(struct weft__coast *c, bool back) {
 
 struct weft__coast *weft__coast_new(struct weft__skips *skips, const char **ret_refused) {
     struct weft__network *net = skips->net;
-    *ret_refused = refuse(net);
+    *ret_refused = why_refused(net);
     if (*ret_refused) return NULL;
     struct weft__coast *c = weft_arena_alloc(net->arena_qp, 1, sizeof *c);
     *c = (struct weft__coast){.skips = skips, .net = net, .outcome = skips->outcome, .wait_ps = LOOK_PS};

@@ -266,7 +266,7 @@ static enum weft_status check_send(struct weft_drive *d, const struct weft_send 
 }
 
 /// A timer of the host's node was set. The host of a callback is rescheduled when it continues.
-static void reschedule(struct weft_drive *d, uint32_t host) {
+static void reschedule_host(struct weft_drive *d, uint32_t host) {
     if (d->inside && host == d->host) return;
     if (weft__engine_ran_until(&net_of(d)->engine))
         weft__engine_reschedule(&net_of(d)->engine, d->driver.host[host].node);
@@ -282,9 +282,9 @@ struct request {
 };
 
 /// Uses the drive's own memory. If that runs out in the middle of an operation, the drive is unusable.
-static enum weft_status enter(struct weft_drive *d,
-                              enum weft_status (*act)(void *context, struct weft_error *ret_error),
-                              struct request *request, struct weft_error *ret_error) {
+static enum weft_status enter_drive(struct weft_drive *d,
+                                    enum weft_status (*act)(void *context, struct weft_error *ret_error),
+                                    struct request *request, struct weft_error *ret_error) {
     if (d->failed) return FAIL(WEFT_ERROR_SYSTEM, "out of memory");
     if (!d->open) return FAIL(WEFT_ERROR_INPUT, "the drive is finished");
     request->drive = d;
@@ -303,14 +303,14 @@ static enum weft_status do_send(void *context, struct weft_error *ret_error) {
     r->flow = add_flow(d, r->send, start);
     add_qp(d, r->send, r->flow, start);
     net_of(d)->engine.conf.work++;
-    reschedule(d, r->send->src);
+    reschedule_host(d, r->send->src);
     return WEFT_OK;
 }
 
 enum weft_status weft_drive_send(struct weft_drive *d, const struct weft_send *send, uint32_t *ret_flow,
                                  struct weft_error *ret_error) {
     struct request r = {.send = send};
-    enum weft_status status = enter(d, do_send, &r, ret_error);
+    enum weft_status status = enter_drive(d, do_send, &r, ret_error);
     if (!status && ret_flow) *ret_flow = r.flow;
     return status;
 }
@@ -320,7 +320,7 @@ static void add_due(struct weft_drive *d, uint32_t host, weft_time_ps time, enum
     struct weft__driven *own = &d->driver.host[host];
     struct weft__due due = {time, d->serial++, event, what};
     weft__driven_add_due(own, &net_of(d)->engine.node[own->node].timers, &due);
-    reschedule(d, host);
+    reschedule_host(d, host);
 }
 
 static uint32_t add_timer(struct weft_drive *d, struct listener listener) {
@@ -356,7 +356,7 @@ enum weft_status weft_drive_at(struct weft_drive *d, uint32_t host, weft_time_ps
                                void *context, struct weft_error *ret_error) {
     if (!callback) return FAIL(WEFT_ERROR_INPUT, "nobody to call back");
     struct request r = {.host = host, .time = time, .listener = {callback, context}};
-    return enter(d, do_at, &r, ret_error);
+    return enter_drive(d, do_at, &r, ret_error);
 }
 
 static enum weft_status do_cancel(void *context, struct weft_error *ret_error) {
@@ -379,7 +379,7 @@ static enum weft_status do_cancel(void *context, struct weft_error *ret_error) {
 }
 
 enum weft_status weft_drive_cancel(struct weft_drive *d, uint32_t flow, struct weft_error *ret_error) {
-    return enter(d, do_cancel, &(struct request){.flow = flow}, ret_error);
+    return enter_drive(d, do_cancel, &(struct request){.flow = flow}, ret_error);
 }
 
 void weft_drive_stop(struct weft_drive *d) {
@@ -625,7 +625,7 @@ enum weft_status weft_drive_run(struct weft_drive *d, weft_time_ps until, enum w
     if (d->inside) return FAIL(WEFT_ERROR_INPUT, "a callback cannot run the drive that calls it");
     d->until_ps = net_of(d)->engine.pause_ps = until;
     d->stop = false;
-    enum weft_status status = enter(d, do_run, &(struct request){0}, ret_error);
+    enum weft_status status = enter_drive(d, do_run, &(struct request){0}, ret_error);
     if (status) return status;
     if (!d->over) note_end(d, d->stop ? WEFT_DRIVE_STOPPED : ends[end_of(d)]);
     if (ret_end) *ret_end = d->end;
@@ -642,7 +642,7 @@ static void leave_unread(struct weft_drive *d) {
 }
 
 /// Frees everything but the result.
-static void release(struct weft_drive *d) {
+static void release_drive(struct weft_drive *d) {
     for (uint32_t h = 0; h < d->simulation->topology->hosts; h++)
         weft__driven_deinit(&d->driver.host[h]);
     for (uint32_t k = 0; k < WEFT__WORKERS_MAX; k++)
@@ -669,7 +669,7 @@ static enum weft_status do_finish(void *context, struct weft_error *ret_error) {
     leave_unread(d);
     enum weft_status status = weft__run_end(&d->run, &outcome, ret_error);
     f->result = weft__result_new(d->simulation, w, outcome);
-    release(d);
+    release_drive(d);
     return status;
 }
 
@@ -678,7 +678,7 @@ enum weft_status weft_drive_finish(struct weft_drive *d, struct weft_result **re
     *ret_result = NULL;
     if (d->inside) return FAIL(WEFT_ERROR_INPUT, "a callback cannot finish the drive that calls it");
     struct finishing f = {0};
-    enum weft_status status = enter(d, do_finish, &f.request, ret_error);
+    enum weft_status status = enter_drive(d, do_finish, &f.request, ret_error);
     if (!f.result || d->failed) return status;
     d->open = false;
     weft__result_own(f.result, d->memory);

@@ -129,8 +129,8 @@ static void pass_looks(struct weft__network *net, weft_time_ps time) {
     }
 }
 
-static void skip(struct weft__fast_forward *f, const struct weft__mark *before, const struct weft__mark *now,
-                 uint32_t times) {
+static void skip_stretch(struct weft__fast_forward *f, const struct weft__mark *before, const struct weft__mark *now,
+                         uint32_t times) {
     struct weft__network *net = f->net;
     assert(times && before->time_ps < now->time_ps);
     struct weft__stretch stretch = {before->time_ps, now->time_ps, f->skips.skipped_ps, times};
@@ -231,7 +231,7 @@ static const struct learned *find_stored(const struct lessons *lessons, const ui
     return NULL;
 }
 
-static void learn(struct lessons *lessons, const struct position *p) {
+static void learn_position(struct lessons *lessons, const struct position *p) {
     for (uint32_t i = 0; i < lessons->n; i++)
         if (is_same(lessons->learned[i].all, p->all)) return;
     if (lessons->n == LEARNED_MAX) return;
@@ -336,7 +336,7 @@ static bool find_position(struct tracker *t, const struct weft__fingerprint *pro
 }
 
 /// The compared states differed, so compare most later ones no more. (An iteration takes longer than the comparison.)
-static void miss(struct tracker *t) {
+static void note_miss(struct tracker *t) {
     if (!t->within) return;
     if (t->misses < MISSES_MAX) t->misses++;
     if (t->misses <= MISSES_FREE) return;
@@ -358,10 +358,10 @@ static bool take_mark(struct weft__fast_forward *f, struct tracker *t, uint64_t 
 }
 
 /// The programs are at the tracker's target. True: something was skipped, so they no longer are.
-static bool compare(struct weft__fast_forward *f, struct tracker *t, uint64_t at, weft_time_ps now) {
+static bool compare_marks(struct weft__fast_forward *f, struct tracker *t, uint64_t at, weft_time_ps now) {
     if (!take_mark(f, t, at, now)) return false;
     struct found found = find_stretch(f, t);
-    if (!found.before && t->mark[f->exact ? 1 : 2].counted.arena) miss(t);
+    if (!found.before && t->mark[f->exact ? 1 : 2].counted.arena) note_miss(t);
     uint32_t times = found.before ? count_times(f, &found, &t->mark[0]) : 0;
     if (!times) return false;
     t->misses = 0;
@@ -374,14 +374,14 @@ static bool compare(struct weft__fast_forward *f, struct tracker *t, uint64_t at
     }
     if (found.error > f->outcome->error) f->outcome->error = found.error;
     f->outcome->remembered += found.remembered;
-    if (!f->exact) learn(t->lessons, t->target);
-    skip(f, &found.before->counted, &t->mark[0].counted, times);
+    if (!f->exact) learn_position(t->lessons, t->target);
+    skip_stretch(f, &found.before->counted, &t->mark[0].counted, times);
     if (found.keeps_looks) pass_looks(f->net, times * (t->mark[0].counted.time_ps - found.before->counted.time_ps));
     return true;
 }
 
-static bool look(struct weft__fast_forward *f, struct tracker *t, const struct weft__fingerprint *programs,
-                 weft_time_ps now) {
+static bool look_at_tracker(struct weft__fast_forward *f, struct tracker *t, const struct weft__fingerprint *programs,
+                            weft_time_ps now) {
     const struct weft__program *first = first_program(f->net);
     weft_time_ps true_now = now + f->skips.skipped_ps;
     uint64_t at = t->within ? (uint64_t)first->iteration << 32 | first->turn : first->iteration;
@@ -391,13 +391,13 @@ static bool look(struct weft__fast_forward *f, struct tracker *t, const struct w
     bool here = find_position(t, programs, at, true_now);
     if (t->audit_until && here && at >= t->audit_until) judge_audit(f, t, true_now);
     if (is_auditing(f) || !here) return false;
-    if (!t->pass) return compare(f, t, at, now);
+    if (!t->pass) return compare_marks(f, t, at, now);
     t->pass--;
     return false;
 }
 
 /// The network is at rest.
-static void rest(struct weft__fast_forward *f) {
+static void rest_network(struct weft__fast_forward *f) {
     struct weft__network *net = f->net;
     if (f->over || !first_program(net) || !weft__engine_is_empty(&net->engine)) return;
     weft_time_ps now = weft__engine_tally(&net->engine).last_ps;
@@ -406,10 +406,10 @@ static void rest(struct weft__fast_forward *f) {
     all = within;
     for (uint32_t k = 0; k < 2; k++)
         weft__fingerprint_mix(&all, within.within[k]);
-    if (look(f, &f->tracker[ITERATIONS], &all, now)) {
+    if (look_at_tracker(f, &f->tracker[ITERATIONS], &all, now)) {
         start_anew(&f->tracker[ITERATIONS]);
         if (f->tracker[WITHIN].position) start_anew(&f->tracker[WITHIN]);
-    } else if (!f->over && f->tracker[WITHIN].position && look(f, &f->tracker[WITHIN], &within, now)) {
+    } else if (!f->over && f->tracker[WITHIN].position && look_at_tracker(f, &f->tracker[WITHIN], &within, now)) {
         start_anew(&f->tracker[WITHIN]); // an iteration remains one, including what was skipped of it
     }
 }
@@ -433,7 +433,7 @@ static const char *refuse_boxes(const struct weft__network *net, bool exact) {
 }
 
 /// Why nothing can be skipped in this run, whatever its network does.
-static const char *refuse(const struct weft__run *run) {
+static const char *why_refused(const struct weft__run *run) {
     const struct weft__network *net = &run->net;
     const struct weft_run_conf *conf = &net->scenario->run;
     if (!net->programs && conf->fast_forward == WEFT_FAST_FORWARD_EXACT)
@@ -501,7 +501,7 @@ static void free_all(struct weft__fast_forward *f) {
     weft__store_free(&f->store);
 }
 
-static enum weft_status start(struct weft__run *run, struct weft_error *error) {
+static enum weft_status start_skipping(struct weft__run *run, struct weft_error *error) {
     struct weft__network *net = &run->net;
     const struct weft_run_conf *conf = &net->scenario->run;
     if (run->options.ranks && run->options.ranks->self)
@@ -514,7 +514,7 @@ static enum weft_status start(struct weft__run *run, struct weft_error *error) {
         .later = 1,
     };
     net->outcome->fast_forward = f->outcome;
-    f->outcome->refused = refuse(run);
+    f->outcome->refused = why_refused(run);
     f->over = f->outcome->refused != NULL;
     if (f->over) return WEFT_OK;
     weft__skips_init(&f->skips, net);
@@ -537,7 +537,7 @@ static enum weft_status start(struct weft__run *run, struct weft_error *error) {
 
 enum weft_status weft__fast_forward_start(struct weft__run *run, struct weft_error *error) {
     if (run->net.scenario->run.fast_forward == WEFT_FAST_FORWARD_OFF) return WEFT_OK;
-    enum weft_status status = start(run, error);
+    enum weft_status status = start_skipping(run, error);
     if (status && run->fast_forward) free_all(run->fast_forward);
     return status;
 }
@@ -562,7 +562,7 @@ bool weft__fast_forward_on(struct weft__run *run) {
         return true;
     }
     look_later(f);
-    rest(f);
+    rest_network(f);
     engine->conf.rests = !f->over;
     if (f->steps && !is_auditing(f)) {
         weft_time_ps next = weft__steps_look(f->steps);

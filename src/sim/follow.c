@@ -102,7 +102,7 @@ void weft__follow_collect(struct weft__network *net) {
     net->follow_node = NULL;
 }
 
-static void release(struct weft_follow_log *log) {
+static void release_log(struct weft_follow_log *log) {
     weft__follow_pool_deinit(&log->pool);
     for (uint32_t i = 0; i < log->ranks; i++)
         weft__rank_log_release(&log->rank[i]);
@@ -111,11 +111,11 @@ static void release(struct weft_follow_log *log) {
 }
 
 void weft__follow_free(struct weft__network *net) {
-    if (net->following) release(net->following->log);
+    if (net->following) release_log(net->following->log);
 }
 
 void weft_follow_free(struct weft_follow *follow) {
-    if (follow->log) release(follow->log);
+    if (follow->log) release_log(follow->log);
     follow->log = NULL;
 }
 
@@ -234,11 +234,11 @@ struct by_port {
     uint64_t *at; ///< [ports + 1]
     struct weft_followed *followed;
 };
-static void count(void *context, const struct weft_followed *f) {
+static void count_frame(void *context, const struct weft_followed *f) {
     struct by_port *p = context;
     p->at[f->port + 1]++;
 }
-static void place(void *context, const struct weft_followed *f) {
+static void place_frame(void *context, const struct weft_followed *f) {
     struct by_port *p = context;
     p->followed[p->at[f->port]++] = *f;
 }
@@ -249,7 +249,7 @@ struct weft_followed_list weft_follow_list(const struct weft_follow *follow, str
     if (!log) return list;
     struct by_port p = {.at = weft_arena_alloc(arena, log->ports + (size_t)1, sizeof *p.at)};
     for (uint32_t n = 0; n < log->nodes; n++)
-        each_of(log, n, count, &p);
+        each_of(log, n, count_frame, &p);
     for (uint32_t i = 0; i < log->ports; i++)
         p.at[i + 1] += p.at[i];
     list.n = p.at[log->ports];
@@ -258,7 +258,7 @@ struct weft_followed_list weft_follow_list(const struct weft_follow *follow, str
         list.first[i] = p.at[i];
     p.followed = weft_arena_alloc(arena, list.n, sizeof *p.followed);
     for (uint32_t n = 0; n < log->nodes; n++)
-        each_of(log, n, place, &p);
+        each_of(log, n, place_frame, &p);
     list.followed = p.followed;
     return list;
 }

@@ -21,19 +21,19 @@ struct path {
     bool cells; ///< it crosses a fabric of cells
 };
 
-static weft_time_ps occupancy(const struct weft__lone_hop *h, uint64_t bytes) {
+static weft_time_ps hop_time(const struct weft__lone_hop *h, uint64_t bytes) {
     return weft__speed_time(h->speed, bytes);
 }
 
 /// The time of a frame, with preamble and gap.
 static weft_time_ps frame_time(const struct weft__lone_hop *h, uint32_t bytes) {
-    return weft_wire_round(h->wire, occupancy(h, bytes + h->wire->overhead_bytes));
+    return weft_wire_round(h->wire, hop_time(h, bytes + h->wire->overhead_bytes));
 }
 
 /// The time of several frames with these bytes in total. Times are in whole ns and the rounding of each frame is
 /// unknown, so the maximum is assumed.
 static weft_time_ps frames_time(const struct weft__lone_hop *h, uint64_t bytes, uint64_t frames) {
-    weft_time_ps time = occupancy(h, bytes + frames * h->wire->overhead_bytes);
+    weft_time_ps time = hop_time(h, bytes + frames * h->wire->overhead_bytes);
     if (h->wire->serialisation == WEFT_SERIALISATION_EXACT) return time;
     return time > frames * 1000 ? time - frames * 1000 : 0;
 }
@@ -41,9 +41,9 @@ static weft_time_ps frames_time(const struct weft__lone_hop *h, uint64_t bytes, 
 /// When a frame that leaves hop h at `done` (gap included) can start on the next hop.
 static weft_time_ps next_start(const struct weft__lone_hop *h, weft_time_ps reach, weft_time_ps done, uint32_t bytes) {
     if (h->cut_through && bytes > WEFT__HEADER)
-        return done - occupancy(h, bytes + WEFT_WIRE_OVERHEAD) + occupancy(h, WEFT__PREAMBLE + WEFT__HEADER) + reach;
+        return done - hop_time(h, bytes + WEFT_WIRE_OVERHEAD) + hop_time(h, WEFT__PREAMBLE + WEFT__HEADER) + reach;
     uint64_t gap = h->wire->overhead_bytes > WEFT__PREAMBLE ? h->wire->overhead_bytes - WEFT__PREAMBLE : 0;
-    return done - weft_wire_round(h->wire, occupancy(h, gap)) + reach;
+    return done - weft_wire_round(h->wire, hop_time(h, gap)) + reach;
 }
 
 /// Whether this switch may send packets of one queue pair to the host by several ports.
@@ -67,7 +67,7 @@ static void find_path(const struct weft__forwarding *forwarding, uint32_t src, u
         const struct weft__box *box = weft__box_of(&t->node[node]);
         struct weft__lone_hop *in = ret->hops ? &ret->hop[ret->hops - 1] : NULL;
         struct weft__lone_frame frame = {.node = node, .dst = dst, .bytes = bytes, .crossed = crossed};
-        frame.rest_ps = in && bytes > WEFT__HEADER ? occupancy(in, bytes - WEFT__HEADER) : 0;
+        frame.rest_ps = in && bytes > WEFT__HEADER ? hop_time(in, bytes - WEFT__HEADER) : 0;
         struct weft__crossing crossing;
         crossed = box->cross && box->cross(forwarding, &frame, &crossing);
         if (crossed) {
@@ -86,7 +86,7 @@ static void find_path(const struct weft__forwarding *forwarding, uint32_t src, u
         uint32_t port = t->node[node].port0 + k;
         struct weft__lone_hop *h = &ret->hop[ret->hops++];
         *h = weft__lone_hop_of(forwarding, port);
-        if (h->members > 1) h->reach_ps += (h->members - 1u) * occupancy(h, bytes + WEFT__PREAMBLE);
+        if (h->members > 1) h->reach_ps += (h->members - 1u) * hop_time(h, bytes + WEFT__PREAMBLE);
         ret->alone &= h->members < 2 && h->speed.byte_den == 1;
         node = t->port[t->port[port].peer].node;
         packet.port = (uint16_t)(t->port[port].peer - t->node[node].port0);

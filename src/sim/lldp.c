@@ -132,8 +132,8 @@ static bool is_new(const struct weft_dcbx_difference *d, const struct weft_dcbx_
 }
 
 /// Fills in what follows from `speaks` and `hears`.
-static void judge(struct weft_link_dcbx *l, const struct weft_link_info *link, const struct weft_dcbx_end end[2],
-                  struct weft_arena *arena) {
+static void judge_link(struct weft_link_dcbx *l, const struct weft_link_info *link, const struct weft_dcbx_end end[2],
+                       struct weft_arena *arena) {
     struct weft_dcbx_operation operation[2];
     struct notes notes = {.n = 0};
     for (unsigned k = 0; k < 2; k++) {
@@ -173,7 +173,7 @@ struct weft_link_dcbx *weft_links_negotiate(const struct weft_scenario *scenario
             links[i].speaks[k] = device[t->port[port].node]->dcbx.enabled;
         }
         links[i].hears[0] = links[i].hears[1] = links[i].speaks[0] && links[i].speaks[1];
-        judge(&links[i], &t->link[i], end, arena);
+        judge_link(&links[i], &t->link[i], end, arena);
     }
     return links;
 }
@@ -193,7 +193,7 @@ struct weft_link_dcbx *weft__lldp_collect(const struct weft__network *net, struc
             links[i].sent[k] = l ? l->sent : 0;
             links[i].received[k] = l ? l->received : 0;
         }
-        judge(&links[i], &t->link[i], end, arena);
+        judge_link(&links[i], &t->link[i], end, arena);
     }
     return links;
 }

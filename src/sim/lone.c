@@ -398,7 +398,7 @@ static weft_time_ps next_action(struct weft__lone *x, uint32_t *ret_plane) {
 
 // --- a flow -------------------------------------------------------------------------------------------------------
 
-static void forget(struct weft__lone *x) {
+static void forget_flow(struct weft__lone *x) {
     for (uint32_t i = 0; i < x->touches; i++) {
         struct line *line = &x->line[x->touched[i]];
         *line = (struct line){.hop = line->hop, .known = true};
@@ -472,7 +472,7 @@ static weft_time_ps follow_flow(struct weft__lone *x, uint32_t less) {
     weft_time_ps end = 0;
     for (uint32_t q = 0; q < x->senders; q++)
         if (x->sender[q].end_ps > end) end = x->sender[q].end_ps;
-    forget(x);
+    forget_flow(x);
     return x->unreachable || end > WEFT_TIME_MAX ? WEFT_TIME_NEVER : end;
 }
 
@@ -490,7 +490,7 @@ static uint64_t find_head(const struct weft__lone *x) {
 }
 
 /// A long flow, if its time grows evenly with its packets; 0: it does not.
-static weft_time_ps extend(struct weft__lone *x, uint32_t packets) {
+static weft_time_ps extend_flow(struct weft__lone *x, uint32_t packets) {
     uint64_t head = find_head(x);
     uint64_t step = x->parts * (x->senders > FRAMES_WHOLE / TURNS ? TURNS / 6 : TURNS);
     if (!step || packets < head + 4 * step) return 0;
@@ -529,7 +529,7 @@ weft_time_ps weft__lone_fct(struct weft__lone *x, const struct weft__lone_flow *
     x->host = &x->forwarding.device[t->host[flow->flow->src]]->host;
     x->transport = x->host->transport.model->ops;
     bool even = !weft__lone_draws(&x->forwarding, flow) || never_waits(x);
-    weft_time_ps time = frames > FRAMES_WHOLE && even ? extend(x, packets) : 0;
+    weft_time_ps time = frames > FRAMES_WHOLE && even ? extend_flow(x, packets) : 0;
     return time || frames > FRAMES_MAX ? time : follow_flow(x, 0);
 }
 

@@ -30,8 +30,9 @@ static struct weft__network find_exits(const struct weft_scenario *scenario, con
 }
 
 /// Traces a packet between the hosts of a flow; the packet has all but its destination.
-static void trace(const struct weft__forwarding *forwarding, const struct weft__network *net, const struct weft_flow *f,
-                  uint32_t plane, struct weft_packet packet, struct weft_arena *arena, struct weft_path *path) {
+static void trace_packet(const struct weft__forwarding *forwarding, const struct weft__network *net,
+                         const struct weft_flow *f, uint32_t plane, struct weft_packet packet, struct weft_arena *arena,
+                         struct weft_path *path) {
     const struct weft_topology *t = forwarding->t;
     bool back = packet.kind != WEFT_PACKET_DATA;
     uint32_t src = (back ? f->dst : f->src) + plane * t->network[0].hosts;
@@ -101,7 +102,8 @@ struct weft_path *weft__paths_trace(const struct weft_scenario *scenario, const 
                 .priority = f->priority & 7u,
             };
             uint32_t turn = at_src[f->src]++;
-            trace(&forwarding, &net, f, (f->plane ? f->plane - 1u : turn) % planes, packet, arena, &path[*ret_paths]);
+            trace_packet(&forwarding, &net, f, (f->plane ? f->plane - 1u : turn) % planes, packet, arena,
+                         &path[*ret_paths]);
             ++*ret_paths;
         }
     }

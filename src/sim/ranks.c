@@ -71,7 +71,8 @@ enum weft_status weft__ranks_begin(struct weft__run *run, struct weft_error *ret
 
 // --- what goes with packets ---------------------------------------------------------------------------------------
 
-static uint32_t give(void *context, const struct weft_packet *p, unsigned char *room, const unsigned char **ret) {
+static uint32_t give_record(void *context, const struct weft_packet *p, unsigned char *room,
+                            const unsigned char **ret) {
     struct weft__network *net = context;
     const struct weft__shared *shared;
     uint32_t n = 0;
@@ -90,7 +91,7 @@ static bool has_companions(const struct weft__network *net) {
     return has;
 }
 
-static void take(void *context, const struct weft_packet *p, const unsigned char *bytes, uint32_t n) {
+static void take_record(void *context, const struct weft_packet *p, const unsigned char *bytes, uint32_t n) {
     struct weft__network *net = context;
     const struct weft__shared *shared;
     if (p->kind != WEFT_PACKET_CONTROL) {
@@ -107,7 +108,7 @@ enum weft_status weft__ranks_part(struct weft__run *run, struct weft_error *ret_
     struct weft_ranks_word *word = calloc(ranks->n, sizeof *word);
     if (!word) weft_memory_fail();
     struct weft__companions *companions = weft_arena_alloc(net->arena_qp, 1, sizeof *companions);
-    *companions = (struct weft__companions){.context = net, .give = give, .take = take};
+    *companions = (struct weft__companions){.context = net, .give = give_record, .take = take_record};
     if (has_companions(net)) net->engine.conf.companions = companions;
     struct weft_ranks_word own = {.layout = weft__image_layout(), .threads = run->options.threads};
     enum weft_status status = weft__ranks_meet(ranks, &own, word, ret_error);

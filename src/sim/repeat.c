@@ -191,7 +191,7 @@ void weft__mark_take_again(const struct weft__skips *s, weft_time_ps now, const 
 // --- what is counted again ----------------------------------------------------------------------------------------
 
 /// Rounded to the nearest integer.
-static uint64_t scale(uint64_t counted, struct weft__ratio r) {
+static uint64_t scale_count(uint64_t counted, struct weft__ratio r) {
     return (uint64_t)(((unsigned __int128)counted * r.times + r.of / 2) / r.of);
 }
 
@@ -201,18 +201,18 @@ static void repeat_counters(struct weft__network *net, const struct weft__mark *
             const struct weft_counters *was = counters_at(before, i, p);
             struct weft_counters now = counters_of(net, i, p), *own = weft_outcome_at(net->outcome, i, p);
             struct weft__port_queue *q = queue_of(net, i, p);
-#define X(field, type, sai, help) own->field += scale(now.field - was->field, r);
+#define X(field, type, sai, help) own->field += scale_count(now.field - was->field, r);
             WEFT_PRIORITY_COUNTERS(X)
 #undef X
             if (!q) continue;
-            q->tx_packets += scale(now.tx_packets - was->tx_packets, r);
-            q->tx_bytes += scale(now.tx_bytes - was->tx_bytes, r);
+            q->tx_packets += scale_count(now.tx_packets - was->tx_packets, r);
+            q->tx_bytes += scale_count(now.tx_bytes - was->tx_bytes, r);
         }
 }
 
 static void repeat_count(void *context, uint64_t *count) {
     struct box_counts *c = context;
-    *count += scale(*count - weft__mark_count_in(c->mark, c->at++), c->ratio);
+    *count += scale_count(*count - weft__mark_count_in(c->mark, c->at++), c->ratio);
 }
 
 static void repeat_boxes(struct weft__network *net, const struct weft__mark *before, struct weft__ratio r) {
@@ -230,7 +230,7 @@ static void repeat_flows(const struct weft__skips *s, const struct weft__mark *b
     for (uint32_t i = 0; i < s->net->outcome->flows; i++) {
         struct weft_flow_outcome *now = &s->net->outcome->flow[i];
         const struct weft_flow_outcome *was = &before->flow[i];
-#define X(name) now->name += (__typeof__(now->name))scale(now->name - was->name, r);
+#define X(name) now->name += (__typeof__(now->name))scale_count(now->name - was->name, r);
         FLOW_COUNTERS(X)
 #undef X
         note_true(&now->end_ps, s->skipped_ps);
@@ -247,20 +247,20 @@ static void repeat_histogram(struct weft_histogram *h, const struct weft_histogr
     more.sum = (uint64_t)sum;
     more.sum_high = (uint64_t)(sum >> 64);
     for (uint32_t i = 0; i < WEFT_HISTOGRAM_BUCKETS; i++)
-        more.n += more.bucket[i] = scale(h->bucket[i] - before->bucket[i], r);
+        more.n += more.bucket[i] = scale_count(h->bucket[i] - before->bucket[i], r);
     weft_histogram_merge(h, &more);
 }
 
 /// The amount in flight stays the same.
 static void repeat_tally(struct weft__network *net, const struct weft__mark *before, struct weft__ratio r) {
     struct weft__tally now = weft__engine_tally(&net->engine), *own = &net->engine.worker[0].tally;
-    weft_bytes delivered = scale(now.delivered_bytes - before->tally.delivered_bytes, r);
-    weft_bytes dropped = scale(now.dropped_bytes - before->tally.dropped_bytes, r);
+    weft_bytes delivered = scale_count(now.delivered_bytes - before->tally.delivered_bytes, r);
+    weft_bytes dropped = scale_count(now.dropped_bytes - before->tally.dropped_bytes, r);
     own->injected_bytes += delivered + dropped;
     own->delivered_bytes += delivered;
     own->dropped_bytes += dropped;
     for (uint32_t c = 0; c < WEFT__COUNTS_MAX; c++)
-        own->count[c] += scale(now.count[c] - before->tally.count[c], r);
+        own->count[c] += scale_count(now.count[c] - before->tally.count[c], r);
 }
 
 void weft__skips_repeat(struct weft__skips *s, const struct weft__mark *before, struct weft__ratio ratio) {

@@ -503,7 +503,7 @@ enum weft_end weft__network_end(const struct weft__network *net) {
     return due ? WEFT_END_TIME : WEFT_END_STALL;
 }
 
-static void collect(struct weft__run *run) {
+static void collect_run(struct weft__run *run) {
     struct weft__network *net = &run->net;
     struct weft_outcome *o = net->outcome;
     weft__fast_forward_settle(run);
@@ -614,7 +614,7 @@ static bool is_ordered(const struct weft__network *net) {
     return true;
 }
 
-static enum weft_status assemble(struct weft__run *run, struct weft_error *ret_error) {
+static enum weft_status assemble_run(struct weft__run *run, struct weft_error *ret_error) {
     struct weft__network *net = &run->net;
     net->device = weft_device_confs(net->scenario, net->topology, net->arena_switch);
     for (uint32_t h = 0; h < net->topology->hosts; h++)
@@ -671,13 +671,13 @@ enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenar
         .arena_qp = weft_arena_new(WEFT_MEMORY_QP),
         .events_max = options->record ? (uint32_t)scenario->run.events_max : 0,
     };
-    status = assemble(run, ret_error);
+    status = assemble_run(run, ret_error);
     if (status) weft__run_end(run, NULL, NULL);
     run->assembled_s = run->saved_s = weft__clock_s(CLOCK_MONOTONIC);
     return status;
 }
 
-static void measure(struct weft__run *run) {
+static void measure_run(struct weft__run *run) {
     struct weft__network *net = &run->net;
     struct weft_outcome *o = net->outcome;
     o->threads = net->engine.conf.workers;
@@ -686,7 +686,7 @@ static void measure(struct weft__run *run) {
     for (uint32_t r = 1; r < o->ranks; r++)
         o->cpu_s += o->rank[r].cpu_s;
     double ran_s = weft__clock_s(CLOCK_MONOTONIC);
-    collect(run);
+    collect_run(run);
     if (run->options.profile) {
         o->phase_s[WEFT_PHASE_SETUP] = run->assembled_s - run->begun_s;
         o->phase_s[WEFT_PHASE_COLLECT] = weft__clock_s(CLOCK_MONOTONIC) - ran_s;
@@ -739,7 +739,7 @@ enum weft_status weft__run_end(struct weft__run *run, struct weft_outcome **ret_
     struct weft_outcome *o = net->outcome;
     enum weft_status status = WEFT_OK, wrong = WEFT_OK;
     if (ret_outcome) {
-        measure(run);
+        measure_run(run);
         if (net->capture) status = weft__capture_finish(net->capture, o, ret_error);
         struct rusage usage;
         getrusage(RUSAGE_SELF, &usage);

@@ -14,8 +14,8 @@ static bool hosts_differ(const struct weft_scenario *c) {
     return differ;
 }
 
-static enum weft_status make(struct weft_simulation *s, const struct weft_scenario_file *file, uint32_t variant,
-                             bool counts, struct weft_error *ret_error) {
+static enum weft_status fill_simulation(struct weft_simulation *s, const struct weft_scenario_file *file,
+                                        uint32_t variant, bool counts, struct weft_error *ret_error) {
     enum weft_status status = weft_scenario_new(file, variant, &s->scenario, ret_error);
     if (status) return status;
     struct weft_scenario *c = s->scenario;
@@ -40,7 +40,7 @@ static enum weft_status make_simulation(void *context, struct weft_error *ret_er
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_TOPOLOGY);
     struct weft_simulation *s = weft_arena_alloc(arena, 1, sizeof *s);
     s->arena = arena;
-    enum weft_status status = make(s, order->file, order->variant, order->counts, ret_error);
+    enum weft_status status = fill_simulation(s, order->file, order->variant, order->counts, ret_error);
     if (status)
         weft_simulation_free(s);
     else

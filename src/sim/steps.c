@@ -211,7 +211,7 @@ static struct memo *memo_anew(struct weft__steps *s, const struct weft__fingerpr
 }
 
 /// Also stores what was counted since the mark.
-static const struct memo *remember(struct weft__steps *s, const struct plan *plan, weft_time_ps now) {
+static const struct memo *remember_plan(struct weft__steps *s, const struct plan *plan, weft_time_ps now) {
     struct weft__fingerprint kinds = kinds_of(s);
     struct memo *m = memo_anew(s, &kinds);
     for (uint64_t i = 0; i < s->rings; i++) {
@@ -293,7 +293,7 @@ static bool may_watch(struct weft__steps *s, const struct lane_at *at) {
     return at->lane->index + (WEFT__LANE_SEEN + 1) * ring->stride + LAST_STEPS < ring->end;
 }
 
-static bool watch(struct weft__steps *s, const struct lane_at *at) {
+static bool watch_lane(struct weft__steps *s, const struct lane_at *at) {
     (void)s;
     *at->watch = (struct weft__lane_watch){.next = at->lane->index + 1, .stride = at->ring->stride};
     at->lane->watch = at->watch;
@@ -346,7 +346,7 @@ static void begin_to_watch(struct weft__steps *s, weft_time_ps now) {
     if (!for_lanes(s, may_watch)) return;
     for (uint64_t i = 0; s->known && i < s->rings; i++) // at the end of an operation, steps differ
         if (s->ring[i].period != s->known->period[i]) s->known = NULL;
-    for_lanes(s, watch);
+    for_lanes(s, watch_lane);
     s->since_ps = now;
     s->wanted = WEFT__LANE_SEEN;
     s->deviation = INFINITY;
@@ -513,7 +513,8 @@ static bool skip_lane(struct weft__steps *s, const struct lane_at *at) {
 }
 
 /// What was counted since the mark continues at the same rate.
-static void skip(struct weft__steps *s, const struct plan *plan, const struct weft__mark *mark, weft_time_ps counted) {
+static void skip_plan(struct weft__steps *s, const struct plan *plan, const struct weft__mark *mark,
+                      weft_time_ps counted) {
     struct weft__network *net = s->net;
     weft_time_ps time = (weft_time_ps)plan->time_ps;
     weft__skips_repeat(s->skips, mark, (struct weft__ratio){time, counted});
@@ -530,7 +531,7 @@ static void skip(struct weft__steps *s, const struct plan *plan, const struct we
 
 // --- audits -------------------------------------------------------------------------------------------------------
 
-static bool foretell(struct weft__steps *s, const struct lane_at *at) {
+static bool foretell_lane(struct weft__steps *s, const struct lane_at *at) {
     (void)s;
     double time = (double)at->ring->steps * step_ps(at->ring);
     uint64_t last = at->watch->next - at->watch->stride;
@@ -542,7 +543,7 @@ static bool foretell(struct weft__steps *s, const struct lane_at *at) {
     return true;
 }
 
-static bool compare(struct weft__steps *s, const struct lane_at *at) {
+static bool compare_lane(struct weft__steps *s, const struct lane_at *at) {
     (void)s;
     double time = (double)at->ring->steps * step_ps(at->ring);
     at->ring->found += ((double)at->watch->seen_ps[0] - at->watch->foretold_ps) / time / (double)at->ring->lanes;
@@ -550,10 +551,10 @@ static bool compare(struct weft__steps *s, const struct lane_at *at) {
 }
 
 /// All lanes have reached the end of the audited stretch.
-static void judge(struct weft__steps *s) {
+static void judge_audit(struct weft__steps *s) {
     double largest = 0;
     for_lanes(s, reset_sums);
-    for_lanes(s, compare);
+    for_lanes(s, compare_lane);
     for (uint64_t i = 0; i < s->rings; i++)
         if (s->ring[i].lanes && fabs(s->ring[i].found) > largest) largest = fabs(s->ring[i].found);
     weft__skips_judge(s->skips, largest);
@@ -579,7 +580,7 @@ static bool skip_known(struct weft__steps *s, weft_time_ps now) {
     if (m->error > plan.error) plan.error = m->error;
     struct weft__mark mark;
     weft__mark_take_again(s->skips, now, &m->from, &m->to, &mark);
-    skip(s, &plan, &mark, m->to.time_ps - m->from.time_ps);
+    skip_plan(s, &plan, &mark, m->to.time_ps - m->from.time_ps);
     s->skips->outcome->remembered += m->stored;
     weft__mark_free(&mark);
     return true;
@@ -600,7 +601,7 @@ static void watch_longer(struct weft__steps *s, double before, weft_time_ps now)
 
 /// All lanes have been seen often enough: skips what follows once a whole number of periods has passed since the mark,
 /// or watches on.
-static void decide(struct weft__steps *s, weft_time_ps now) {
+static void decide_skip(struct weft__steps *s, weft_time_ps now) {
     struct plan plan;
     double before = s->deviation;
     s->deviation = 0;
@@ -617,11 +618,11 @@ static void decide(struct weft__steps *s, weft_time_ps now) {
         if (s->due_ps > now) return;
     }
     if (!s->skips->audits) {
-        skip(s, &plan, &remember(s, &plan, now)->from, now - s->mark_ps);
+        skip_plan(s, &plan, &remember_plan(s, &plan, now)->from, now - s->mark_ps);
         return;
     }
     s->skips->audits--;
-    for_lanes(s, foretell);
+    for_lanes(s, foretell_lane);
     s->auditing = true;
 }
 
@@ -632,14 +633,14 @@ static void watch_on(struct weft__steps *s, weft_time_ps now) {
         return;
     }
     if (s->auditing) {
-        if (for_lanes(s, has_seen_first)) judge(s);
+        if (for_lanes(s, has_seen_first)) judge_audit(s);
         return;
     }
     if (skip_known(s, now)) return;
     bool begins = !s->mark.arena && for_lanes(s, has_seen_first);
     if (begins) take_mark(s, now);
     bool due = s->due_ps == WEFT_TIME_NEVER || now >= s->due_ps;
-    if (!begins && due && for_lanes(s, has_seen_all)) decide(s, now);
+    if (!begins && due && for_lanes(s, has_seen_all)) decide_skip(s, now);
 }
 
 /// When to check again.

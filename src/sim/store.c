@@ -82,7 +82,7 @@ static uint64_t key_of(const struct weft__network *net) {
 
 // --- words ---------------------------------------------------------------------------------------------------------
 
-static void append(struct weft__store *store, uint64_t word) {
+static void append_word(struct weft__store *store, uint64_t word) {
     if (store->words == store->room) {
         size_t room = store->room ? 2 * store->room : 1024;
         uint64_t *more = weft_arena_alloc(store->arena, room, sizeof *more);
@@ -95,8 +95,8 @@ static void append(struct weft__store *store, uint64_t word) {
 
 static void append_zeros(struct weft__store *store) {
     if (!store->zeros) return;
-    append(store, 0);
-    append(store, store->zeros);
+    append_word(store, 0);
+    append_word(store, store->zeros);
     store->zeros = 0;
 }
 
@@ -106,7 +106,7 @@ void weft__store_put(struct weft__store *store, uint64_t word) {
         return;
     }
     append_zeros(store);
-    append(store, word);
+    append_word(store, word);
 }
 
 uint64_t weft__store_get(struct weft__store *store) {
@@ -164,7 +164,7 @@ static enum weft_status read_file(struct weft__store *store, FILE *file, struct 
                       ", or another run.fast_forward_store",
                       offsetof(struct header, version), h.version);
     for (uint64_t word; fread(&word, sizeof word, 1, file) == 1;)
-        append(store, word);
+        append_word(store, word);
     struct header own = header_of(store);
     if (fgetc(file) != EOF || memcmp(&own, &h, sizeof h) != 0) return weft__store_refuse(store, error);
     store->is_there = true;

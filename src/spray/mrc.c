@@ -57,15 +57,15 @@ static uint32_t values_in(const struct mrc_state *s, const struct mrc_conf *c, u
     return ((uint32_t)c->spray.values - plane + s->planes - 1) / s->planes;
 }
 
-static uint64_t microseconds(weft_time_ps now) {
+static uint64_t microseconds_of(weft_time_ps now) {
     return now / WEFT_PS_PER_US;
 }
 
 static uint64_t due_at(const struct mrc_conf *c, weft_time_ps now) {
-    return microseconds(now + c->probe_ps) + 1;
+    return microseconds_of(now + c->probe_ps) + 1;
 }
 
-static uint32_t step(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
+static uint32_t step_value(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
     struct plane *p = &s->plane[plane];
     uint32_t n = values_in(s, c, plane), value = plane + s->planes * ((p->at + p->turn) % n);
     if (++p->at == n) {
@@ -76,22 +76,22 @@ static uint32_t step(struct mrc_state *s, const struct mrc_conf *c, uint32_t pla
 }
 
 /// The plane advances to its next value that is not retired.
-static void advance(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
+static void advance_plane(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
     struct plane *p = &s->plane[plane];
     p->next = WEFT_NONE;
     for (uint32_t k = 2 * values_in(s, c, plane); k > 0 && p->next == WEFT_NONE; k--) { // a new round may begin
-        uint32_t value = step(s, c, plane);
+        uint32_t value = step_value(s, c, plane);
         if (!s->value[value].due_us) p->next = value;
     }
 }
 
 /// A value of the plane was retired, is being probed or is in use again.
-static void review(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
+static void review_plane(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
     struct plane *p = &s->plane[plane];
     p->due_us = UINT64_MAX;
     for (uint32_t v = plane; v < c->spray.values; v += s->planes)
         if (s->value[v].due_us && s->value[v].due_us < p->due_us) p->due_us = s->value[v].due_us;
-    if (p->next == WEFT_NONE || s->value[p->next].due_us) advance(s, c, plane);
+    if (p->next == WEFT_NONE || s->value[p->next].due_us) advance_plane(s, c, plane);
 }
 
 /// Finds the usable planes; if there are none, all are tried.
@@ -100,7 +100,7 @@ static void find_usable(struct mrc_state *s, weft_time_ps now) {
     for (uint32_t k = 0; k < s->planes; k++) {
         const struct plane *p = &s->plane[k];
         bool is_free = p->next != WEFT_NONE && !s->value[p->next].owed;
-        if (is_free || p->due_us <= microseconds(now)) s->usable |= UINT32_C(1) << k;
+        if (is_free || p->due_us <= microseconds_of(now)) s->usable |= UINT32_C(1) << k;
     }
     if (!s->usable) s->usable = (UINT32_C(1) << s->planes) - 1;
 }
@@ -114,26 +114,26 @@ static void mrc_start(void *state, const void *conf, const struct weft_random *r
     for (uint32_t k = 0; k < s->planes; k++) {
         s->plane[k] =
             (struct plane){.turn = (uint32_t)weft_random_below(&s->random, values_in(s, c, k)), .next = WEFT_NONE};
-        review(s, c, k);
+        review_plane(s, c, k);
     }
     find_usable(s, 0);
 }
 
 /// The value of the plane that has been due for longest.
-static uint32_t probe(struct mrc_state *s, const struct mrc_conf *c, weft_time_ps now, uint32_t plane) {
+static uint32_t probe_value(struct mrc_state *s, const struct mrc_conf *c, weft_time_ps now, uint32_t plane) {
     uint32_t value = plane;
     while (s->value[value].due_us != s->plane[plane].due_us)
         value += s->planes;
     s->value[value].due_us = due_at(c, now); // unless it is answered
-    review(s, c, plane);
+    review_plane(s, c, plane);
     return value | WEFT_SPRAY_ASK;
 }
 
 /// The plane's turn has ended: its next value has sent a packet, or has paid.
-static uint32_t take(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
+static uint32_t take_value(struct mrc_state *s, const struct mrc_conf *c, uint32_t plane) {
     uint32_t value = s->plane[plane].next;
     if (s->value[value].owed) s->value[value].owed--;
-    advance(s, c, plane);
+    advance_plane(s, c, plane);
     return value;
 }
 
@@ -144,7 +144,7 @@ static void pass_over(struct mrc_state *s, const struct mrc_conf *c) {
     s->passed = 0;
     for (; out; out &= out - 1) {
         uint32_t plane = (uint32_t)__builtin_ctz(out);
-        if (s->plane[plane].next != WEFT_NONE) take(s, c, plane);
+        if (s->plane[plane].next != WEFT_NONE) take_value(s, c, plane);
     }
 }
 
@@ -152,8 +152,8 @@ static uint32_t mrc_next(void *state, const void *conf, weft_time_ps now, uint32
     struct mrc_state *s = state;
     const struct mrc_conf *c = conf;
     plane %= s->planes;
-    bool probes = s->plane[plane].next == WEFT_NONE || s->plane[plane].due_us <= microseconds(now);
-    uint32_t value = probes ? probe(s, c, now, plane) : take(s, c, plane);
+    bool probes = s->plane[plane].next == WEFT_NONE || s->plane[plane].due_us <= microseconds_of(now);
+    uint32_t value = probes ? probe_value(s, c, now, plane) : take_value(s, c, plane);
     pass_over(s, c);
     find_usable(s, now);
     return value;
@@ -170,7 +170,7 @@ static void mrc_news(void *state, const void *conf, weft_time_ps now, uint32_t v
     }
     if (was_retired != is_retired) {
         v->due_us = is_retired ? due_at(c, now) : 0;
-        review(s, c, value % s->planes);
+        review_plane(s, c, value % s->planes);
     }
     find_usable(s, now);
 }

@@ -45,30 +45,30 @@ static void reps_start(void *state, const void *conf, const struct weft_random *
     ((struct reps_state *)state)->random = *random;
 }
 
-static void thaw(struct reps_state *s, const struct reps_conf *c, weft_time_ps now) {
+static void thaw_buffer(struct reps_state *s, const struct reps_conf *c, weft_time_ps now) {
     if (__builtin_expect(!s->frozen, 1) || now < s->thaw_ps) return;
     s->frozen = false;
     s->head = s->fresh = s->kept = s->next = 0;
     s->explore = (uint32_t)c->explore;
 }
 
-static uint32_t draw(struct reps_state *s, const struct reps_conf *c) {
+static uint32_t draw_value(struct reps_state *s, const struct reps_conf *c) {
     return (uint32_t)weft_random_below(&s->random, c->spray.values);
 }
 
 static uint32_t reps_next(void *state, const void *conf, weft_time_ps now, uint32_t plane) {
     struct reps_state *s = state;
     const struct reps_conf *c = conf;
-    thaw(s, c, now);
+    thaw_buffer(s, c, now);
     if (s->explore) {
         s->explore--;
-        return draw(s, c);
+        return draw_value(s, c);
     }
     if (s->frozen && s->kept) {
         s->next = (uint16_t)((s->next + 1) % s->kept);
         return s->value[s->next];
     }
-    if (!s->fresh) return draw(s, c);
+    if (!s->fresh) return draw_value(s, c);
     return s->value[(s->head + c->ring - s->fresh--) % c->ring];
 }
 
@@ -79,7 +79,7 @@ static void reps_news(void *state, const void *conf, weft_time_ps now, uint32_t 
         s->frozen = true;
         s->thaw_ps = c->frozen_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : now + c->frozen_ps;
     }
-    thaw(s, c, now);
+    thaw_buffer(s, c, now);
     if (what != WEFT_SPRAY_GOOD) return;
     s->value[s->head] = (uint16_t)value;
     s->head = (uint16_t)((s->head + 1) % c->ring);

@@ -200,8 +200,8 @@ const char *const *weft_perfetto_variants(const struct weft_perfetto *p, uint32_
 // --- writing ------------------------------------------------------------------------------------------------------
 
 /// Begins an event of the format; its `args` may follow.
-static void begin(struct weft__json *j, const char *phase, const char *name, const char *category, uint64_t pid,
-                  uint64_t tid, weft_time_ps time) {
+static void begin_event(struct weft__json *j, const char *phase, const char *name, const char *category, uint64_t pid,
+                        uint64_t tid, weft_time_ps time) {
     weft__json_begin_object(j);
     weft__json_key_string(j, "ph", phase);
     weft__json_key_string(j, "name", name);
@@ -219,7 +219,7 @@ static void key_microseconds(struct weft__json *j, const char *key, weft_time_ps
 
 /// Names a process or a track for the viewer.
 static void name_track(struct weft__json *j, const char *what, uint64_t pid, uint64_t tid, const char *name) {
-    begin(j, "M", what, NULL, pid, tid, 0);
+    begin_event(j, "M", what, NULL, pid, tid, 0);
     weft__json_key(j, "args");
     weft__json_begin_object(j);
     weft__json_key_string(j, "name", name);
@@ -274,7 +274,7 @@ static void write_names(const struct weft_perfetto *p, struct weft__json *j) {
 static void write_async(struct weft__json *j, const char *name, const char *category, uint64_t pid, uint64_t id,
                         weft_time_ps from, weft_time_ps until) {
     for (int end = 0; end < 2; end++) {
-        begin(j, end ? "e" : "b", name, category, pid, 0, end ? until : from);
+        begin_event(j, end ? "e" : "b", name, category, pid, 0, end ? until : from);
         weft__json_key_u64(j, "id", id);
         weft__json_end_object(j);
     }
@@ -301,14 +301,14 @@ static weft_time_ps end_of(const struct weft_perfetto *p, const struct weft_paus
 
 static void write_slice(struct weft__json *j, const char *name, const char *category, uint64_t pid, uint64_t tid,
                         weft_time_ps from, weft_time_ps until) {
-    begin(j, "X", name, category, pid, tid, from);
+    begin_event(j, "X", name, category, pid, tid, from);
     key_microseconds(j, "dur", until - from);
     weft__json_key(j, "args");
     weft__json_begin_object(j);
 }
 
 static void write_arrow(struct weft__json *j, uint64_t id, bool end, uint64_t pid, uint64_t tid, weft_time_ps time) {
-    begin(j, end ? "f" : "s", "because", "cause", pid, tid, time);
+    begin_event(j, end ? "f" : "s", "because", "cause", pid, tid, time);
     weft__json_key_u64(j, "id", id);
     if (end) weft__json_key_string(j, "bp", "e");
     weft__json_end_object(j);
@@ -375,7 +375,7 @@ static void write_congestions(const struct weft_perfetto *p, struct weft__json *
 
 static void write_counter(struct weft__json *j, const char *name, uint64_t pid, weft_time_ps time, const char *key,
                           double value) {
-    begin(j, "C", name, NULL, pid, 0, time);
+    begin_event(j, "C", name, NULL, pid, 0, time);
     weft__json_key(j, "args");
     weft__json_begin_object(j);
     weft__json_key_real(j, key, value);
@@ -429,7 +429,7 @@ static void write_instants(const struct weft_perfetto *p, struct weft__json *j) 
             write_counter(j, name, pid, e->time_ps, "Gbit/s", (double)e->value * 1e-9);
         } else if (e->kind == WEFT_EVENT_DROPPED || e->kind == WEFT_EVENT_LINK_DOWN || e->kind == WEFT_EVENT_LINK_UP) {
             snprintf(name, sizeof name, "%s: %s", p->t.port[e->port].name, weft_event_infos[e->kind].name);
-            begin(j, "i", name, "event", pid, 0, e->time_ps);
+            begin_event(j, "i", name, "event", pid, 0, e->time_ps);
             weft__json_key_string(j, "s", "p");
             weft__json_end_object(j);
         }

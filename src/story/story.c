@@ -33,8 +33,8 @@ static bool is_at(const struct weft_story *s, enum weft_story_kind kind, const s
 }
 
 /// The node for an event of this place below `parent`: an existing one, an ancestor (a cycle), or a new one.
-static struct weft_story *find(struct build *b, enum weft_story_kind kind, const struct weft_event *e,
-                               struct weft_story *parent) {
+static struct weft_story *find_story(struct build *b, enum weft_story_kind kind, const struct weft_event *e,
+                                     struct weft_story *parent) {
     if (!parent) parent = &b->root;
     for (struct weft_story *s = parent; s != &b->root; s = s->parent)
         if (is_at(s, kind, e)) return s;
@@ -68,13 +68,13 @@ static struct weft_story *find(struct build *b, enum weft_story_kind kind, const
 
 /// The queue that an event with such a cause belongs to, if the cause is the queue's own; else a node below the cause.
 static struct weft_story *find_queue(struct build *b, const struct weft_event *e) {
-    return find(b, WEFT_STORY_QUEUE, e, story_of(b, e->cause));
+    return find_story(b, WEFT_STORY_QUEUE, e, story_of(b, e->cause));
 }
 
 /// The node where the flow's rate was last mentioned.
 static struct weft_story *find_rate(struct build *b, const struct weft_event *e) {
     struct weft_story *last = b->head[(size_t)WEFT_STORY_RATE * b->places + e->flow];
-    return last ? last : find(b, WEFT_STORY_RATE, e, NULL);
+    return last ? last : find_story(b, WEFT_STORY_RATE, e, NULL);
 }
 
 static struct weft_story *find_home(struct build *b, const struct weft_event *e) {
@@ -82,9 +82,9 @@ static struct weft_story *find_home(struct build *b, const struct weft_event *e)
     switch ((enum weft_event_kind)e->kind) {
     case WEFT_EVENT_FLOW_STARTED:
     case WEFT_EVENT_FLOW_FINISHED:
-        return find(b, WEFT_STORY_FLOW, e, NULL);
+        return find_story(b, WEFT_STORY_FLOW, e, NULL);
     case WEFT_EVENT_CLASSIFIED:
-        return find(b, WEFT_STORY_CLASSIFIED, e, cause);
+        return find_story(b, WEFT_STORY_CLASSIFIED, e, cause);
     case WEFT_EVENT_QUEUE_ABOVE:
     case WEFT_EVENT_CONGESTED:
     case WEFT_EVENT_MARKING_BEGAN:
@@ -96,52 +96,52 @@ static struct weft_story *find_home(struct build *b, const struct weft_event *e)
     case WEFT_EVENT_DRAINED:
         return begun ? begun : find_queue(b, e);
     case WEFT_EVENT_SFC_SENT:
-        return find(b, WEFT_STORY_SFC, e, cause ? cause : find_queue(b, e));
+        return find_story(b, WEFT_STORY_SFC, e, cause ? cause : find_queue(b, e));
     case WEFT_EVENT_SFC_RECEIVED:
-        return cause ? cause : find(b, WEFT_STORY_SFC, e, NULL);
+        return cause ? cause : find_story(b, WEFT_STORY_SFC, e, NULL);
     case WEFT_EVENT_XOFF:
-        return find(b, WEFT_STORY_PAUSE, e, cause);
+        return find_story(b, WEFT_STORY_PAUSE, e, cause);
     case WEFT_EVENT_XON:
     case WEFT_EVENT_RESUMED:
         return begun;
     case WEFT_EVENT_PAUSE_SENT: // by proxy: a separate pause
-        if (cause && cause->kind == WEFT_STORY_SFC) return find(b, WEFT_STORY_PAUSE, e, cause);
+        if (cause && cause->kind == WEFT_STORY_SFC) return find_story(b, WEFT_STORY_PAUSE, e, cause);
         return begun ? begun : cause;
     case WEFT_EVENT_PAUSE_RECEIVED: // from a peer whose record was full: the place is then the paused port
     case WEFT_EVENT_PAUSED:
-        return cause ? cause : find(b, WEFT_STORY_PAUSE, e, NULL);
+        return cause ? cause : find_story(b, WEFT_STORY_PAUSE, e, NULL);
     case WEFT_EVENT_CNP_SENT:
-        return find(b, WEFT_STORY_RATE, e, cause);
+        return find_story(b, WEFT_STORY_RATE, e, cause);
     case WEFT_EVENT_CNP_RECEIVED:
     case WEFT_EVENT_RATE_CUT:
     case WEFT_EVENT_RATE_RAISED:
         return cause ? cause : find_rate(b, e);
     case WEFT_EVENT_STORM_BEGAN:
-        return find(b, WEFT_STORY_STORM, e, cause);
+        return find_story(b, WEFT_STORY_STORM, e, cause);
     case WEFT_EVENT_STORM_ENDED:
         return begun;
     case WEFT_EVENT_DROPPED:
-        return find(b, WEFT_STORY_DROP, e, cause);
+        return find_story(b, WEFT_STORY_DROP, e, cause);
     case WEFT_EVENT_CELLS_LOST:
-        return find(b, WEFT_STORY_CELLS, e, cause);
+        return find_story(b, WEFT_STORY_CELLS, e, cause);
     case WEFT_EVENT_RMA_TIMEOUT:
-        return find(b, WEFT_STORY_RMA, e, cause);
+        return find_story(b, WEFT_STORY_RMA, e, cause);
     case WEFT_EVENT_VOQ_PURGED:
-        return find(b, WEFT_STORY_PURGE, e, cause);
+        return find_story(b, WEFT_STORY_PURGE, e, cause);
     case WEFT_EVENT_THROTTLE_BEGAN:
-        return find(b, WEFT_STORY_THROTTLE, e, NULL);
+        return find_story(b, WEFT_STORY_THROTTLE, e, NULL);
     case WEFT_EVENT_LANE_STOP_SENT:
-        return find(b, WEFT_STORY_STOP, e, NULL);
+        return find_story(b, WEFT_STORY_STOP, e, NULL);
     case WEFT_EVENT_LANE_STOPPED: // by a peer whose record was full: the place is then the stopped port
-        return cause ? cause : find(b, WEFT_STORY_STOP, e, NULL);
+        return cause ? cause : find_story(b, WEFT_STORY_STOP, e, NULL);
     case WEFT_EVENT_THROTTLE_ENDED:
     case WEFT_EVENT_LANE_RESUMED:
         return begun;
     case WEFT_EVENT_LOSSLESS:
-        return find(b, WEFT_STORY_AGREEMENT, e, NULL);
+        return find_story(b, WEFT_STORY_AGREEMENT, e, NULL);
     case WEFT_EVENT_LINK_DOWN:
     case WEFT_EVENT_LINK_UP:
-        return find(b, WEFT_STORY_LINK, e, NULL);
+        return find_story(b, WEFT_STORY_LINK, e, NULL);
     case WEFT_EVENT_KINDS:
         break;
     }
@@ -228,7 +228,7 @@ static void sum_rate(struct weft_story *s, const struct weft_event *e) {
     }
 }
 
-static void sum(struct weft_story *s, const struct weft_event *e, uint32_t id) {
+static void sum_event(struct weft_story *s, const struct weft_event *e, uint32_t id) {
     if (!s->events++) s->first = id;
     if (e->time_ps > s->until_ps) s->until_ps = e->time_ps;
     switch (s->kind) {
@@ -308,7 +308,7 @@ struct weft_story *weft_story_new(const struct weft_event *event, uint32_t n, ui
         if (keep && !keep[id - 1]) continue;
         struct weft_story *home = find_home(b, e);
         b->of[id] = home;
-        if (home) sum(home, e, id);
+        if (home) sum_event(home, e, id);
     }
     return &b->root;
 }

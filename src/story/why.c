@@ -126,7 +126,7 @@ static bool is_of(const struct weft_followed *f, uint32_t qp, uint32_t psn) {
 }
 
 /// The last frame of this packet that arrived at `by` or before; NULL: none.
-static const struct weft_followed *arrived(const struct weft_whys *y, uint32_t qp, uint32_t psn, weft_time_ps by) {
+static const struct weft_followed *arrived_by(const struct weft_whys *y, uint32_t qp, uint32_t psn, weft_time_ps by) {
     const struct weft_followed *last = NULL;
     for (uint64_t i = frames_of(y, qp, psn); i < y->frames && is_of(y->frame[i], qp, psn); i++)
         if (y->frame[i]->arrival_ps <= by && (!last || y->frame[i]->arrival_ps >= last->arrival_ps)) last = y->frame[i];
@@ -180,7 +180,7 @@ static enum weft_status follow_back(const struct weft_whys *y, const struct weft
     while (hop && p->hops) {
         p->hop[--p->hops] = hop;
         if (t->node[node_of(y, hop->port)].role == WEFT_NODE_HOST) break;
-        hop = arrived(y, hop->qp, hop->psn, hop->time_ps);
+        hop = arrived_by(y, hop->qp, hop->psn, hop->time_ps);
     }
     uint32_t n = WEFT__WHY_HOPS_MAX - p->hops;
     for (uint32_t i = 0; i < n; i++)
@@ -210,7 +210,7 @@ static enum weft_status find_path(const struct weft_whys *y, uint32_t flow, stru
     p->flow = flow;
     p->from_ps = start;
     p->to_ps = end->time_ps;
-    return follow_back(y, arrived(y, end->qp, end->psn, end->time_ps), p, ret_error);
+    return follow_back(y, arrived_by(y, end->qp, end->psn, end->time_ps), p, ret_error);
 }
 
 void weft__why_path_ports(const struct weft_whys *y, const struct weft__why_path *path, bool *ret_port) {

@@ -21,7 +21,7 @@ static uint32_t node_at(const struct weft_whys *y, uint32_t port) {
 }
 
 /// Where the entries of a packet begin.
-static uint64_t lower(const struct weft_whys *y, uint32_t qp, uint32_t psn) {
+static uint64_t lower_bound(const struct weft_whys *y, uint32_t qp, uint32_t psn) {
     struct weft_followed key = {.qp = qp, .psn = psn};
     const struct weft_followed *at = &key;
     uint64_t low = 0, high = y->cells;
@@ -35,9 +35,10 @@ static uint64_t lower(const struct weft_whys *y, uint32_t qp, uint32_t psn) {
     return low;
 }
 
-static struct found find(const struct weft_whys *y, const struct weft_followed *hop, const struct weft_followed *next) {
+static struct found find_packet(const struct weft_whys *y, const struct weft_followed *hop,
+                                const struct weft_followed *next) {
     struct found f = {.y = y, .frame = next, .cell = y->cell, .from_ps = hop->arrival_ps, .to_ps = next->time_ps};
-    f.first = f.end = lower(y, next->qp, next->psn);
+    f.first = f.end = lower_bound(y, next->qp, next->psn);
     while (f.end < y->cells && y->cell[f.end]->qp == next->qp && y->cell[f.end]->psn == next->psn)
         f.end++;
     return f;
@@ -60,7 +61,7 @@ static const struct weft_followed *grant_of(const struct found *f, const struct 
                                             weft_time_ps by) {
     const struct weft_whys *y = f->y;
     const struct weft_followed *last = NULL;
-    for (uint64_t i = lower(y, asked->qp, (uint32_t)asked->busy_ps);
+    for (uint64_t i = lower_bound(y, asked->qp, (uint32_t)asked->busy_ps);
          i < y->cells && y->cell[i]->qp == asked->qp && y->cell[i]->psn == asked->busy_ps; i++) {
         const struct weft_followed *c = y->cell[i];
         if (c->what == WEFT_FOLLOWED_STAGE && c->state == WEFT_STAGE_GRANTED && node_at(y, c->port) == node &&
@@ -130,7 +131,7 @@ static void follow_clique(const struct found *f, struct weft__why_cell_path *x, 
 }
 
 /// False: the packet was not seen crossing a fabric.
-static bool follow(const struct found *f, const struct weft_followed *hop, struct crossing *x) {
+static bool follow_packet(const struct found *f, const struct weft_followed *hop, struct crossing *x) {
     struct weft__why_cell_path *way = &x->way;
     way->from = weft__why_far_node(f->y, hop->port);
     way->to = node_at(f->y, f->frame->port);
@@ -159,8 +160,8 @@ struct cell_story {
     struct weft__why_list *list;
 };
 
-static void add(struct cell_story *t, weft_time_ps to, enum weft_why_kind kind, struct weft__why_name where,
-                struct weft__why_name because_of) {
+static void add_time(struct cell_story *t, weft_time_ps to, enum weft_why_kind kind, struct weft__why_name where,
+                     struct weft__why_name because_of) {
     if (to <= t->at) return;
     weft__why_add(t->list, (struct weft__why_time){kind, where, because_of, to - t->at});
     t->at = to;
@@ -191,22 +192,22 @@ static void add_cell(struct cell_story *t, const struct weft_followed *cell) {
     weft_time_ps sent = cell->arrival_ps - delay < cell->busy_ps ? cell->arrival_ps - delay : cell->busy_ps;
     if (cell->arrival_ps - cell->time_ps < delay) sent = cell->time_ps;
     if (cell->came_ps) // complete cells; in a Clique, boxes act on cells from their first bit on
-        add(t, sent, WEFT_WHY_SERIALISATION, port, nothing);
+        add_time(t, sent, WEFT_WHY_SERIALISATION, port, nothing);
     weft_time_ps there = t->at + delay;
-    add(t, there < cell->arrival_ps ? there : cell->arrival_ps, WEFT_WHY_PROPAGATION, port, nothing);
-    add(t, cell->arrival_ps, WEFT_WHY_PROCESSING, far, nothing);
+    add_time(t, there < cell->arrival_ps ? there : cell->arrival_ps, WEFT_WHY_PROPAGATION, port, nothing);
+    add_time(t, cell->arrival_ps, WEFT_WHY_PROCESSING, far, nothing);
 }
 
 /// A cell in a Clique's switch.
 static void add_cross(struct cell_story *t, const struct weft_followed *cross, const struct weft_followed *cell) {
     struct weft__why_name node = {WEFT__WHY_NODE, node_at(t->y, cross->port), 0};
     if (cell) add_wait(t, cell, cross->time_ps, WEFT_WHY_ARBITRATION); // at its input, while its output sends others
-    add(t, cross->time_ps, WEFT_WHY_ARBITRATION, node, nothing);
+    add_time(t, cross->time_ps, WEFT_WHY_ARBITRATION, node, nothing);
     if (!cell) {
-        add(t, cross->busy_ps, WEFT_WHY_SERIALISATION, node, nothing);
+        add_time(t, cross->busy_ps, WEFT_WHY_SERIALISATION, node, nothing);
         return;
     }
-    add(t, cross->sent_ps < cell->time_ps ? cross->sent_ps : cell->time_ps, WEFT_WHY_PROCESSING, node, nothing);
+    add_time(t, cross->sent_ps < cell->time_ps ? cross->sent_ps : cell->time_ps, WEFT_WHY_PROCESSING, node, nothing);
     add_wait(t, cell, cell->time_ps, WEFT_WHY_CREDITS);
 }
 
@@ -220,15 +221,15 @@ static void add_before(struct cell_story *t, const struct crossing *x, uint32_t 
     if (!x->stage[WEFT_STAGE_ASKED]) {
         weft_time_ps cleared = time_at(x, WEFT_STAGE_CLEARED), blocked = time_at(x, WEFT_STAGE_BLOCKED);
         add_behind(t, blocked && blocked < cleared ? blocked : cleared, WEFT_WHY_CREDITS, from, port);
-        add(t, cleared, WEFT_WHY_ARBITRATION, from, nothing);
+        add_time(t, cleared, WEFT_WHY_ARBITRATION, from, nothing);
         return;
     }
-    add(t, time_at(x, WEFT_STAGE_ASKED), WEFT_WHY_PROCESSING, from, nothing);
+    add_time(t, time_at(x, WEFT_STAGE_ASKED), WEFT_WHY_PROCESSING, from, nothing);
     const struct weft_followed *grant = x->stage[WEFT_STAGE_GRANTED];
-    if (grant) add(t, grant->came_ps, WEFT_WHY_CLEAR, from, nothing);   // the RTS is in flight
-    if (grant) add_behind(t, grant->time_ps, WEFT_WHY_CLEAR, to, port); // the RTS is in the queue of the port
-    add(t, time_at(x, WEFT_STAGE_CLEARED), WEFT_WHY_CLEAR, from, nothing);
-    add(t, time_at(x, WEFT_STAGE_CUT), WEFT_WHY_SERIALISATION, from, nothing); // its last bit has not arrived
+    if (grant) add_time(t, grant->came_ps, WEFT_WHY_CLEAR, from, nothing); // the RTS is in flight
+    if (grant) add_behind(t, grant->time_ps, WEFT_WHY_CLEAR, to, port);    // the RTS is in the queue of the port
+    add_time(t, time_at(x, WEFT_STAGE_CLEARED), WEFT_WHY_CLEAR, from, nothing);
+    add_time(t, time_at(x, WEFT_STAGE_CUT), WEFT_WHY_SERIALISATION, from, nothing); // its last bit has not arrived
 }
 
 static void add_way(struct cell_story *t, const struct weft__why_cell_path *x) {
@@ -236,7 +237,7 @@ static void add_way(struct cell_story *t, const struct weft__why_cell_path *x) {
         const struct weft_followed *cell = x->hop[i].cell, *cross = x->hop[i].cross;
         if (i + 1 == x->hops) {
             weft_time_ps came = cross ? cross->came_ps : cell->came_ps;
-            add(t, came, WEFT_WHY_PROCESSING, (struct weft__why_name){WEFT__WHY_NODE, x->from, 0}, nothing);
+            add_time(t, came, WEFT_WHY_PROCESSING, (struct weft__why_name){WEFT__WHY_NODE, x->from, 0}, nothing);
         }
         if (cross)
             add_cross(t, cross, cell);
@@ -249,19 +250,19 @@ static void add_way(struct cell_story *t, const struct weft__why_cell_path *x) {
 weft_time_ps weft__why_fabric(const struct weft_whys *y, const struct weft__why_path *path,
                               const struct weft_followed *hop, const struct weft_followed *next,
                               struct weft__why_list *l) {
-    struct found f = find(y, hop, next);
+    struct found f = find_packet(y, hop, next);
     struct crossing x = {.way = {.hops = 0}};
     struct cell_story t = {y, path, hop->arrival_ps, l};
     uint32_t from = weft__why_far_node(y, hop->port), to = node_at(y, next->port);
-    bool seen = follow(&f, hop, &x);
+    bool seen = follow_packet(&f, hop, &x);
     if (!seen && from == to) return t.at;
     struct weft__why_name edges = {WEFT__WHY_NODES, from, to}, at_end = {WEFT__WHY_NODE, to, 0};
     if (seen) {
         add_before(&t, &x, next->port);
         add_way(&t, &x.way);
-        if (x.way.hops) add(&t, time_at(&x, WEFT_STAGE_DELIVERED), WEFT_WHY_REASSEMBLY, at_end, nothing);
+        if (x.way.hops) add_time(&t, time_at(&x, WEFT_STAGE_DELIVERED), WEFT_WHY_REASSEMBLY, at_end, nothing);
     }
-    add(&t, seen ? time_at(&x, WEFT_STAGE_DELIVERED) : next->time_ps, WEFT_WHY_FABRIC, edges, nothing);
+    add_time(&t, seen ? time_at(&x, WEFT_STAGE_DELIVERED) : next->time_ps, WEFT_WHY_FABRIC, edges, nothing);
     return t.at;
 }
 
@@ -272,9 +273,9 @@ void weft__why_way_ports(const struct weft__why_cell_path *way, bool *ret_port) 
 
 void weft__why_fabric_ports(const struct weft_whys *y, const struct weft_followed *hop,
                             const struct weft_followed *next, bool *ret_port) {
-    struct found f = find(y, hop, next);
+    struct found f = find_packet(y, hop, next);
     struct crossing x = {.way = {.hops = 0}};
-    if (follow(&f, hop, &x)) weft__why_way_ports(&x.way, ret_port);
+    if (follow_packet(&f, hop, &x)) weft__why_way_ports(&x.way, ret_port);
 }
 
 // --- 1RMA ---------------------------------------------------------------------------------------------------------

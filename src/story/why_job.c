@@ -68,7 +68,8 @@ static void find_notes(struct walk *x) {
     if (x->notes) qsort(x->note, x->notes, sizeof *x->note, by_message);
 }
 
-static const struct note *find(const struct walk *x, uint32_t connection, enum weft_rank_what what, uint32_t message) {
+static const struct note *find_note(const struct walk *x, uint32_t connection, enum weft_rank_what what,
+                                    uint32_t message) {
     const struct note key = {&(struct weft_rank_note){.connection = connection, .what = what, .message = message}, 0};
     return x->notes ? bsearch(&key, x->note, x->notes, sizeof key, by_message) : NULL;
 }
@@ -95,8 +96,8 @@ static const char *op_name(const struct walk *x, uint32_t rank, const struct wef
 }
 
 /// Adds a step back from `to` that began with the act `from`; time before the iteration does not count.
-static struct weft_why_step *add(struct walk *x, enum weft_why_step_what what, weft_time_ps from, weft_time_ps to,
-                                 uint32_t rank) {
+static struct weft_why_step *add_step(struct walk *x, enum weft_why_step_what what, weft_time_ps from, weft_time_ps to,
+                                      uint32_t rank) {
     if (from < x->from_ps) from = x->from_ps;
     if (from >= to) return NULL;
     if (x->steps == x->room) {
@@ -133,8 +134,8 @@ static bool back_to_timer(struct walk *x, const struct weft_rank_note *fact, con
            !((n->what == WEFT_RANK_COMPUTES || n->what == WEFT_RANK_STEPS) && n->connection == fact->connection))
         n--;
     if (n->what != WEFT_RANK_COMPUTES && n->what != WEFT_RANK_STEPS) return false;
-    struct weft_why_step *s = add(x, n->what == WEFT_RANK_COMPUTES ? WEFT_WHY_STEP_COMPUTE : WEFT_WHY_STEP_COPY,
-                                  n->time_ps, fact->time_ps, x->rank);
+    struct weft_why_step *s = add_step(x, n->what == WEFT_RANK_COMPUTES ? WEFT_WHY_STEP_COMPUTE : WEFT_WHY_STEP_COPY,
+                                       n->time_ps, fact->time_ps, x->rank);
     if (s) s->op = op_name(x, x->rank, n);
     x->at = n;
     return true;
@@ -144,11 +145,11 @@ static bool back_to_timer(struct walk *x, const struct weft_rank_note *fact, con
 static bool back_to_message(struct walk *x, const struct weft_rank_note *fact, weft_time_ps to) {
     const struct weft_connection *c = connection_of(x, fact);
     bool local = c->flow == WEFT_NONE;
-    const struct note *fill = find(x, fact->connection, WEFT_RANK_FILLS, fact->message);
-    const struct note *go = local ? fill : find(x, fact->connection, WEFT_RANK_POSTS, fact->message);
+    const struct note *fill = find_note(x, fact->connection, WEFT_RANK_FILLS, fact->message);
+    const struct note *go = local ? fill : find_note(x, fact->connection, WEFT_RANK_POSTS, fact->message);
     if (!fill || !go) return false;
     struct weft_why_step *s =
-        add(x, local ? WEFT_WHY_STEP_SERVER : WEFT_WHY_STEP_MESSAGE, go->note->time_ps, to, c->src);
+        add_step(x, local ? WEFT_WHY_STEP_SERVER : WEFT_WHY_STEP_MESSAGE, go->note->time_ps, to, c->src);
     if (s) {
         s->op = op_name(x, c->src, fill->note);
         s->peer = c->dst;
@@ -162,10 +163,10 @@ static bool back_to_message(struct walk *x, const struct weft_rank_note *fact, w
 /// Something that one of its receivers did for the sender: cleared a message, or returned a buffer.
 static bool back_to_receiver(struct walk *x, const struct weft_rank_note *fact, enum weft_rank_what act) {
     const struct weft_connection *c = connection_of(x, fact);
-    const struct note *n = find(x, fact->connection, act, fact->message);
+    const struct note *n = find_note(x, fact->connection, act, fact->message);
     if (!n) return false;
-    struct weft_why_step *s = add(x, act == WEFT_RANK_CLEARS ? WEFT_WHY_STEP_CLEAR : WEFT_WHY_STEP_FULL,
-                                  n->note->time_ps, fact->time_ps, c->dst);
+    struct weft_why_step *s = add_step(x, act == WEFT_RANK_CLEARS ? WEFT_WHY_STEP_CLEAR : WEFT_WHY_STEP_FULL,
+                                       n->note->time_ps, fact->time_ps, c->dst);
     if (s) {
         s->peer = c->src;
         s->message = fact->message;
@@ -177,9 +178,9 @@ static bool back_to_receiver(struct walk *x, const struct weft_rank_note *fact, 
 /// A buffer became free when its message was acknowledged.
 static bool back_to_acked(struct walk *x, const struct weft_rank_note *fact) {
     const struct weft_connection *c = connection_of(x, fact);
-    const struct note *came = find(x, fact->connection, WEFT_RANK_ARRIVED, fact->message);
+    const struct note *came = find_note(x, fact->connection, WEFT_RANK_ARRIVED, fact->message);
     weft_time_ps at = came && came->note->time_ps < fact->time_ps ? came->note->time_ps : fact->time_ps;
-    struct weft_why_step *s = add(x, WEFT_WHY_STEP_FULL, at, fact->time_ps, c->dst);
+    struct weft_why_step *s = add_step(x, WEFT_WHY_STEP_FULL, at, fact->time_ps, c->dst);
     if (s) {
         s->peer = c->src;
         s->flow = c->flow;
@@ -235,7 +236,7 @@ static bool find_end(struct walk *x) {
     return x->at != NULL;
 }
 
-static enum weft_status refuse(const struct walk *x, const char *why, struct weft_error *ret_error) {
+static enum weft_status refuse_iteration(const struct walk *x, const char *why, struct weft_error *ret_error) {
     const struct weft_workload *w = x->y->run->workload;
     return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "job %s, iteration %u: %s", w->group[x->job->group], x->iteration, why);
 }
@@ -251,8 +252,8 @@ static const char *why_not_ended(const struct walk *x) {
     return weft_arena_format(x->y->arena, "did not end: the run stalled; %.*s", (int)strcspn(cause, "\n"), cause);
 }
 
-static enum weft_status begin(struct walk *x, const struct weft_whys *y, uint32_t job, uint32_t iteration,
-                              struct weft_error *ret_error) {
+static enum weft_status begin_walk(struct walk *x, const struct weft_whys *y, uint32_t job, uint32_t iteration,
+                                   struct weft_error *ret_error) {
     const struct weft_workload *w = y->run->workload;
     const struct weft_job_outcome *o = &y->run->outcome->job[job];
     *x = (struct walk){.y = y, .job = &w->job[job], .job_number = job, .iteration = iteration};
@@ -265,16 +266,16 @@ static enum weft_status begin(struct walk *x, const struct weft_whys *y, uint32_
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "job %s: no iteration %u, expected a number below %u",
                            w->group[x->job->group], iteration, iterations);
     if ((x->job->schedule ? o->end_ps : o->iteration_end_ps[iteration]) == WEFT_TIME_NEVER)
-        return refuse(x, why_not_ended(x), ret_error);
+        return refuse_iteration(x, why_not_ended(x), ret_error);
     x->from_ps = iteration ? o->iteration_end_ps[iteration - 1] : x->job->start_ps;
-    if (!find_end(x)) return refuse(x, "was not followed", ret_error);
+    if (!find_end(x)) return refuse_iteration(x, "was not followed", ret_error);
     find_notes(x);
     return WEFT_OK;
 }
 
 static enum weft_status walk_back(struct walk *x, struct weft_error *ret_error) {
     while (x->at->time_ps > x->from_ps)
-        if (!go_back(x)) return refuse(x, "cannot be followed back to its beginning", ret_error);
+        if (!go_back(x)) return refuse_iteration(x, "cannot be followed back to its beginning", ret_error);
     return WEFT_OK;
 }
 
@@ -287,7 +288,7 @@ static void set_part(const struct walk *x, struct weft_why_step *s, enum weft_wh
     if (s->peer != WEFT_NONE) s->part->because_of = weft_arena_format(x->y->arena, "to %s", host_name(x, s->peer));
 }
 
-static enum weft_status explain(const struct walk *x, struct weft_why_step *s, struct weft_error *ret_error) {
+static enum weft_status explain_step(const struct walk *x, struct weft_why_step *s, struct weft_error *ret_error) {
     if (s->peer != WEFT_NONE) s->to_host = host_name(x, s->peer);
     if (s->flow == WEFT_NONE) s->message = WEFT_NONE;
     static const enum weft_why_kind kinds[] = {
@@ -309,7 +310,7 @@ static enum weft_status explain(const struct walk *x, struct weft_why_step *s, s
 enum weft_status weft_why_iteration(const struct weft_whys *y, uint32_t job, uint32_t iteration,
                                     struct weft_why_iteration *ret_why, struct weft_error *ret_error) {
     struct walk x;
-    enum weft_status status = begin(&x, y, job, iteration, ret_error);
+    enum weft_status status = begin_walk(&x, y, job, iteration, ret_error);
     weft_time_ps end = status ? 0 : x.at->time_ps;
     if (!status) status = walk_back(&x, ret_error);
     if (status) return status;
@@ -327,7 +328,7 @@ enum weft_status weft_why_iteration(const struct weft_whys *y, uint32_t job, uin
     for (uint32_t i = 0; i < x.steps && !status; i++) {
         ret_why->step[i] = x.step[x.steps - 1 - i];
         struct weft_why_step *s = &ret_why->step[i];
-        status = explain(&x, s, ret_error);
+        status = explain_step(&x, s, ret_error);
         if (!status) weft__why_sums(y, ret_why->kind_ps, s->part, s->parts);
     }
     return status;
@@ -336,7 +337,7 @@ enum weft_status weft_why_iteration(const struct weft_whys *y, uint32_t job, uin
 enum weft_status weft_why_iteration_flows(const struct weft_whys *y, uint32_t job, uint32_t iteration, bool *ret_flow,
                                           struct weft_error *ret_error) {
     struct walk x;
-    enum weft_status status = begin(&x, y, job, iteration, ret_error);
+    enum weft_status status = begin_walk(&x, y, job, iteration, ret_error);
     if (!status) status = walk_back(&x, ret_error);
     for (uint32_t i = 0; i < x.steps && !status; i++)
         if (x.step[i].flow != WEFT_NONE) ret_flow[x.step[i].flow] = true;
@@ -346,7 +347,7 @@ enum weft_status weft_why_iteration_flows(const struct weft_whys *y, uint32_t jo
 enum weft_status weft_why_iteration_ports(const struct weft_whys *y, uint32_t job, uint32_t iteration, bool *ret_port,
                                           struct weft_error *ret_error) {
     struct walk x;
-    enum weft_status status = begin(&x, y, job, iteration, ret_error);
+    enum weft_status status = begin_walk(&x, y, job, iteration, ret_error);
     if (!status) status = walk_back(&x, ret_error);
     for (uint32_t i = 0; i < x.steps && !status; i++) {
         const struct weft_why_step *s = &x.step[i];

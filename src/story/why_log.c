@@ -23,7 +23,7 @@ static struct weft__why_spans spans_new(const struct weft_whys *y, uint64_t room
     return (struct weft__why_spans){weft_arena_alloc(y->arena, room, sizeof(struct weft__why_span)), 0};
 }
 
-static void add(struct weft__why_spans *l, struct weft__why_span s) {
+static void add_span(struct weft__why_spans *l, struct weft__why_span s) {
     if (s.from_ps < s.to_ps) l->span[l->n++] = s;
 }
 
@@ -35,13 +35,13 @@ static int by_key(const void *a, const void *b) {
     return (x->of > y->of) - (x->of < y->of);
 }
 
-static void sort(struct weft__why_spans *l) {
+static void sort_spans(struct weft__why_spans *l) {
     if (l->n) qsort(l->span, l->n, sizeof *l->span, by_key);
 }
 
 /// Marks frames of a queue pair that had been sent before.
 static void find_again(struct weft__why_spans *l) {
-    sort(l);
+    sort_spans(l);
     uint32_t highest = 0; // PSN of the queue pair, + 1
     for (uint64_t i = 0; i < l->n; i++) {
         const struct weft_followed *f = l->span[i].of;
@@ -61,11 +61,11 @@ static struct weft__why_spans frames_of(const struct weft_whys *y, uint32_t port
     struct weft__why_spans l = spans_new(y, frames);
     for (uint64_t i = 0; i < n; i++)
         if (f[i].what == WEFT_FOLLOWED_FRAME || f[i].what == WEFT_FOLLOWED_CELL)
-            add(&l, (struct weft__why_span){f[i].time_ps, f[i].busy_ps, &f[i], f[i].qp, false});
+            add_span(&l, (struct weft__why_span){f[i].time_ps, f[i].busy_ps, &f[i], f[i].qp, false});
     find_again(&l);
     for (uint64_t i = 0; i < l.n; i++)
         l.span[i].key = 0;
-    sort(&l);
+    sort_spans(&l);
     return l;
 }
 
@@ -80,12 +80,12 @@ static struct weft__why_spans pauses_of(const struct weft_whys *y, uint32_t port
         const struct weft_followed **is = &open[f[i].priority];
         if (f[i].what != WEFT_FOLLOWED_PAUSED && f[i].what != WEFT_FOLLOWED_RESUMED) continue;
         if (f[i].what == WEFT_FOLLOWED_RESUMED && *is)
-            add(&l, (struct weft__why_span){(*is)->time_ps, f[i].time_ps, *is, f[i].priority, false});
+            add_span(&l, (struct weft__why_span){(*is)->time_ps, f[i].time_ps, *is, f[i].priority, false});
         *is = f[i].what == WEFT_FOLLOWED_PAUSED ? &f[i] : NULL;
     }
     for (unsigned p = 0; p < sizeof open / sizeof *open; p++)
-        if (open[p]) add(&l, (struct weft__why_span){open[p]->time_ps, WEFT_TIME_NEVER, open[p], p, false});
-    sort(&l);
+        if (open[p]) add_span(&l, (struct weft__why_span){open[p]->time_ps, WEFT_TIME_NEVER, open[p], p, false});
+    sort_spans(&l);
     return l;
 }
 
@@ -115,20 +115,20 @@ static struct weft__why_spans states_of(const struct weft_whys *y, uint32_t port
     for (uint64_t i = 0; i < kept; i++) {
         bool last = i + 1 == kept || state[i + 1]->qp != state[i]->qp;
         weft_time_ps to = last ? WEFT_TIME_NEVER : state[i + 1]->time_ps;
-        add(&l, (struct weft__why_span){state[i]->time_ps, to, state[i], state[i]->qp, false});
+        add_span(&l, (struct weft__why_span){state[i]->time_ps, to, state[i], state[i]->qp, false});
     }
     return l;
 }
 
-static const struct weft__why_log *made(const struct weft_whys *y, uint32_t port) {
+static const struct weft__why_log *made_log(const struct weft_whys *y, uint32_t port) {
     struct weft__why_log *log = &y->log[port];
     if (!log->made) *log = (struct weft__why_log){true, frames_of(y, port), pauses_of(y, port), states_of(y, port)};
     return log;
 }
 
 /// The spans of a key that overlap the time between `from` and `to`.
-static struct weft__why_spans between(const struct weft__why_spans *l, uint32_t key, weft_time_ps from,
-                                      weft_time_ps to) {
+static struct weft__why_spans spans_between(const struct weft__why_spans *l, uint32_t key, weft_time_ps from,
+                                            weft_time_ps to) {
     uint64_t low = 0, high = l->n, end;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
@@ -144,15 +144,15 @@ static struct weft__why_spans between(const struct weft__why_spans *l, uint32_t 
 }
 
 struct weft__why_spans weft__why_frames(const struct weft_whys *y, uint32_t port, weft_time_ps from, weft_time_ps to) {
-    return between(&made(y, port)->frames, 0, from, to);
+    return spans_between(&made_log(y, port)->frames, 0, from, to);
 }
 
 struct weft__why_spans weft__why_pauses(const struct weft_whys *y, uint32_t port, uint32_t priority, weft_time_ps from,
                                         weft_time_ps to) {
-    return between(&made(y, port)->pauses, priority, from, to);
+    return spans_between(&made_log(y, port)->pauses, priority, from, to);
 }
 
 struct weft__why_spans weft__why_states(const struct weft_whys *y, uint32_t port, uint32_t qp, weft_time_ps from,
                                         weft_time_ps to) {
-    return between(&made(y, port)->states, qp, from, to);
+    return spans_between(&made_log(y, port)->states, qp, from, to);
 }

@@ -90,8 +90,8 @@ static void sort_requests(const struct weft_why_rma *x, struct box *box) {
 }
 
 /// The first note of a node about a request, from `from` on; NULL: none until `to`.
-static const struct weft_rma_note *find(const struct weft_why_rma *x, uint32_t node, enum weft_rma_what what,
-                                        const struct weft_rma_note *of, weft_time_ps from, weft_time_ps to) {
+static const struct weft_rma_note *note_of(const struct weft_why_rma *x, uint32_t node, enum weft_rma_what what,
+                                           const struct weft_rma_note *of, weft_time_ps from, weft_time_ps to) {
     struct box *box = &x->box[node];
     if (!box->request) sort_requests(x, box);
     const struct weft_rma_note wanted = {
@@ -151,7 +151,7 @@ static bool make_operation(const struct weft_why_rma *x, const struct weft_rma_n
     if (!may_end(last) || first->time_ps < rma->conf->start_ps + rma->conf->warm_up_ps) return false;
     if (last->what == WEFT_RMA_LEFT) {
         uint32_t server = node_of(x, rma, rma->server[last->server]);
-        came = find(x, server, WEFT_RMA_CAME, last, last->time_ps, WEFT_TIME_NEVER);
+        came = note_of(x, server, WEFT_RMA_CAME, last, last->time_ps, WEFT_TIME_NEVER);
         if (!came) return false;
     }
     weft_time_ps end = came ? came->time_ps : last->time_ps;
@@ -196,7 +196,7 @@ struct telling {
     bool *port; ///< [ports] used; NULL: not needed
 };
 
-static void add(struct telling *t, weft_time_ps to, enum weft_why_kind kind, struct weft__why_name where) {
+static void add_time(struct telling *t, weft_time_ps to, enum weft_why_kind kind, struct weft__why_name where) {
     if (to <= t->at) return;
     weft__why_add(t->list, (struct weft__why_time){kind, where, {.what = WEFT__WHY_NOTHING}, to - t->at});
     t->at = to;
@@ -216,7 +216,7 @@ static void add_way(struct telling *t, const struct weft_rma_note *request, enum
     struct weft__why_cell_path way;
     if (!weft__why_rma_path(t->x->y, request, cell, from, to, t->at, until, &way)) return;
     weft_time_ps begun = way.hop[way.hops - 1].cross->came_ps;
-    if (memory != WEFT_NONE) add(t, sent < begun ? sent : begun, WEFT_WHY_MEMORY, node_name(memory));
+    if (memory != WEFT_NONE) add_time(t, sent < begun ? sent : begun, WEFT_WHY_MEMORY, node_name(memory));
     t->at = weft__why_way_add(t->x->y, &way, t->at, t->list);
     if (t->port) weft__why_way_ports(&way, t->port);
 }
@@ -226,12 +226,12 @@ static void add_request(struct telling *t, const struct weft_rma_note *asked, we
 /// The server asks for the data of a write. False: there was none to ask for.
 static bool add_pull(struct telling *t, const struct weft_rma_note *asked, const struct weft_rma_note *came,
                      weft_time_ps answered) {
-    const struct weft_rma_note *pulls = find(t->x, t->server_box, WEFT_RMA_PULLS, asked, came->time_ps, answered);
+    const struct weft_rma_note *pulls = note_of(t->x, t->server_box, WEFT_RMA_PULLS, asked, came->time_ps, answered);
     if (!pulls) return false;
     const struct weft_rma_note own = {.box = pulls->own_box, .slot = pulls->own_slot, .use = pulls->own_use};
-    const struct weft_rma_note *again = find(t->x, t->server_box, WEFT_RMA_ASKED, &own, pulls->time_ps, answered);
-    const struct weft_rma_note *there = find(t->x, t->server_box, WEFT_RMA_ANSWERED, &own, pulls->time_ps, answered);
-    if (again) add(t, again->time_ps, WEFT_WHY_WINDOW, node_name(t->server_box));
+    const struct weft_rma_note *again = note_of(t->x, t->server_box, WEFT_RMA_ASKED, &own, pulls->time_ps, answered);
+    const struct weft_rma_note *there = note_of(t->x, t->server_box, WEFT_RMA_ANSWERED, &own, pulls->time_ps, answered);
+    if (again) add_time(t, again->time_ps, WEFT_WHY_WINDOW, node_name(t->server_box));
     if (again && there) add_request(t, again, there->time_ps, true);
     return true;
 }
@@ -242,41 +242,41 @@ static void add_request(struct telling *t, const struct weft_rma_note *asked, we
     uint32_t from = back ? t->server_box : t->client_box, to = back ? t->client_box : t->server_box;
     uint32_t memory = back ? t->client : t->server;
     weft_time_ps sent_ps = answered;
-    const struct weft_rma_note *came = find(t->x, to, WEFT_RMA_CAME, asked, asked->time_ps, answered);
+    const struct weft_rma_note *came = note_of(t->x, to, WEFT_RMA_CAME, asked, asked->time_ps, answered);
     if (came) {
-        const struct weft_rma_note *sent = find(t->x, to, WEFT_RMA_SENT, asked, came->time_ps, answered);
+        const struct weft_rma_note *sent = note_of(t->x, to, WEFT_RMA_SENT, asked, came->time_ps, answered);
         if (sent) sent_ps = sent->time_ps;
         add_way(t, asked, WEFT_CARRIES_REQUEST, from, to, came->time_ps, WEFT_NONE, 0);
-        add(t, came->time_ps, WEFT_WHY_REQUEST, way_name(from, to));
+        add_time(t, came->time_ps, WEFT_WHY_REQUEST, way_name(from, to));
         if (!back && add_pull(t, asked, came, answered)) memory = WEFT_NONE;
     }
     add_way(t, asked, WEFT_CARRIES_ANSWER, to, from, answered, memory, sent_ps);
-    add(t, answered, WEFT_WHY_FABRIC, way_name(to, from));
+    add_time(t, answered, WEFT_WHY_FABRIC, way_name(to, from));
 }
 
 /// Up to the completion: the wait for the window, the request, and the box's time at the end.
 static void add_execution(struct telling *t, const struct weft_rma_note *ready, const struct weft_rma_note *landed) {
     const struct weft_rma_note *asked =
-        find(t->x, t->client_box, WEFT_RMA_ASKED, ready, ready->time_ps, landed->time_ps);
+        note_of(t->x, t->client_box, WEFT_RMA_ASKED, ready, ready->time_ps, landed->time_ps);
     const struct weft_rma_note *answered =
-        find(t->x, t->client_box, WEFT_RMA_ANSWERED, ready, ready->time_ps, landed->time_ps);
-    if (asked) add(t, asked->time_ps, WEFT_WHY_WINDOW, node_name(t->client_box));
+        note_of(t->x, t->client_box, WEFT_RMA_ANSWERED, ready, ready->time_ps, landed->time_ps);
+    if (asked) add_time(t, asked->time_ps, WEFT_WHY_WINDOW, node_name(t->client_box));
     if (asked && answered) add_request(t, asked, answered->time_ps, false);
-    add(t, landed->time_ps, WEFT_WHY_PROCESSING, node_name(t->client_box));
+    add_time(t, landed->time_ps, WEFT_WHY_PROCESSING, node_name(t->client_box));
 }
 
 static void add_unheard(struct telling *t, const struct weft_rma_note *ready, const struct weft_rma_note *n) {
     const struct weft_rma_note *asked = NULL;
-    if (ready) asked = find(t->x, t->client_box, WEFT_RMA_ASKED, ready, ready->time_ps, n->time_ps);
-    if (asked) add(t, asked->time_ps, WEFT_WHY_WINDOW, node_name(t->client_box));
-    add(t, n->time_ps, WEFT_WHY_RETRANSMISSION, way_name(t->client_box, t->server_box));
+    if (ready) asked = note_of(t->x, t->client_box, WEFT_RMA_ASKED, ready, ready->time_ps, n->time_ps);
+    if (asked) add_time(t, asked->time_ps, WEFT_WHY_WINDOW, node_name(t->client_box));
+    add_time(t, n->time_ps, WEFT_WHY_RETRANSMISSION, way_name(t->client_box, t->server_box));
 }
 
 /// A message without an answer.
 static void add_send(struct telling *t, const struct weft_rma_note *left, const struct weft_rma_note *came) {
-    add(t, left->time_ps, WEFT_WHY_PROCESSING, node_name(t->client_box));
+    add_time(t, left->time_ps, WEFT_WHY_PROCESSING, node_name(t->client_box));
     add_way(t, left, WEFT_CARRIES_REQUEST, t->client_box, t->server_box, came->time_ps, WEFT_NONE, 0);
-    add(t, came->time_ps, WEFT_WHY_REQUEST, way_name(t->client_box, t->server_box));
+    add_time(t, came->time_ps, WEFT_WHY_REQUEST, way_name(t->client_box, t->server_box));
 }
 
 // --- software -----------------------------------------------------------------------------------------------------
@@ -291,30 +291,31 @@ static void add_message(struct telling *t, uint32_t flow, weft_time_ps to, enum 
         if (t->port) weft__why_path_ports(t->x->y, &path, t->port);
         t->at = to;
     }
-    add(t, to, unseen, way_name(from_node, to_node));
+    add_time(t, to, unseen, way_name(from_node, to_node));
 }
 
 /// From when the request is sent until the client's software has processed the answer.
 static void add_round(struct telling *t, const struct weft_rma_note *asked, const struct weft_rma_note *end) {
     const struct weft_why_rma *x = t->x;
-    const struct weft_rma_note *came = find(x, t->server, WEFT_RMA_CAME, asked, asked->time_ps, end->time_ps);
-    const struct weft_rma_note *served = find(x, t->server, WEFT_RMA_SERVED, asked, asked->time_ps, end->time_ps);
-    const struct weft_rma_note *sent = find(x, t->server, WEFT_RMA_SENT, asked, asked->time_ps, end->time_ps);
-    const struct weft_rma_note *answered = find(x, t->client, WEFT_RMA_ANSWERED, asked, asked->time_ps, end->time_ps);
+    const struct weft_rma_note *came = note_of(x, t->server, WEFT_RMA_CAME, asked, asked->time_ps, end->time_ps);
+    const struct weft_rma_note *served = note_of(x, t->server, WEFT_RMA_SERVED, asked, asked->time_ps, end->time_ps);
+    const struct weft_rma_note *sent = note_of(x, t->server, WEFT_RMA_SENT, asked, asked->time_ps, end->time_ps);
+    const struct weft_rma_note *answered =
+        note_of(x, t->client, WEFT_RMA_ANSWERED, asked, asked->time_ps, end->time_ps);
     if (came) add_message(t, asked->flow, came->time_ps, WEFT_WHY_REQUEST, t->client, t->server);
-    if (served) add(t, served->time_ps, WEFT_WHY_SOFTWARE, node_name(t->server));
-    if (sent) add(t, sent->time_ps, WEFT_WHY_WINDOW, node_name(t->server));
+    if (served) add_time(t, served->time_ps, WEFT_WHY_SOFTWARE, node_name(t->server));
+    if (sent) add_time(t, sent->time_ps, WEFT_WHY_WINDOW, node_name(t->server));
     if (sent && answered) add_message(t, sent->flow, answered->time_ps, WEFT_WHY_FABRIC, t->server, t->client);
-    add(t, end->time_ps, WEFT_WHY_SOFTWARE, node_name(t->client));
+    add_time(t, end->time_ps, WEFT_WHY_SOFTWARE, node_name(t->client));
 }
 
 static void add_note_of_software(struct telling *t, const struct weft_rma_note *ready, const struct weft_rma_note *n) {
     if (n->what == WEFT_RMA_READY)
-        add(t, n->time_ps, WEFT_WHY_WINDOW, node_name(t->client));
+        add_time(t, n->time_ps, WEFT_WHY_WINDOW, node_name(t->client));
     else if (n->what == WEFT_RMA_CHAINED || n->what == WEFT_RMA_ENDED)
         add_round(t, ready, n);
     else
-        add(t, n->time_ps, WEFT_WHY_SOFTWARE, node_name(t->client));
+        add_time(t, n->time_ps, WEFT_WHY_SOFTWARE, node_name(t->client));
 }
 
 // --- an operation -------------------------------------------------------------------------------------------------
@@ -332,21 +333,21 @@ static void add_note(struct telling *t, const struct weft_rma_note *ready, const
         if (came) add_send(t, n, came);
         break;
     case WEFT_RMA_READY:
-        add(t, n->time_ps, WEFT_WHY_PROCESSING, node_name(t->client_box));
+        add_time(t, n->time_ps, WEFT_WHY_PROCESSING, node_name(t->client_box));
         break;
     case WEFT_RMA_UNSENT:
-        add(t, n->time_ps, WEFT_WHY_WINDOW, node_name(t->client_box));
+        add_time(t, n->time_ps, WEFT_WHY_WINDOW, node_name(t->client_box));
         break;
     case WEFT_RMA_COMMANDED:
-        add(t, n->time_ps, WEFT_WHY_PACE, node_name(t->client));
+        add_time(t, n->time_ps, WEFT_WHY_PACE, node_name(t->client));
         break;
     default:
-        add(t, n->time_ps, WEFT_WHY_SOFTWARE, node_name(t->client));
+        add_time(t, n->time_ps, WEFT_WHY_SOFTWARE, node_name(t->client));
     }
 }
 
-static void tell(const struct weft_why_rma *x, const struct weft_why_operation *op, struct weft__why_list *list,
-                 bool *port) {
+static void tell_operation(const struct weft_why_rma *x, const struct weft_why_operation *op,
+                           struct weft__why_list *list, bool *port) {
     const struct weft_rma *rma = entry_of(x, op->entry);
     const uint32_t *host = x->y->run->topology->host;
     struct telling t = {.x = x,
@@ -372,7 +373,7 @@ void weft_why_operation(const struct weft_why_rma *x, struct weft_why_operation 
     const struct weft_rma *rma = entry_of(x, op->entry);
     const struct weft_topology *t = x->y->run->topology;
     struct weft__why_list list = {.arena = x->y->arena, .at_ps = op->begun_ps, .from_ps = op->begun_ps};
-    tell(x, op, &list, NULL);
+    tell_operation(x, op, &list, NULL);
     weft__why_list_parts(x->y, WEFT_NONE, &list, &op->part, &op->parts);
     op->kind_ps = weft__why_sums(x->y, NULL, op->part, op->parts);
     op->group = x->y->run->workload->group[rma->group];
@@ -382,5 +383,5 @@ void weft_why_operation(const struct weft_why_rma *x, struct weft_why_operation 
 
 void weft_why_operation_ports(const struct weft_why_rma *x, const struct weft_why_operation *op, bool *ret_port) {
     struct weft__why_list list = {.arena = x->y->arena, .at_ps = op->begun_ps, .from_ps = op->begun_ps};
-    tell(x, op, &list, ret_port);
+    tell_operation(x, op, &list, ret_port);
 }

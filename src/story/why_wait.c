@@ -99,7 +99,8 @@ static struct weft__why_name frame_cause(const struct wait *x, const struct weft
                                    weft__why_flow_of(x->y, f->qp), 0};
 }
 
-static void add(const struct wait *x, enum weft_why_kind kind, struct weft__why_name because_of, weft_time_ps time) {
+static void add_wait(const struct wait *x, enum weft_why_kind kind, struct weft__why_name because_of,
+                     weft_time_ps time) {
     struct weft__why_name port = {WEFT__WHY_PORT, x->port, 0};
     weft__why_add(x->list, (struct weft__why_time){kind, port, because_of, time});
 }
@@ -117,35 +118,35 @@ static void add_sender_piece(const struct wait *x, weft_time_ps at, weft_time_ps
     enum weft_sender_state is = state ? (enum weft_sender_state)state->of->state : WEFT_SENDER_READY;
     bool open = is != WEFT_SENDER_EMPTY && is != WEFT_SENDER_WINDOW;
     if (at >= x->lost_ps || (own && frame->again))
-        add(x, WEFT_WHY_RETRANSMISSION, nothing, time);
+        add_wait(x, WEFT_WHY_RETRANSMISSION, nothing, time);
     else if (own)
-        add(x, WEFT_WHY_SERIALISATION, nothing, time);
+        add_wait(x, WEFT_WHY_SERIALISATION, nothing, time);
     else if (!state)
-        add(x, WEFT_WHY_REQUEST, nothing, time);
+        add_wait(x, WEFT_WHY_REQUEST, nothing, time);
     else if (!open)
-        add(x, is == WEFT_SENDER_EMPTY ? WEFT_WHY_EMPTY : WEFT_WHY_WINDOW, nothing, time);
+        add_wait(x, is == WEFT_SENDER_EMPTY ? WEFT_WHY_EMPTY : WEFT_WHY_WINDOW, nothing, time);
     else if (pause)
-        add(x, WEFT_WHY_PAUSE, pause_cause(x, pause), time);
+        add_wait(x, WEFT_WHY_PAUSE, pause_cause(x, pause), time);
     else if (is == WEFT_SENDER_HELD)
-        add(x, WEFT_WHY_SFC, nothing, time);
+        add_wait(x, WEFT_WHY_SFC, nothing, time);
     else if (is == WEFT_SENDER_PACED)
-        add(x, WEFT_WHY_PACE, mark_cause(x, at), time);
+        add_wait(x, WEFT_WHY_PACE, mark_cause(x, at), time);
     else if (frame && is_own_flow(x, frame)) // another of its queue pairs
-        add(x, WEFT_WHY_SERIALISATION, nothing, time);
+        add_wait(x, WEFT_WHY_SERIALISATION, nothing, time);
     else if (frame)
-        add(x, WEFT_WHY_QUEUEING, frame_cause(x, frame->of), time);
+        add_wait(x, WEFT_WHY_QUEUEING, frame_cause(x, frame->of), time);
     else
-        add(x, WEFT_WHY_ARBITRATION, nothing, time);
+        add_wait(x, WEFT_WHY_ARBITRATION, nothing, time);
 }
 
 static void add_port_piece(const struct wait *x, weft_time_ps time, const struct weft__why_span *frame,
                            const struct weft__why_span *pause) {
     if (pause)
-        add(x, WEFT_WHY_PAUSE, pause_cause(x, pause), time);
+        add_wait(x, WEFT_WHY_PAUSE, pause_cause(x, pause), time);
     else if (frame)
-        add(x, WEFT_WHY_QUEUEING, frame_cause(x, frame->of), time);
+        add_wait(x, WEFT_WHY_QUEUEING, frame_cause(x, frame->of), time);
     else
-        add(x, x->idle, (struct weft__why_name){.what = WEFT__WHY_NOTHING}, time);
+        add_wait(x, x->idle, (struct weft__why_name){.what = WEFT__WHY_NOTHING}, time);
 }
 
 static void add_pieces(struct wait *x, bool sender) {
@@ -184,8 +185,8 @@ void weft__why_sender(const struct weft_whys *y, const struct weft__why_path *pa
     add_pieces(&x, true);
 }
 
-static void explain(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *hop,
-                    weft_time_ps from, weft_time_ps to, enum weft_why_kind idle, struct weft__why_list *l) {
+static void explain_wait(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *hop,
+                         weft_time_ps from, weft_time_ps to, enum weft_why_kind idle, struct weft__why_list *l) {
     struct wait x = {
         .y = y,
         .path = path,
@@ -205,12 +206,12 @@ static void explain(const struct weft_whys *y, const struct weft__why_path *path
 
 void weft__why_port(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *hop,
                     weft_time_ps from, struct weft__why_list *l) {
-    explain(y, path, hop, from, hop->time_ps, WEFT_WHY_ARBITRATION, l);
+    explain_wait(y, path, hop, from, hop->time_ps, WEFT_WHY_ARBITRATION, l);
 }
 
 void weft__why_cells(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *cell,
                      weft_time_ps from, weft_time_ps to, enum weft_why_kind idle, struct weft__why_list *l) {
-    explain(y, path, cell, from, to, idle, l);
+    explain_wait(y, path, cell, from, to, idle, l);
 }
 
 void weft__why_behind(const struct weft_whys *y, const struct weft__why_path *path, uint32_t port, weft_time_ps from,

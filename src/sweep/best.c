@@ -50,7 +50,7 @@ struct weft_sweep_best weft_sweep_best(const struct weft_sweep_results *r, const
 }
 
 /// In single quotes if the shell would split it.
-static const char *quoted(const char *text, struct weft_arena *arena) {
+static const char *shell_quoted(const char *text, struct weft_arena *arena) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:%@";
     if (*text && !text[strspn(text, plain)]) return text;
     const char *end, *whole = "'";
@@ -60,14 +60,14 @@ static const char *quoted(const char *text, struct weft_arena *arena) {
 }
 
 static const char *with_setting(const char *command, const char *setting, struct weft_arena *arena) {
-    return weft_arena_format(arena, "%s --set %s", command, quoted(setting, arena));
+    return weft_arena_format(arena, "%s --set %s", command, shell_quoted(setting, arena));
 }
 
 const char *weft_sweep_command(const struct weft_sweep_results *r, uint32_t point, struct weft_arena *arena) {
     const struct weft_sweep *s = r->sweep;
     const char *variant = weft__sweep_variant(r, point);
-    const char *text = weft_arena_format(arena, "weft run %s", quoted(r->path, arena));
-    if (*variant) text = weft_arena_format(arena, "%s --variant %s", text, quoted(variant, arena));
+    const char *text = weft_arena_format(arena, "weft run %s", shell_quoted(r->path, arena));
+    if (*variant) text = weft_arena_format(arena, "%s --variant %s", text, shell_quoted(variant, arena));
     for (uint32_t i = 0; i < r->settings; i++)
         text = with_setting(text, r->setting[i], arena);
     for (uint32_t a = 0; a < s->axes; a++) {

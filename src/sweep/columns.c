@@ -40,7 +40,7 @@ struct weft_sweep_column *weft_sweep_columns(struct weft_arena *arena, uint32_t 
 }
 
 /// The path from part `first` on, with dots.
-static const char *joined(const struct weft_claim_metric *m, uint32_t first, struct weft_arena *arena) {
+static const char *joined_path(const struct weft_claim_metric *m, uint32_t first, struct weft_arena *arena) {
     const char *text = "";
     for (uint32_t i = first; i < m->parts; i++)
         text = weft_arena_format(arena, "%s%s%s", text, i > first ? "." : "", m->part[i]);
@@ -70,7 +70,7 @@ bool weft_sweep_metric_parse(const char *text, struct weft_place place, bool dir
     uint32_t first = group ? 2 : 1;
     for (uint32_t i = 0; i < columns && m->parts > first; i++)
         if (!strcmp(column[i].table->name, m->part[0]) && strcmp(m->part[0], "jobs") &&
-            !strcmp(column[i].column->name, joined(m, first, arena)))
+            !strcmp(column[i].column->name, joined_path(m, first, arena)))
             ret->column = i;
     if (group && ret->column != WEFT_NONE) ret->group = m->part[1];
     return true;

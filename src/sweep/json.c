@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "sweep/cells.h"
 
-static void spread(struct weft__json *j, const char *key, const struct weft_spread *s) {
+static void put_spread(struct weft__json *j, const char *key, const struct weft_spread *s) {
     weft__json_key(j, key);
     weft__json_begin_object(j);
     weft__json_key_u64(j, "seeds", s->n);
@@ -15,7 +15,7 @@ static void spread(struct weft__json *j, const char *key, const struct weft_spre
     weft__json_end_object(j);
 }
 
-static void runs(struct weft__json *j, const struct weft_sweep_results *r, uint32_t point) {
+static void put_runs(struct weft__json *j, const struct weft_sweep_results *r, uint32_t point) {
     weft__json_key(j, "runs");
     weft__json_begin_array(j);
     for (uint32_t k = 0; k < r->sweep->seeds; k++) {
@@ -31,19 +31,19 @@ static void runs(struct weft__json *j, const struct weft_sweep_results *r, uint3
 }
 
 /// For a group, the columns that have a value with some seed.
-static void group(struct weft__json *j, const struct weft_sweep_results *r, uint32_t point, const char *name,
-                  struct weft_arena *arena) {
+static void put_group(struct weft__json *j, const struct weft_sweep_results *r, uint32_t point, const char *name,
+                      struct weft_arena *arena) {
     weft__json_key(j, name);
     weft__json_begin_object(j);
     for (uint32_t c = 0; c < r->columns; c++) {
         struct weft_spread s = weft_spread_of(weft_sweep_values(r, point, name, c, arena), r->sweep->seeds, arena);
-        if (s.n) spread(j, r->column[c].name, &s);
+        if (s.n) put_spread(j, r->column[c].name, &s);
     }
     weft__json_end_object(j);
 }
 
-static void point(struct weft__json *j, const struct weft_sweep_results *r, uint32_t p, const char *const *name,
-                  uint32_t groups) {
+static void put_point(struct weft__json *j, const struct weft_sweep_results *r, uint32_t p, const char *const *name,
+                      uint32_t groups) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     weft__json_begin_object(j);
     weft__json_key_u64(j, "point", p);
@@ -53,18 +53,18 @@ static void point(struct weft__json *j, const struct weft_sweep_results *r, uint
     for (uint32_t a = 0; a < r->sweep->axes; a++)
         weft__json_key_string(j, r->sweep->axis[a].path, r->sweep->point[p].value[a].text);
     weft__json_end_object(j);
-    runs(j, r, p);
+    put_runs(j, r, p);
     weft__json_key(j, "groups");
     weft__json_begin_object(j);
     for (uint32_t g = 0; g < groups; g++)
-        group(j, r, p, name[g], arena);
+        put_group(j, r, p, name[g], arena);
     weft__json_end_object(j);
     weft__json_key(j, "metrics");
     weft__json_begin_object(j);
     for (uint32_t m = 0; m < r->metrics; m++) {
         const double *value = weft_sweep_metric_values(r, p, &r->metric[m], arena);
         struct weft_spread s = weft_spread_of(value, r->sweep->seeds, arena);
-        spread(j, r->metric[m].name, &s);
+        put_spread(j, r->metric[m].name, &s);
     }
     weft__json_end_object(j);
     weft__json_end_object(j);
@@ -78,7 +78,7 @@ static void json_best(struct weft__json *j, const struct weft_sweep_best *best) 
     weft__json_key_string(j, "direction", best->metric->max ? "max" : "min");
     if (best->point != WEFT_NONE) {
         weft__json_key_u64(j, "point", best->point);
-        spread(j, "value", &best->spread);
+        put_spread(j, "value", &best->spread);
     }
     if (best->judged) {
         weft__json_key(j, "like");
@@ -105,7 +105,7 @@ void weft_sweep_json(FILE *file, const struct weft_sweep_results *r, const struc
     weft__json_key(&j, "points");
     weft__json_begin_array(&j);
     for (uint32_t p = 0; p < r->sweep->points; p++)
-        point(&j, r, p, name, groups);
+        put_point(&j, r, p, name, groups);
     weft__json_end_array(&j);
     if (best) json_best(&j, best);
     weft__json_end_object(&j);

@@ -22,14 +22,14 @@ static const struct weft_param rows[] = {
     WEFT_PROSE(struct weft__sweep_conf, metrics, "metrics", "",
                "what is shown: metrics as claims have them, such as [victims.fct.mean, counters.cnp]"),
 };
-static const char *check(const void *conf, char *text, size_t size) {
+static const char *sweep_check(const void *conf, char *text, size_t size) {
     const struct weft__sweep_conf *c = conf;
     (void)text, (void)size;
     return c->zip && c->sample ? "zip and sample are two kinds of points; expected one of them" : NULL;
 }
 static const char *const lists[] = {"vary", NULL};
 const struct weft_param_table weft_sweep_table =
-    WEFT_PARAM_TABLE_LISTS("sweep", struct weft__sweep_conf, rows, check, lists);
+    WEFT_PARAM_TABLE_LISTS("sweep", struct weft__sweep_conf, rows, sweep_check, lists);
 
 #define FAIL(error, place, ...) WEFT_REFUSE(error, place, __VA_ARGS__)
 
@@ -64,7 +64,7 @@ static enum weft_status check_counted(const struct weft_sweep *s, struct weft_er
     return WEFT_OK;
 }
 
-static enum weft_status cross(struct design *d, const struct weft_sweep *s, struct weft_error *ret_error) {
+static enum weft_status cross_axes(struct design *d, const struct weft_sweep *s, struct weft_error *ret_error) {
     uint64_t points = 1;
     enum weft_status status = check_counted(s, ret_error);
     for (uint32_t a = 0; a < s->axes && !status; a++)
@@ -78,7 +78,7 @@ static enum weft_status cross(struct design *d, const struct weft_sweep *s, stru
 }
 
 /// A single value is combined with all the others.
-static enum weft_status zip(struct design *d, const struct weft_sweep *s, struct weft_error *ret_error) {
+static enum weft_status zip_axes(struct design *d, const struct weft_sweep *s, struct weft_error *ret_error) {
     enum weft_status status = check_counted(s, ret_error);
     uint32_t points = 1, longest = 0;
     for (uint32_t a = 0; a < s->axes && !status; a++) {
@@ -114,8 +114,8 @@ static void sample_axis(struct design *d, const struct weft_sweep *s, uint32_t a
     }
 }
 
-static enum weft_status sample(struct design *d, const struct weft_sweep *s, uint32_t points, uint64_t seed,
-                               struct weft_place place, struct weft_error *ret_error) {
+static enum weft_status sample_points(struct design *d, const struct weft_sweep *s, uint32_t points, uint64_t seed,
+                                      struct weft_place place, struct weft_error *ret_error) {
     if (!s->axes)
         return FAIL(
             ret_error, place,
@@ -162,13 +162,13 @@ enum weft_status weft_sweep_new(const struct weft_scenario_file *file, const str
     s->best_place = place_of(section, "best");
     s->metrics_place = place_of(section, "metrics");
     if (o->sample)
-        status = sample(&d, s, o->sample, o->sample_seed, (struct weft_place){.file = "--sample"}, ret_error);
+        status = sample_points(&d, s, o->sample, o->sample_seed, (struct weft_place){.file = "--sample"}, ret_error);
     else if (o->zip || conf.zip)
-        status = zip(&d, s, ret_error);
+        status = zip_axes(&d, s, ret_error);
     else if (conf.sample)
-        status = sample(&d, s, (uint32_t)conf.sample, conf.sample_seed, place_of(section, "sample"), ret_error);
+        status = sample_points(&d, s, (uint32_t)conf.sample, conf.sample_seed, place_of(section, "sample"), ret_error);
     else
-        status = cross(&d, s, ret_error);
+        status = cross_axes(&d, s, ret_error);
     if (!status) status = cross_variants(s, &d, o->variant, ret_error);
     *ret_sweep = s;
     return status;

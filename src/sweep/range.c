@@ -84,7 +84,7 @@ static bool is_whole(const struct weft_sweep_range *r) {
     return !r->first.real && r->first.quantity == WEFT__COUNT;
 }
 
-static uint64_t distance(const struct weft_sweep_range *r) {
+static uint64_t range_distance(const struct weft_sweep_range *r) {
     uint64_t a = r->first.whole, b = r->last.whole;
     return a < b ? b - a : a - b;
 }
@@ -102,11 +102,11 @@ bool weft__range_parse(const char *text, struct weft_arena *arena, enum weft__ra
         return false;
     }
     bool all = is_whole(r) && !*ret_n && !r->log;
-    if (all && distance(r) >= WEFT_SWEEP_VALUES_MAX) {
+    if (all && range_distance(r) >= WEFT_SWEEP_VALUES_MAX) {
         snprintf(why, size, "%.80s: more than %d values", text, WEFT_SWEEP_VALUES_MAX);
         return false;
     }
-    if (all) *ret_n = (uint32_t)distance(r) + 1;
+    if (all) *ret_n = (uint32_t)range_distance(r) + 1;
     *ret_kind = *ret_n ? WEFT__RANGE_VALUES : WEFT__RANGE_ANY;
     *ret_range = r;
     return true;

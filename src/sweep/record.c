@@ -170,33 +170,38 @@ static bool is_whole(const char *path) {
     return whole;
 }
 
-static enum weft_status write_record(const char *path, const struct weft_run *run, enum weft_sweep_state state,
-                                     bool bug, const char *message, const struct weft_sweep_metric *metric,
-                                     uint32_t metrics, const struct weft_sweep_kept *kept, uint32_t keeps,
-                                     struct weft_error *ret_error) {
-    struct record r = {.arena = weft_arena_new(WEFT_MEMORY_RESULT), .run = run};
-    r.column = weft_sweep_columns(r.arena, &r.columns);
-    weft__database_begin(&r.db, path, r.arena);
-    write_schema(&r);
-    write_run(&r, state, bug, message);
-    if (run) write_rows(&r);
-    if (run) write_metrics(&r, metric, metrics, kept, keeps);
-    if (r.db.db) weft__database_close(&r.db);
-    write_sum(&r.db);
-    enum weft_status status = weft__database_end(&r.db, ret_error);
-    weft_arena_free(r.arena);
+static void begin_record(struct record *r, const char *path, const struct weft_run *run, enum weft_sweep_state state,
+                         bool bug, const char *message) {
+    *r = (struct record){.arena = weft_arena_new(WEFT_MEMORY_RESULT), .run = run};
+    r->column = weft_sweep_columns(r->arena, &r->columns);
+    weft__database_begin(&r->db, path, r->arena);
+    write_schema(r);
+    write_run(r, state, bug, message);
+}
+
+static enum weft_status end_record(struct record *r, struct weft_error *ret_error) {
+    if (r->db.db) weft__database_close(&r->db);
+    write_sum(&r->db);
+    enum weft_status status = weft__database_end(&r->db, ret_error);
+    weft_arena_free(r->arena);
     return status;
 }
 
 enum weft_status weft_sweep_record(const char *path, const struct weft_run *run, enum weft_sweep_state state,
                                    const struct weft_sweep_metric *metric, uint32_t metrics,
                                    const struct weft_sweep_kept *kept, uint32_t keeps, struct weft_error *ret_error) {
-    return write_record(path, run, state, false, "", metric, metrics, kept, keeps, ret_error);
+    struct record r;
+    begin_record(&r, path, run, state, false, "");
+    write_rows(&r);
+    write_metrics(&r, metric, metrics, kept, keeps);
+    return end_record(&r, ret_error);
 }
 
 enum weft_status weft_sweep_record_failure(const char *path, const char *message, bool bug,
                                            struct weft_error *ret_error) {
-    return write_record(path, NULL, WEFT_SWEEP_FAILED, bug, message, NULL, 0, NULL, 0, ret_error);
+    struct record r;
+    begin_record(&r, path, NULL, WEFT_SWEEP_FAILED, bug, message);
+    return end_record(&r, ret_error);
 }
 
 // --- reading it back ----------------------------------------------------------------------------------------------
@@ -233,7 +238,7 @@ static const char *text_at(struct reading *r, sqlite3_stmt *s, int column) {
     return weft_arena_text(r->arena, text ? text : "");
 }
 
-static uint32_t count(struct reading *r, const char *sql) {
+static uint32_t count_rows(struct reading *r, const char *sql) {
     sqlite3_stmt *s = select_from(r, sql);
     uint32_t n = next_row(r, s) ? (uint32_t)sqlite3_column_int64(s, 0) : 0;
     sqlite3_finalize(s);
@@ -264,7 +269,7 @@ static struct weft_result_value value_at(sqlite3_stmt *s, int column, enum weft_
 }
 
 static void read_rows(struct reading *r) {
-    uint32_t room = count(r, "SELECT count(*) FROM rows");
+    uint32_t room = count_rows(r, "SELECT count(*) FROM rows");
     r->run.row = weft_arena_alloc(r->arena, room, sizeof *r->run.row);
     sqlite3_stmt *s = select_from(r, "SELECT * FROM rows ORDER BY rowid");
     bool fits = s && sqlite3_column_count(s) == (int)r->columns + 1;
@@ -280,7 +285,7 @@ static void read_rows(struct reading *r) {
 }
 
 static void read_metrics(struct reading *r) {
-    uint32_t room = count(r, "SELECT count(*) FROM metric");
+    uint32_t room = count_rows(r, "SELECT count(*) FROM metric");
     const char **name = weft_arena_alloc(r->arena, room, sizeof *name);
     double *value = weft_arena_alloc(r->arena, room, sizeof *value);
     sqlite3_stmt *s = select_from(r, "SELECT name, value FROM metric ORDER BY name");
@@ -301,7 +306,7 @@ struct weft_sweep_run weft_sweep_load(const char *path, const struct weft_sweep_
     weft_memory_cleanup_add(&cleanup, drop_reading, &r);
     int status = sqlite3_open_v2(path, &r.db, SQLITE_OPEN_READONLY, "unix-none"); // it is never written again
     if (status == SQLITE_NOMEM) weft_memory_fail();
-    if (status == SQLITE_OK && count(&r, "PRAGMA user_version") == RECORD_VERSION) {
+    if (status == SQLITE_OK && count_rows(&r, "PRAGMA user_version") == RECORD_VERSION) {
         read_run(&r);
         read_rows(&r);
         read_metrics(&r);

@@ -93,7 +93,7 @@ static void put_parameters(FILE *sql, const struct weft_sweep_results *r) {
 }
 
 /// How many cells a row of `sweep` has.
-static uint32_t width(const struct weft_sweep_results *r) {
+static uint32_t row_width(const struct weft_sweep_results *r) {
     uint32_t own = 0;
     for (uint32_t i = 0; i < r->metrics; i++)
         own += is_own(&r->metric[i]);
@@ -135,7 +135,7 @@ static void write_schema(struct writer *w) {
 }
 
 /// `table`: "INTO sweep"
-static sqlite3_stmt *insert(struct writer *w, const char *table, uint32_t cells) {
+static sqlite3_stmt *prepare_insert(struct writer *w, const char *table, uint32_t cells) {
     struct weft__text_stream stream;
     FILE *sql = weft__text_stream_open(&stream);
     fprintf(sql, "INSERT %s VALUES (?", table);
@@ -184,8 +184,8 @@ static void write_row(struct writer *w, sqlite3_stmt *s, uint32_t point, const s
 
 static void write_runs(struct writer *w) {
     const struct weft_sweep *sweep = w->r->sweep;
-    sqlite3_stmt *row = insert(w, "INTO sweep", width(w->r)), *run_row = insert(w, "INTO runs", 6),
-                 *point = insert(w, "INTO points", 3 + sweep->axes);
+    sqlite3_stmt *row = prepare_insert(w, "INTO sweep", row_width(w->r)), *run_row = prepare_insert(w, "INTO runs", 6),
+                 *point = prepare_insert(w, "INTO points", 3 + sweep->axes);
     for (uint32_t p = 0; p < sweep->points; p++) {
         int k = 0;
         bind_point(w, point, &k, p);
@@ -235,7 +235,7 @@ static void write_summary(struct writer *w) {
     const struct weft_sweep_results *r = w->r;
     uint32_t groups;
     const char **group = weft_sweep_groups(r, w->arena, &groups);
-    sqlite3_stmt *s = insert(w, "INTO summary", 8);
+    sqlite3_stmt *s = prepare_insert(w, "INTO summary", 8);
     for (uint32_t p = 0; p < r->sweep->points; p++) {
         for (uint32_t g = 0; g < groups; g++)
             for (uint32_t c = 0; c < r->columns; c++)
@@ -247,7 +247,7 @@ static void write_summary(struct writer *w) {
 }
 
 static void write_meaning(struct writer *w) {
-    sqlite3_stmt *s = insert(w, "INTO meaning", 3);
+    sqlite3_stmt *s = prepare_insert(w, "INTO meaning", 3);
     for (uint32_t i = 0; i < w->r->columns; i++) {
         const struct weft_sweep_column *c = &w->r->column[i];
         int k = 0;
@@ -289,7 +289,7 @@ static void write_ranking(struct writer *w, sqlite3_stmt *s, uint64_t number, co
 static void write_rankings(struct writer *w) {
     static const char *const times[] = {"fct_ps_mean", "fct_ps_p99", "jobs_iteration_ps"};
     const struct weft_sweep_results *r = w->r;
-    sqlite3_stmt *s = insert(w, "OR IGNORE INTO ranking", 6);
+    sqlite3_stmt *s = prepare_insert(w, "OR IGNORE INTO ranking", 6);
     uint64_t number = 0;
     for (uint32_t i = r->metrics; i-- > 0;)
         if (i >= r->shown || r->metric[i].max || r->metric[i].path.dimension == WEFT_CLAIM_TIME)
@@ -312,7 +312,7 @@ static void write_about(struct writer *w) {
     const char *const line[][2] = {{"weft", WEFT_VERSION}, {"commit", r->commit ? r->commit : ""},
                                    {"scenario", r->name},  {"about", r->about},
                                    {"path", r->path},      {"settings", settings}};
-    sqlite3_stmt *s = insert(w, "INTO about", 2);
+    sqlite3_stmt *s = prepare_insert(w, "INTO about", 2);
     for (unsigned i = 0; i < sizeof line / sizeof *line; i++) {
         int k = 0;
         bind_text(w, s, &k, line[i][0]);
@@ -355,7 +355,7 @@ static void write_setting(void *context, const char *path, const char *value, co
 /// For each variant as it is at its first point. All points have been bound before.
 static void write_config(struct writer *w) {
     const struct weft_sweep *plan = w->r->sweep;
-    struct config c = {.w = w, .s = insert(w, "OR IGNORE INTO config", 4)};
+    struct config c = {.w = w, .s = prepare_insert(w, "OR IGNORE INTO config", 4)};
     bool *written = weft_arena_alloc(w->arena, weft_scenario_variants(plan->file), sizeof *written);
     for (uint32_t p = 0; p < plan->points; p++) {
         uint32_t variant = plan->point[p].variant;

@@ -34,7 +34,7 @@ static struct scale scale_of(enum weft_claim_dimension dimension, double largest
     return (struct scale){"", 1, whole ? 0 : largest >= 1000 ? 1 : largest >= 10 ? 2 : 3};
 }
 
-static const char *scaled(struct scale s, double value, struct weft_arena *arena) {
+static const char *scaled_text(struct scale s, double value, struct weft_arena *arena) {
     return isnan(value) ? "-" : weft_arena_format(arena, "%.*f", s.decimals, value / s.factor);
 }
 
@@ -74,7 +74,7 @@ static struct grid grid_new(struct weft_arena *arena, uint32_t columns, uint32_t
 }
 
 /// A text over several columns makes the first of them wide enough.
-static uint32_t *widths(const struct grid *g) {
+static uint32_t *column_widths(const struct grid *g) {
     uint32_t *width = weft_arena_alloc(g->arena, g->columns, sizeof *width);
     for (uint32_t c = 0; c < g->columns; c++)
         for (uint32_t r = 0; r < g->rows; r++) {
@@ -101,7 +101,7 @@ static void print_line(FILE *file, const char *text) {
 static void print_grid(FILE *file, const struct grid *g) {
     struct weft__text_stream stream;
     FILE *line = weft__text_stream_open(&stream);
-    const uint32_t *width = widths(g);
+    const uint32_t *width = column_widths(g);
     uint32_t skipped = 0;
     bool any = false;
     for (uint32_t c = 0; c < g->columns; c++) {
@@ -166,7 +166,7 @@ enum part { MEAN, HALF, MEDIAN, SEEDS };
 
 static const char *part_of(const struct weft_spread *s, enum part part, struct scale scale, struct weft_arena *arena) {
     if (part == SEEDS) return weft_arena_format(arena, "%u", s->n);
-    return scaled(scale, part == MEAN ? s->mean : part == HALF ? s->half : s->median, arena);
+    return scaled_text(scale, part == MEAN ? s->mean : part == HALF ? s->half : s->median, arena);
 }
 
 /// A column's name without the unit in which results have it, "fct_ps.mean": the heading names the one of the table.
@@ -284,8 +284,8 @@ static void print_best(FILE *file, const struct weft_sweep_results *r, const str
     }
     double largest = fabs(best->spread.mean);
     struct scale scale = scale_of(m->path.dimension, largest, !(fabs(largest - round(largest)) > 0) && !best->judged);
-    fprintf(file, "point %u, %s%s", best->point, scaled(scale, best->spread.mean, arena), scale.unit);
-    if (best->judged) fprintf(file, " +/- %s%s", scaled(scale, best->spread.half, arena), scale.unit);
+    fprintf(file, "point %u, %s%s", best->point, scaled_text(scale, best->spread.mean, arena), scale.unit);
+    if (best->judged) fprintf(file, " +/- %s%s", scaled_text(scale, best->spread.half, arena), scale.unit);
     fprintf(file, "\n  %s\n", weft_sweep_command(r, best->point, arena));
     if (!best->judged) {
         fputs("  with one seed no difference can be told from noise; --seeds 1..5 runs more\n", file);

@@ -129,7 +129,7 @@ static uint32_t add_hosts(struct weft_topology_builder *b, uint32_t pod, uint64_
 }
 
 /// Nodes beside a TiN.
-static uint64_t beside(const T *c) {
+static uint64_t nodes_beside_tin(const T *c) {
     return c->hosts_per_tin + c->processors;
 }
 
@@ -213,8 +213,8 @@ static enum weft_status dragonfly_build(const void *conf, const struct weft_tree
     (void)tree;
     const T *c = conf;
     uint64_t tins = c->pods * c->tins, tor_nodes = weft__times(c->tors, c->hosts_per_tor + 1);
-    uint64_t nodes = weft__plus(tins * (1 + beside(c)) + c->spines, tor_nodes);
-    uint64_t links = tins * (c->local_ports + c->global_ports + beside(c)) + c->gateways;
+    uint64_t nodes = weft__plus(tins * (1 + nodes_beside_tin(c)) + c->spines, tor_nodes);
+    uint64_t links = tins * (c->local_ports + c->global_ports + nodes_beside_tin(c)) + c->gateways;
     links = weft__plus(links, weft__plus(tor_nodes, weft__times(c->tors, c->spines * c->tor_parallel)));
     enum weft_status status = weft__topology_check_size(b, nodes, links, ret_error);
     if (status) return status;

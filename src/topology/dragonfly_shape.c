@@ -21,7 +21,7 @@ static bool is_gnet(enum weft_tin_port_class class) {
 }
 
 /// Marks the TiNs that GNet connects to `first`, and lists them.
-static uint32_t gather(const struct weft_topology *t, struct weft_dragonflies *d, uint32_t first, uint32_t *list) {
+static uint32_t gather_tins(const struct weft_topology *t, struct weft_dragonflies *d, uint32_t first, uint32_t *list) {
     uint32_t n = 1;
     list[0] = first;
     d->fabric_of_node[first] = d->n;
@@ -46,7 +46,7 @@ static int by_cluster_and_node(const void *a, const void *b) {
 }
 
 /// Sorts pod by pod.
-static void sort(const struct weft_topology *t, uint32_t *list, uint32_t n) {
+static void sort_by_pod(const struct weft_topology *t, uint32_t *list, uint32_t n) {
     struct key *key = weft_memory_new(KIND, n, sizeof *key);
     for (uint32_t i = 0; i < n; i++)
         key[i] = (struct key){t->node[list[i]].cluster, list[i]};
@@ -86,8 +86,8 @@ static void fill_inputs(const struct weft_dragonfly *f, struct weft_tin *tin) {
     }
 }
 
-static void fill(const struct weft_topology *t, struct weft_dragonflies *d, struct weft_dragonfly *f,
-                 const uint32_t *list, struct weft_arena *arena) {
+static void fill_dragonfly(const struct weft_topology *t, struct weft_dragonflies *d, struct weft_dragonfly *f,
+                           const uint32_t *list, struct weft_arena *arena) {
     f->tin = weft_arena_alloc(arena, f->tins, sizeof *f->tin);
     f->pod_first = weft_arena_alloc(arena, f->tins + 1, sizeof *f->pod_first);
     for (uint32_t i = 0; i < f->tins; i++) {
@@ -116,9 +116,9 @@ struct weft_dragonflies *weft_dragonflies_new(const struct weft_topology *t, str
     for (uint32_t n = 0; n < t->nodes; n++) {
         if (t->node[n].box != WEFT_BOX_TIN || d->fabric_of_node[n] != WEFT_NONE) continue;
         struct weft_dragonfly *f = &d->fabric[d->n];
-        f->tins = gather(t, d, n, list);
-        sort(t, list, f->tins);
-        fill(t, d, f, list, arena);
+        f->tins = gather_tins(t, d, n, list);
+        sort_by_pod(t, list, f->tins);
+        fill_dragonfly(t, d, f, list, arena);
         d->n++;
     }
     weft_memory_free(KIND, list, t->nodes * sizeof *list);

@@ -133,7 +133,7 @@ static enum weft_status check_size(const struct weft__dsf_plan *p, const struct 
 }
 
 /// Treats absent stages as one with nothing in it.
-static struct weft__dsf_conf complete(const struct weft__dsf_conf *conf) {
+static struct weft__dsf_conf complete_conf(const struct weft__dsf_conf *conf) {
     struct weft__dsf_conf c = *conf;
     if (!c.zones) c.zones = 1;
     if (!c.l2_zones) c.l2_zones = 1;
@@ -141,8 +141,8 @@ static struct weft__dsf_conf complete(const struct weft__dsf_conf *conf) {
     return c;
 }
 
-static enum weft_status build(struct weft__dsf_plan *p, const struct weft_tree *tree, struct weft_topology_builder *b,
-                              struct weft_error *ret_error) {
+static enum weft_status build_planes(struct weft__dsf_plan *p, const struct weft_tree *tree,
+                                     struct weft_topology_builder *b, struct weft_error *ret_error) {
     enum weft_status status = weft__dsf_read_nics(p->conf, tree, p->nics, p->zones, b->arena, ret_error);
     uint64_t hosts = 0;
     for (uint64_t z = 0; z < p->zones; z++)
@@ -161,7 +161,7 @@ static enum weft_status build(struct weft__dsf_plan *p, const struct weft_tree *
 
 enum weft_status weft__dsf_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                  struct weft_error *ret_error) {
-    struct weft__dsf_conf c = complete(conf);
+    struct weft__dsf_conf c = complete_conf(conf);
     struct weft__dsf_plan p = {
         .conf = &c,
         .buildings = weft__times(c.regions, c.l2_zones),
@@ -179,7 +179,7 @@ enum weft_status weft__dsf_build(const void *conf, const struct weft_tree *tree,
     for (unsigned i = 0; i < sizeof count / sizeof *count; i++)
         *number[i] = weft_memory_new(KIND, count[i], sizeof **number[i]);
     p.nics = weft_memory_new(KIND, p.zones, sizeof *p.nics);
-    status = build(&p, tree, b, ret_error);
+    status = build_planes(&p, tree, b, ret_error);
     for (unsigned i = 0; i < sizeof count / sizeof *count; i++)
         weft_memory_free(KIND, *number[i], count[i] * sizeof **number[i]);
     weft_memory_free(KIND, p.nics, p.zones * sizeof *p.nics);

@@ -6,7 +6,7 @@
 
 #define PLAN const struct weft__dsf_plan *p
 
-static struct weft__line lane(PLAN, weft_time_ps delay) {
+static struct weft__line lane_of(PLAN, weft_time_ps delay) {
     return (struct weft__line){weft__dsf_link_rate(p->conf), delay, p->conf->bit_error_rate};
 }
 
@@ -14,7 +14,7 @@ static struct weft__line lane(PLAN, weft_time_ps delay) {
 static void connect_interface(PLAN, uint32_t interface, const uint32_t *fdsw, uint64_t fdsws,
                               struct weft_topology_builder *b) {
     for (uint64_t f = 0; f < fdsws; f++)
-        weft__topology_connect_times(b, interface, fdsw[f], p->conf->rdsw_parallel, lane(p, p->conf->fdsw_delay_ps));
+        weft__topology_connect_times(b, interface, fdsw[f], p->conf->rdsw_parallel, lane_of(p, p->conf->fdsw_delay_ps));
 }
 
 /// Links virtual devices of FDSWs to those of the same number in their building's SDSWs.
@@ -24,7 +24,7 @@ static void connect_spine(PLAN, const uint32_t *fdsw, uint64_t fdsws, uint64_t b
     const uint32_t *sdsw = &p->sdsw[building * p->building_sdsws];
     for (uint64_t f = 0; f < fdsws; f++)
         for (uint64_t s = f % c->virtual_devices; s < p->building_sdsws; s += c->virtual_devices)
-            weft__topology_connect_times(b, fdsw[f], sdsw[s], c->sdsw_parallel, lane(p, c->sdsw_delay_ps));
+            weft__topology_connect_times(b, fdsw[f], sdsw[s], c->sdsw_parallel, lane_of(p, c->sdsw_delay_ps));
 }
 
 static void connect_zone(PLAN, uint64_t zone, struct weft_topology_builder *b) {

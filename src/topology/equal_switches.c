@@ -36,7 +36,7 @@ static bool are_twins(const struct finder *f, uint32_t a, uint32_t b) {
 }
 
 /// Uses a hash table twice as large as the number of switches.
-static void find(const struct finder *f, uint32_t *ret_first) {
+static void find_twins(const struct finder *f, uint32_t *ret_first) {
     uint32_t room = 2, switches = f->g->switches;
     while (room < 2 * switches)
         room *= 2;
@@ -64,7 +64,7 @@ void weft__equal_switches_find(const struct weft__graph *g, const void *key, siz
         f.hash[s] = arcs ? weft__hash(hash, &end[first], arcs * sizeof *end) : hash;
         f.hash[s] ^= f.hash[s] >> 32;
     }
-    find(&f, ret_first);
+    find_twins(&f, ret_first);
     weft_memory_free(KIND, f.hash, g->switches * sizeof *f.hash);
     weft_memory_free(KIND, end, g->arcs * sizeof *end);
 }

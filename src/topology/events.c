@@ -31,7 +31,7 @@ struct events {
     uint32_t n, capacity;
 };
 
-static void add(struct events *events, const struct event_conf *conf, uint32_t link, struct weft_place place) {
+static void add_event(struct events *events, const struct event_conf *conf, uint32_t link, struct weft_place place) {
     events->item =
         weft__memory_double(WEFT_MEMORY_TOPOLOGY, events->item, events->n, &events->capacity, 16, sizeof *events->item);
     events->item[events->n++] = (struct weft_event){{conf->at_ps, link, conf->state == 1}, place};
@@ -47,7 +47,7 @@ static enum weft_status read_event(struct events *events, const struct weft_topo
     if (!status)
         status = weft__topology_select_links(t, conf.link, weft_tree_find(tree, "link")->place, &link, &n, ret_error);
     for (uint32_t i = 0; !status && i < n; i++)
-        add(events, &conf, link[i], tree->place);
+        add_event(events, &conf, link[i], tree->place);
     return status;
 }
 
@@ -59,7 +59,7 @@ static int by_time_then_link(const void *a, const void *b) {
 }
 
 /// Sorts them into the topology; a link cannot go down and up at the same time, or twice in the same direction.
-static enum weft_status keep(struct weft_topology *t, struct events *events, struct weft_error *ret_error) {
+static enum weft_status keep_events(struct weft_topology *t, struct events *events, struct weft_error *ret_error) {
     if (!events->n) return WEFT_OK;
     qsort(events->item, events->n, sizeof *events->item, by_time_then_link);
     t->events = events->n;
@@ -86,7 +86,7 @@ enum weft_status weft__topology_read_events(struct weft_topology *t, const struc
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < tree->n && !status; i++)
         status = read_event(&events, t, tree->child[i], i, ret_error);
-    if (!status) status = keep(t, &events, ret_error);
+    if (!status) status = keep_events(t, &events, ret_error);
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, events.item, events.capacity * sizeof *events.item);
     return status;
 }

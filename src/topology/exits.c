@@ -84,7 +84,7 @@ static void add_gate(struct work *w, uint32_t node, uint32_t edge) {
     }
 }
 
-static bool same(const struct weft_exits *x, uint32_t set, uint32_t first) {
+static bool is_same_set(const struct weft_exits *x, uint32_t set, uint32_t first) {
     if (x->set[set].n != x->exits - first) return false;
     for (uint32_t i = 0; i < x->set[set].n; i++) {
         const struct weft_exit *a = &x->exit[x->set[set].first + i], *b = &x->exit[first + i];
@@ -96,7 +96,7 @@ static bool same(const struct weft_exits *x, uint32_t set, uint32_t first) {
 /// The set of what was appended since `first`; switches with hosts in the same building share one.
 static uint32_t take_set(struct weft_exits *x, uint32_t first, uint32_t from_set) {
     uint32_t s = first == x->exits ? 0 : from_set;
-    while (s && s < x->sets && !same(x, s, first))
+    while (s && s < x->sets && !is_same_set(x, s, first))
         s++;
     if (s < x->sets) {
         x->exits = first;

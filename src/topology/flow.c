@@ -68,7 +68,7 @@ static bool find_levels(struct weft__flow *f, uint32_t source, uint32_t sink) {
 }
 
 /// Sends what the path can carry and returns how much of the path is still open.
-static uint32_t augment(struct weft__flow *f, uint32_t length, uint64_t *total) {
+static uint32_t augment_path(struct weft__flow *f, uint32_t length, uint64_t *total) {
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < length; i++)
         if (f->arc[f->path[i]].left < least) least = f->arc[f->path[i]].left;
@@ -87,7 +87,7 @@ static uint64_t blocking_flow(struct weft__flow *f, uint32_t source, uint32_t si
     uint32_t length = 0, n = source;
     for (;;) {
         if (n == sink) {
-            length = augment(f, length, &total);
+            length = augment_path(f, length, &total);
             n = length ? f->arc[f->path[length - 1]].to : source;
         }
         uint32_t a = f->current[n];

@@ -19,7 +19,7 @@ struct escape {
 };
 
 /// Breadth first over the intact Clique.
-static void rank(struct escape *e) {
+static void rank_tins(struct escape *e) {
     const struct weft_dragonfly *f = e->b->f;
     uint32_t n = 1;
     memset(e->rank, 0xff, f->tins * sizeof *e->rank);
@@ -38,7 +38,7 @@ static void rank(struct escape *e) {
 }
 
 /// A state is noted if it is new. Without a branch, which could not be foreseen.
-static inline uint32_t reach(struct escape *e, uint32_t state, uint32_t distance, uint32_t filled) {
+static inline uint32_t reach_state(struct escape *e, uint32_t state, uint32_t distance, uint32_t filled) {
     bool is_new = e->distance[state] == UINT16_MAX;
     e->distance[state] = (uint16_t)(is_new ? distance : e->distance[state]);
     e->queue[filled] = state;
@@ -53,13 +53,13 @@ static uint32_t step_back(struct escape *e, uint32_t state, uint32_t filled) {
     const uint16_t *peer = f->tin[x].peer;
     for (uint64_t ports = e->b->live[x] & (down ? e->up[x] : ~e->up[x]); ports; ports &= ports - 1) {
         uint32_t from = peer[__builtin_ctzll(ports)];
-        filled = reach(e, from, distance, filled);
-        if (down) filled = reach(e, f->tins + from, distance, filled); // down after up or down; up after up
+        filled = reach_state(e, from, distance, filled);
+        if (down) filled = reach_state(e, f->tins + from, distance, filled); // down after up or down; up after up
     }
     return filled;
 }
 
-static void search(struct escape *e, uint32_t d) {
+static void search_from(struct escape *e, uint32_t d) {
     uint32_t tins = e->b->f->tins, filled = 2;
     memset(e->distance, 0xff, 2 * tins * sizeof *e->distance);
     e->queue[0] = d;
@@ -104,14 +104,14 @@ static void ways_on(const struct escape *e, uint32_t x, struct weft_gnet_escape 
     }
 }
 
-static void fill(struct escape *e) {
+static void fill_escapes(struct escape *e) {
     const struct weft_dragonfly *f = e->b->f;
     for (uint32_t x = 0; x < f->tins; x++) {
         e->b->r->tin[x].escape_of = weft_arena_alloc(e->b->r->arena, 4 * (size_t)f->tins, sizeof(uint16_t));
         weft__gnet_sets_init(&e->b->sets[x]);
     }
     for (uint32_t d = 0; d < f->tins; d++) {
-        search(e, d);
+        search_from(e, d);
         for (uint32_t x = 0; x < f->tins; x++) {
             struct weft_gnet_escape set[4];
             ways_on(e, x, set);
@@ -135,8 +135,8 @@ void weft__gnet_escape(const struct weft__gnet_build *b) {
     struct escape e = {b, weft_memory_new(KIND, tins, sizeof *e.rank), weft_memory_new(KIND, tins, sizeof *e.up),
                        weft_memory_new(KIND, 2 * (size_t)tins, sizeof *e.distance),
                        weft_memory_new(KIND, 2 * (size_t)tins + 1, sizeof *e.queue)};
-    rank(&e);
-    fill(&e);
+    rank_tins(&e);
+    fill_escapes(&e);
     weft_memory_free(KIND, e.rank, tins * sizeof *e.rank);
     weft_memory_free(KIND, e.up, tins * sizeof *e.up);
     weft_memory_free(KIND, e.distance, 2 * (size_t)tins * sizeof *e.distance);

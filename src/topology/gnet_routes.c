@@ -16,7 +16,7 @@ static uint32_t hops_after(BUILD, uint32_t input) {
 }
 
 /// At most `max` of the ports, starting at a different one for every TiN and column, so that none is always left out.
-static uint64_t limit(uint64_t ports, uint64_t max, uint32_t start) {
+static uint64_t limit_ports(uint64_t ports, uint64_t max, uint32_t start) {
     uint32_t n = (uint32_t)__builtin_popcountll(ports);
     if (n <= max) return ports;
     uint64_t kept = 0;
@@ -26,22 +26,22 @@ static uint64_t limit(uint64_t ports, uint64_t max, uint32_t start) {
 }
 
 /// If no minimal path is left, the others become the shortest there are.
-static struct weft_gnet_set settle(BUILD, uint64_t minimal, uint64_t nonminimal, uint32_t start) {
+static struct weft_gnet_set settle_set(BUILD, uint64_t minimal, uint64_t nonminimal, uint32_t start) {
     if (!minimal) minimal = nonminimal;
-    minimal = limit(minimal, b->conf->minimal_max, start);
-    return (struct weft_gnet_set){minimal, limit(nonminimal & ~minimal, b->conf->nonminimal_max, start)};
+    minimal = limit_ports(minimal, b->conf->minimal_max, start);
+    return (struct weft_gnet_set){minimal, limit_ports(nonminimal & ~minimal, b->conf->nonminimal_max, start)};
 }
 
-static uint64_t any(struct weft_gnet_set set) {
+static uint64_t any_ports(struct weft_gnet_set set) {
     return set.minimal | set.nonminimal;
 }
 
-static const struct weft_gnet_set *known(BUILD, uint32_t tin, uint32_t input, uint32_t vc, uint32_t column) {
+static const struct weft_gnet_set *known_set(BUILD, uint32_t tin, uint32_t input, uint32_t vc, uint32_t column) {
     uint32_t at = (input * WEFT_GNET_ROUTING_VCS + vc) * b->r->columns + column;
     return &b->sets[tin].set[b->r->tin[tin].set_of[at]];
 }
 
-static void note(BUILD, uint32_t tin, uint32_t input, uint32_t vc, uint32_t column, struct weft_gnet_set set) {
+static void note_set(BUILD, uint32_t tin, uint32_t input, uint32_t vc, uint32_t column, struct weft_gnet_set set) {
     uint32_t at = (input * WEFT_GNET_ROUTING_VCS + vc) * b->r->columns + column;
     b->r->tin[tin].set_of[at] = weft__gnet_sets_add(&b->sets[tin], set);
 }
@@ -60,7 +60,7 @@ static struct weft_gnet_set within_pod(BUILD, uint32_t x, uint32_t input, uint32
         if (hops_after(b, came) >> weft_gnet_hop(tin[y].place, tin[d].place) & 1)
             others |= weft__gnet_to(b, x, tin[y].place);
     }
-    return settle(b, direct, others, x + tin[d].place);
+    return settle_set(b, direct, others, x + tin[d].place);
 }
 
 /// The TiNs of its pod from which a destination can be reached, by place, for cells from other pods.
@@ -68,7 +68,8 @@ static uint64_t find_landings(BUILD, uint32_t d) {
     uint32_t pod = b->f->tin[d].pod;
     uint64_t landings = 0;
     for (uint32_t x = b->f->pod_first[pod]; x < b->f->pod_first[pod + 1]; x++)
-        if (x == d || any(within_pod(b, x, WEFT_GNET_INTER_POD, d))) landings |= UINT64_C(1) << b->f->tin[x].place;
+        if (x == d || any_ports(within_pod(b, x, WEFT_GNET_INTER_POD, d)))
+            landings |= UINT64_C(1) << b->f->tin[x].place;
     return landings;
 }
 
@@ -77,11 +78,11 @@ static void fill_own(BUILD, uint32_t x, uint32_t d) {
     uint32_t column = b->f->tin[d].place;
     struct weft_gnet_set landed = within_pod(b, x, WEFT_GNET_INTER_POD, d);
     for (uint32_t vc = 0; vc < WEFT_GNET_ROUTING_VCS - 1; vc++)
-        note(b, x, WEFT_GNET_INTER_POD, vc, column, landed);
-    note(b, x, WEFT_GNET_TERMINAL, 0, column, landed);
+        note_set(b, x, WEFT_GNET_INTER_POD, vc, column, landed);
+    note_set(b, x, WEFT_GNET_TERMINAL, 0, column, landed);
     for (uint32_t input = WEFT_GNET_INTRA_POD; input < WEFT_GNET_INPUTS; input++)
         for (uint32_t vc = 0; vc < WEFT_GNET_ROUTING_VCS; vc++)
-            note(b, x, input, vc, column, within_pod(b, x, input, d));
+            note_set(b, x, input, vc, column, within_pod(b, x, input, d));
 }
 
 // --- destinations in another pod ----------------------------------------------------------------------------------
@@ -121,7 +122,7 @@ static uint64_t towards_others(BUILD, const struct remote *q, uint32_t x, uint32
     for (uint32_t y = b->f->pod_first[tin[x].pod]; y < b->f->pod_first[tin[x].pod + 1]; y++) {
         if (y == x || q->exit[y]) continue;
         uint32_t came = WEFT_GNET_INTRA_POD + (uint32_t)weft_gnet_hop(tin[x].place, tin[y].place);
-        if (any(*known(b, y, came, vc, q->column)) & ~weft__gnet_to(b, y, tin[x].place))
+        if (any_ports(*known_set(b, y, came, vc, q->column)) & ~weft__gnet_to(b, y, tin[x].place))
             ports |= weft__gnet_to(b, x, tin[y].place);
     }
     return ports;
@@ -133,7 +134,8 @@ static uint64_t find_detours(BUILD, uint32_t x, uint32_t pod, uint32_t column) {
     uint64_t detours = 0;
     for (uint64_t ports = b->live[x] & tin->global; ports; ports &= ports - 1) {
         uint32_t w = tin->peer[__builtin_ctzll(ports)];
-        if (b->f->tin[w].pod != pod && any(*known(b, w, WEFT_GNET_INTER_POD, 0, column))) detours |= ports & -ports;
+        if (b->f->tin[w].pod != pod && any_ports(*known_set(b, w, WEFT_GNET_INTER_POD, 0, column)))
+            detours |= ports & -ports;
     }
     return detours;
 }
@@ -144,13 +146,13 @@ static void fill_passing(BUILD, const struct remote *q) {
         if (b->f->tin[x].pod == q->pod) continue;
         for (uint32_t input = WEFT_GNET_INTRA_POD; input < WEFT_GNET_INPUTS; input++) {
             uint64_t ports = q->exit[x] ? q->exit[x] : towards_exits(b, q, x, hops_after(b, input));
-            note(b, x, input, 1, q->column, settle(b, ports, 0, x + q->pod));
+            note_set(b, x, input, 1, q->column, settle_set(b, ports, 0, x + q->pod));
         }
     }
     for (uint32_t x = 0; x < b->f->tins; x++) {
         if (b->f->tin[x].pod == q->pod) continue;
         uint64_t minimal = q->exit[x] | towards_exits(b, q, x, ALL_HOPS), others = towards_others(b, q, x, 1);
-        note(b, x, WEFT_GNET_INTER_POD, 0, q->column, settle(b, minimal, others, x + q->pod));
+        note_set(b, x, WEFT_GNET_INTER_POD, 0, q->column, settle_set(b, minimal, others, x + q->pod));
     }
 }
 
@@ -161,7 +163,7 @@ static void fill_leaving(BUILD, const struct remote *q) {
         uint64_t detours = find_detours(b, x, q->pod, q->column);
         for (uint32_t input = WEFT_GNET_INTRA_POD; input < WEFT_GNET_INPUTS; input++) {
             uint64_t ports = q->exit[x] ? q->exit[x] : towards_exits(b, q, x, hops_after(b, input));
-            note(b, x, input, 0, q->column, settle(b, ports, detours, x + q->pod));
+            note_set(b, x, input, 0, q->column, settle_set(b, ports, detours, x + q->pod));
         }
     }
     for (uint32_t x = 0; x < b->f->tins; x++) {
@@ -169,12 +171,12 @@ static void fill_leaving(BUILD, const struct remote *q) {
         uint64_t minimal = q->exit[x] | towards_exits(b, q, x, ALL_HOPS);
         uint64_t detours = find_detours(b, x, q->pod, q->column), others = towards_others(b, q, x, 0);
         if (!minimal && detours) minimal = detours;
-        note(b, x, WEFT_GNET_TERMINAL, 0, q->column, settle(b, minimal, detours | others, x + q->pod));
+        note_set(b, x, WEFT_GNET_TERMINAL, 0, q->column, settle_set(b, minimal, detours | others, x + q->pod));
     }
 }
 
 /// Groups the TiNs of every pod by their landings, into columns.
-static uint32_t group(BUILD, struct remote *remote) {
+static uint32_t group_landings(BUILD, struct remote *remote) {
     uint32_t n = 0;
     for (uint32_t pod = 0, first = 0; pod < b->f->pods; pod++, first = n)
         for (uint32_t d = b->f->pod_first[pod]; d < b->f->pod_first[pod + 1]; d++) {
@@ -196,18 +198,18 @@ static void fill_return(BUILD, uint32_t pod, uint32_t d) {
     uint32_t first = b->f->pod_first[pod], end = b->f->pod_first[pod + 1];
     for (uint32_t x = first; x < end; x++)
         for (uint32_t input = WEFT_GNET_INTRA_POD; input < WEFT_GNET_INPUTS && x != d; input++)
-            if (!any(*known(b, x, input, 0, tin[d].place)))
-                note(b, x, input, 0, tin[d].place,
-                     settle(b, 0, find_detours(b, x, pod, b->r->column_of[d]), x + tin[d].place));
+            if (!any_ports(*known_set(b, x, input, 0, tin[d].place)))
+                note_set(b, x, input, 0, tin[d].place,
+                         settle_set(b, 0, find_detours(b, x, pod, b->r->column_of[d]), x + tin[d].place));
     for (uint32_t x = first; x < end; x++) {
-        if (x == d || any(*known(b, x, WEFT_GNET_TERMINAL, 0, tin[d].place))) continue;
+        if (x == d || any_ports(*known_set(b, x, WEFT_GNET_TERMINAL, 0, tin[d].place))) continue;
         uint64_t ports = find_detours(b, x, pod, b->r->column_of[d]);
         for (uint32_t y = first; y < end && !ports; y++) {
             if (y == x || y == d) continue;
             uint32_t came = WEFT_GNET_INTRA_POD + (uint32_t)weft_gnet_hop(tin[x].place, tin[y].place);
-            if (any(*known(b, y, came, 0, tin[d].place))) ports |= weft__gnet_to(b, x, tin[y].place);
+            if (any_ports(*known_set(b, y, came, 0, tin[d].place))) ports |= weft__gnet_to(b, x, tin[y].place);
         }
-        note(b, x, WEFT_GNET_TERMINAL, 0, tin[d].place, settle(b, 0, ports, x + tin[d].place));
+        note_set(b, x, WEFT_GNET_TERMINAL, 0, tin[d].place, settle_set(b, 0, ports, x + tin[d].place));
     }
 }
 
@@ -262,7 +264,7 @@ static void keep_sets(BUILD) {
 
 static void fill_tables(BUILD) {
     struct remote *remote = weft_memory_new(KIND, b->f->tins, sizeof *remote);
-    uint32_t remotes = group(b, remote);
+    uint32_t remotes = group_landings(b, remote);
     b->r->columns = b->r->places + remotes;
     for (uint32_t x = 0; x < b->f->tins; x++) {
         size_t cells = (size_t)WEFT_GNET_ROWS * b->r->columns;

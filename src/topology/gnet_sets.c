@@ -15,7 +15,7 @@ static uint32_t find_slot(const struct weft__gnet_sets *s, struct weft_gnet_set 
     return at;
 }
 
-static void grow(struct weft__gnet_sets *s) {
+static void grow_sets(struct weft__gnet_sets *s) {
     uint32_t capacity = s->capacity ? 2 * s->capacity : 64;
     weft_memory_free(KIND, s->slot, s->slots * sizeof *s->slot);
     s->set = weft_memory_resize(KIND, s->set, s->capacity * sizeof *s->set, capacity * sizeof *s->set);
@@ -27,7 +27,7 @@ static void grow(struct weft__gnet_sets *s) {
 }
 
 uint16_t weft__gnet_sets_add(struct weft__gnet_sets *s, struct weft_gnet_set set) {
-    if (s->n == s->capacity) grow(s);
+    if (s->n == s->capacity) grow_sets(s);
     uint32_t at = find_slot(s, set);
     if (!s->slot[at]) {
         assert(s->n < UINT16_MAX);

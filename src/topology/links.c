@@ -94,7 +94,7 @@ static const struct weft_param override_rows[] = {
 static const struct weft_param_table override_table = WEFT_PARAM_TABLE("override", struct override_conf, override_rows);
 const char *const weft__topology_lists[] = {"override", "routes", NULL};
 
-static enum weft_status override(struct weft_topology *t, const struct weft_tree *entry, struct weft_error *ret_error) {
+static enum weft_status set_link(struct weft_topology *t, const struct weft_tree *entry, struct weft_error *ret_error) {
     struct override_conf conf;
     uint32_t *link, n;
     enum weft_status status = weft_params_load(&override_table, entry, &conf, t->arena, ret_error);
@@ -118,6 +118,6 @@ enum weft_status weft__topology_override(struct weft_topology *t, const struct w
                            t->node[0].name);
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < list->n && !status; i++)
-        status = override(t, list->child[i], ret_error);
+        status = set_link(t, list->child[i], ret_error);
     return status;
 }

@@ -96,8 +96,8 @@ static int by_pair(const void *a, const void *b) {
     return x->entry < y->entry ? -1 : x->entry > y->entry;
 }
 
-static enum weft_status section(const struct weft_tree *tree, const char *key, struct weft_place place,
-                                const struct weft_tree **ret_list, struct weft_error *ret_error) {
+static enum weft_status section_list(const struct weft_tree *tree, const char *key, struct weft_place place,
+                                     const struct weft_tree **ret_list, struct weft_error *ret_error) {
     const struct weft_tree *list = weft_tree_find(tree, key);
     if (list && list->type == WEFT_TREE_LIST && list->n) {
         *ret_list = list;
@@ -224,8 +224,8 @@ static enum weft_status check_pairs(const struct weft_tree *list, const struct w
 static enum weft_status list_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                    struct weft_error *ret_error) {
     const struct weft_tree *nodes = NULL, *links = NULL;
-    enum weft_status status = section(tree, "nodes", b->place, &nodes, ret_error);
-    if (!status) status = section(tree, "links", b->place, &links, ret_error);
+    enum weft_status status = section_list(tree, "nodes", b->place, &nodes, ret_error);
+    if (!status) status = section_list(tree, "links", b->place, &links, ret_error);
     if (!status) status = weft__topology_check_size(b, nodes->n, links->n, ret_error);
     if (status) return status;
     struct index index = {.nodes = nodes->n, .pairs = links->n};

@@ -121,8 +121,8 @@ static void find_wanted(struct machines *m, const struct entry *e) {
         if (e->nics[i].n > e->nics[i].pool->wanted) e->nics[i].pool->wanted = (uint32_t)e->nics[i].n;
 }
 
-static enum weft_status reserve(struct machines *m, const struct entry *e, struct weft_place place,
-                                struct weft_error *ret_error) {
+static enum weft_status reserve_hosts(struct machines *m, const struct entry *e, struct weft_place place,
+                                      struct weft_error *ret_error) {
     find_wanted(m, e);
     for (uint32_t i = 0; i < m->pools; i++) {
         struct pool *pool = &m->pool[i];
@@ -149,7 +149,7 @@ static enum weft_status read_entry(struct machines *m, const struct weft_tree *t
         if (!strcmp(m->entry[k].conf.name, e->conf.name))
             return BAD(tree->place, "a second entry of machines named %s", e->conf.name);
     status = read_nics(m, tree, e, ret_error);
-    return status ? status : reserve(m, e, tree->place, ret_error);
+    return status ? status : reserve_hosts(m, e, tree->place, ret_error);
 }
 
 /// The first host at or after `node`.

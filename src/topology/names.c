@@ -32,7 +32,7 @@ size_t weft__topology_device_length(const char *name) {
 }
 
 /// FNV-1a (Fowler, Noll, Vo), 32 bit.
-static uint32_t hash(const char *name, size_t length) {
+static uint32_t hash_name(const char *name, size_t length) {
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < length; i++)
         h = (h ^ (unsigned char)name[i]) * 16777619u;
@@ -41,7 +41,7 @@ static uint32_t hash(const char *name, size_t length) {
 
 /// The place of `name` in the table, or the place where it would go.
 static uint32_t slot_of(const struct weft_topology *t, const char *name, size_t length) {
-    uint32_t slot = hash(name, length) & t->name_mask;
+    uint32_t slot = hash_name(name, length) & t->name_mask;
     while (t->name_table[slot] != WEFT_NONE) {
         const char *held = t->node[t->name_table[slot]].name;
         if (!strncmp(held, name, length) && !held[length]) break;

@@ -56,7 +56,7 @@ static uint32_t make_set(struct work *w, uint32_t sw, const uint16_t *port, uint
     return w->mades++;
 }
 
-static void put(struct work *w, uint32_t made) {
+static void put_set(struct work *w, uint32_t made) {
     uint32_t slot = w->made[made].hash & (w->table_size - 1);
     while (w->table[slot] != WEFT_NONE)
         slot = (slot + 1) & (w->table_size - 1);
@@ -71,16 +71,16 @@ static void make_room(struct work *w) {
     w->table = weft_memory_new(KIND, w->table_size, sizeof *w->table);
     memset(w->table, 0xff, w->table_size * sizeof *w->table);
     for (uint32_t i = 0; i < w->mades; i++)
-        if (w->made[i].n > 1) put(w, i);
+        if (w->made[i].n > 1) put_set(w, i);
 }
 
-static bool same(const struct work *w, uint32_t made, uint32_t sw, const uint16_t *port, uint32_t n) {
+static bool is_same_set(const struct work *w, uint32_t made, uint32_t sw, const uint16_t *port, uint32_t n) {
     const struct made_set *m = &w->made[made];
     return m->sw == sw && m->n == n && !memcmp(&w->ports[m->first], port, n * sizeof *port);
 }
 
-static uint16_t several(struct work *w, uint32_t sw, const uint16_t *port, uint32_t n) {
-    if (w->latest[sw] != WEFT_NONE && same(w, w->latest[sw], sw, port, n))
+static uint16_t set_of_several(struct work *w, uint32_t sw, const uint16_t *port, uint32_t n) {
+    if (w->latest[sw] != WEFT_NONE && is_same_set(w, w->latest[sw], sw, port, n))
         return (uint16_t)w->made[w->latest[sw]].number;
     uint32_t hash = sw * 2654435761u; // Knuth's multiplicative hash, then FNV-1a over the ports
     for (uint32_t i = 0; i < n; i++)
@@ -88,7 +88,7 @@ static uint16_t several(struct work *w, uint32_t sw, const uint16_t *port, uint3
     hash ^= hash >> 15;
     make_room(w);
     uint32_t slot = hash & (w->table_size - 1);
-    while (w->table[slot] != WEFT_NONE && !same(w, w->table[slot], sw, port, n))
+    while (w->table[slot] != WEFT_NONE && !is_same_set(w, w->table[slot], sw, port, n))
         slot = (slot + 1) & (w->table_size - 1);
     if (w->table[slot] == WEFT_NONE) w->table[slot] = make_set(w, sw, port, n, hash);
     w->latest[sw] = w->table[slot];
@@ -104,7 +104,7 @@ static uint16_t next_hops(struct work *w, uint32_t sw, uint16_t *port) {
             arc = a;
             port[n++] = (uint16_t)g->arc[a].port;
         }
-    if (n > 1) return several(w, sw, port, n);
+    if (n > 1) return set_of_several(w, sw, port, n);
     if (!w->alone[arc]) {
         uint32_t made = make_set(w, sw, port, 1, 0);
         w->alone[arc] = (uint16_t)w->made[made].number;
@@ -173,7 +173,7 @@ static void search_all(struct weft_routes *r, struct work *w) {
 /// The set of one port of a switch, or of several ports.
 static uint16_t set_of_ports(struct work *w, uint32_t sw, const uint16_t *port, uint32_t n) {
     const struct weft__graph *g = &w->graph;
-    if (n > 1) return several(w, sw, port, n);
+    if (n > 1) return set_of_several(w, sw, port, n);
     uint32_t arc = g->first[sw];
     while (arc < g->first[sw + 1] && g->arc[arc].port != *port)
         arc++;

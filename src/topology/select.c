@@ -149,7 +149,7 @@ static const char *alternative_end(const char *p) {
     return p;
 }
 
-static void trim(const char **p, const char **end) {
+static void trim_blanks(const char **p, const char **end) {
     while (*p < *end && **p == ' ')
         ++*p;
     while (*p < *end && (*end)[-1] == ' ')
@@ -159,7 +159,7 @@ static void trim(const char **p, const char **end) {
 bool weft_glob_match(const char *pattern, const char *name) {
     for (const char *p = pattern;; p++) {
         const char *end = alternative_end(p), *first = p, *last = end;
-        trim(&first, &last);
+        trim_blanks(&first, &last);
         if (match_one(first, last, name)) return true;
         if (!*end) return false;
         p = end;
@@ -169,7 +169,7 @@ bool weft_glob_match(const char *pattern, const char *name) {
 bool weft__choice_next(const char **text, char *item) {
     if (!*text) return false;
     const char *end = alternative_end(*text), *first = *text, *last = end;
-    trim(&first, &last);
+    trim_blanks(&first, &last);
     memcpy(item, first, (size_t)(last - first));
     item[last - first] = 0;
     *text = *end ? end + 1 : NULL;
@@ -188,7 +188,7 @@ struct choice {
 
 enum how { NOT_CHOSEN, BY_PATTERN, BY_NAME };
 
-static void choose(struct choice *c, uint32_t host) {
+static void choose_host(struct choice *c, uint32_t host) {
     if (c->chosen[host]) return;
     c->chosen[host] = BY_PATTERN;
     c->host[c->n++] = host;
@@ -201,7 +201,7 @@ static uint32_t choose_nics(struct choice *c, uint32_t m) {
     for (uint32_t i = 0; i < machine->nics; i++) {
         const struct weft_nic_info *nic = &c->t->nic[machine->nic0 + i];
         if (c->network && strcmp(nic->network, c->network)) continue;
-        choose(c, nic->host);
+        choose_host(c, nic->host);
         n++;
     }
     return n;
@@ -232,7 +232,7 @@ static enum weft_status choose_name(struct choice *c, const char *name, enum how
         uint32_t host = t->node[node].index;
         if (how == BY_NAME && c->chosen[host] == BY_NAME)
             return WEFT_REFUSE(c->ret_error, c->place, "'%s' is chosen twice; expected each host once", name);
-        choose(c, host);
+        choose_host(c, host);
         if (how == BY_NAME) c->chosen[host] = BY_NAME;
         return WEFT_OK;
     }
@@ -275,7 +275,7 @@ static enum weft_status choose_glob(struct choice *c, const char *glob) {
     bool *match = weft_memory_new(WEFT_MEMORY_TOPOLOGY, c->t->hosts, sizeof *match), any = false;
     match_hosts(c, glob, match);
     for (uint32_t h = 0; h < c->t->hosts; h++) {
-        if (match[h]) choose(c, h);
+        if (match[h]) choose_host(c, h);
         any |= match[h];
     }
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, match, c->t->hosts * sizeof *match);

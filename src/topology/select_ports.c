@@ -80,7 +80,7 @@ static enum weft_status choose_glob(struct choice *c, const char *glob) {
 }
 
 /// Reports what is wrong with a name that names no port.
-static enum weft_status refuse(struct choice *c, const char *name) {
+static enum weft_status bad_name(struct choice *c, const char *name) {
     const struct weft_topology *t = c->t;
     const char *arrow = strstr(name, "->"), *slash = strchr(name, '/');
     size_t length = arrow ? (size_t)(arrow - name) : slash ? (size_t)(slash - name) : strlen(name);
@@ -105,7 +105,7 @@ static enum weft_status choose_item(struct choice *c, const char *item) {
     if (!*item)
         return FAIL(c, "an empty name; expected ports, as in \"host-3/0\", \"leaf-0->spine-1\" or \"leaf-*/0\"");
     uint32_t port = weft_topology_find_port(c->t, item), node = weft_topology_find_node(c->t, item);
-    if (port == WEFT_NONE && node == WEFT_NONE) return strpbrk(item, "*?[") ? choose_glob(c, item) : refuse(c, item);
+    if (port == WEFT_NONE && node == WEFT_NONE) return strpbrk(item, "*?[") ? choose_glob(c, item) : bad_name(c, item);
     uint32_t chosen = 0;
     for (enum kind kind = FRAMES; kind < KINDS && !chosen; kind++)
         chosen = port != WEFT_NONE ? choose_port(c, port, kind) : choose_node(c, node, kind);

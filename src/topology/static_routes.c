@@ -42,17 +42,17 @@ struct reader {
     uint32_t n, room;
 };
 
-static void *grow(struct weft_arena *arena, void *array, uint32_t n, uint32_t room, size_t size) {
+static void *grow_list(struct weft_arena *arena, void *array, uint32_t n, uint32_t room, size_t size) {
     void *more = weft_arena_alloc(arena, room, size);
     if (n) memcpy(more, array, n * size);
     return more;
 }
 
-static void add(struct reader *r, const struct weft_static_route *route, struct weft_place place) {
+static void append_route(struct reader *r, const struct weft_static_route *route, struct weft_place place) {
     if (r->n == r->room) {
         r->room = r->room ? 2 * r->room : 64;
-        r->route = grow(r->t->arena, r->route, r->n, r->room, sizeof *r->route);
-        r->place = grow(r->t->arena, r->place, r->n, r->room, sizeof *r->place);
+        r->route = grow_list(r->t->arena, r->route, r->n, r->room, sizeof *r->route);
+        r->place = grow_list(r->t->arena, r->place, r->n, r->room, sizeof *r->place);
     }
     r->place[r->n] = place;
     r->route[r->n++] = *route;
@@ -104,7 +104,7 @@ static enum weft_status add_at(struct reader *r, uint32_t node, const uint32_t *
         if (node < network->node0 || node - network->node0 >= network->nodes)
             return BAD(place, "%s and %s are in different networks", t->node[node].name,
                        t->node[t->host[host[h]]].name);
-        add(r, &route, place);
+        append_route(r, &route, place);
     }
     return status;
 }
@@ -168,7 +168,7 @@ static int by_host_and_switch(const void *a, const void *b) {
 }
 
 /// Sorts by host, then switch; of several routes of one switch to one host, keeps the last one written.
-static void keep(struct reader *r) {
+static void keep_routes(struct reader *r) {
     struct weft_topology *t = r->t;
     struct ordered *all = weft_arena_alloc(t->arena, r->n, sizeof *all);
     for (uint32_t i = 0; i < r->n; i++)
@@ -209,7 +209,7 @@ enum weft_status weft__topology_read_routes(struct weft_topology *t, const struc
     enum weft_status status =
         routes->type == WEFT_TREE_TEXT ? read_table(&r, routes, ret_error) : read_list(&r, routes, ret_error);
     if (status || !r.n) return status;
-    keep(&r);
+    keep_routes(&r);
     if (t->static_hosts > WEFT__EDGES_MAX - t->switches)
         return BAD(routes->place, "routes to %" PRIu32 " hosts; expected at most %" PRIu32, t->static_hosts,
                    WEFT__EDGES_MAX - t->switches);

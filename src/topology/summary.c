@@ -14,13 +14,13 @@ static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
 
 enum { PREAMBLE_BYTES = 8 };
 
-static void *append(void *array, uint32_t n, size_t size) {
+static void *append_room(void *array, uint32_t n, size_t size) {
     if (n & (n - 1)) return array; // grows whenever n is 0 or a power of two
     return weft_memory_resize(KIND, array, n * size, (n ? 2 * n : 1) * size);
 }
 
 /// Moves an array grown by append() into the arena.
-static void *settle(void *array, uint32_t n, size_t size, struct weft_arena *arena) {
+static void *settle_array(void *array, uint32_t n, size_t size, struct weft_arena *arena) {
     size_t room = 1;
     while (room < n)
         room *= 2;
@@ -33,7 +33,7 @@ static void *settle(void *array, uint32_t n, size_t size, struct weft_arena *are
 static struct weft_layer_summary *layer_of(struct weft_topology_summary *s, const struct weft_node_info *node) {
     for (uint32_t i = 0; i < s->layers; i++)
         if (s->layer[i].tier == node->tier && !strcmp(s->layer[i].name, node->layer)) return &s->layer[i];
-    s->layer = append(s->layer, s->layers, sizeof *s->layer);
+    s->layer = append_room(s->layer, s->layers, sizeof *s->layer);
     uint32_t at = s->layers++;
     for (; at > 0 && s->layer[at - 1].tier < node->tier; at--)
         s->layer[at] = s->layer[at - 1];
@@ -72,7 +72,7 @@ uint32_t weft_topology_layers(const struct weft_topology *t, struct weft_arena *
     struct weft_topology_summary s = {0};
     for (uint32_t n = 0; n < t->nodes; n++)
         if (!is_processor(t, n)) add_node(&s, t, n);
-    *ret_layer = settle(s.layer, s.layers, sizeof *s.layer, arena);
+    *ret_layer = settle_array(s.layer, s.layers, sizeof *s.layer, arena);
     return s.layers;
 }
 
@@ -131,8 +131,8 @@ static void connect_switches(struct weft__flow *f, const struct weft_topology *t
     weft_memory_free(KIND, capacity, g->switches * sizeof *capacity);
 }
 
-static void bisect(struct weft_topology_summary *s, const struct weft_topology *t,
-                   const struct weft_network_info *network, const struct weft__graph *g) {
+static void bisect_network(struct weft_topology_summary *s, const struct weft_topology *t,
+                           const struct weft_network_info *network, const struct weft__graph *g) {
     uint32_t source = t->switches, sink = t->switches + 1;
     struct weft__flow *f = weft__flow_new(t->switches + 2);
     connect_switches(f, t, g);
@@ -372,17 +372,17 @@ static uint32_t *find_twins(const struct walk *w, struct weft_arena *arena) {
     return twin;
 }
 
-static void summarise(struct weft_topology_summary *s, struct walk *w, const uint32_t *twin,
-                      const struct weft_network_info *network, struct weft_arena *arena) {
+static void summarise_network(struct weft_topology_summary *s, struct walk *w, const uint32_t *twin,
+                              const struct weft_network_info *network, struct weft_arena *arena) {
     const struct weft_topology *t = w->t;
     for (uint32_t n = 0; n < network->nodes; n++)
         add_node(s, t, network->node0 + n);
     s->info = network;
-    s->layer = settle(s->layer, s->layers, sizeof *s->layer, arena);
+    s->layer = settle_array(s->layer, s->layers, sizeof *s->layer, arena);
     group_links(s, t, network, arena);
     for (uint32_t h = 0; h < network->hosts; h++)
         s->hosts += !is_processor(t, t->host[network->host0 + h]);
-    bisect(s, t, network, &w->graph);
+    bisect_network(s, t, network, &w->graph);
     s->rtt_min_ps = WEFT_TIME_NEVER;
     walk_edges(s, w, network, twin);
     for (uint32_t f = 0; w->cliques && f < w->cliques->n; f++)
@@ -398,7 +398,7 @@ struct weft_topology_summary *weft_topology_summarise(const struct weft_topology
     if (cells) find_cliques(&w, arena);
     const uint32_t *twin = find_twins(&w, arena);
     for (uint32_t i = 0; i < t->networks; i++)
-        summarise(&s[i], &w, twin, &t->network[i], arena);
+        summarise_network(&s[i], &w, twin, &t->network[i], arena);
     for (uint32_t i = 0; cells && i < t->networks; i++)
         s[i].cells_computed = cells->computed;
     walk_deinit(&w);

@@ -10,12 +10,12 @@ static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
 
 enum { SHUFFLE_PODS = 4, CABLE_LINKS = 8 };
 
-static void widen(uint32_t value, uint32_t *min, uint32_t *max) {
+static void widen_range(uint32_t value, uint32_t *min, uint32_t *max) {
     if (value < *min) *min = value;
     if (value > *max) *max = value;
 }
 
-static uint32_t count(uint64_t mask) {
+static uint32_t count_ones(uint64_t mask) {
     return (uint32_t)__builtin_popcountll(mask);
 }
 
@@ -25,13 +25,13 @@ static void count_ports(struct weft_clique_summary *s, const struct weft_dragonf
         uint32_t global = 0;
         for (uint32_t i = f->pod_first[pod]; i < f->pod_first[pod + 1]; i++) {
             const struct weft_tin *tin = &f->tin[i];
-            widen(count(tin->local), &s->local_min, &s->local_max);
-            widen(count(tin->global), &s->global_min, &s->global_max);
-            global += count(tin->global);
+            widen_range(count_ones(tin->local), &s->local_min, &s->local_max);
+            widen_range(count_ones(tin->global), &s->global_min, &s->global_max);
+            global += count_ones(tin->global);
             s->hosts += tin->hosts;
             s->ethernets += tin->ethernets;
         }
-        widen(global, &s->pod_global_min, &s->pod_global_max);
+        widen_range(global, &s->pod_global_min, &s->pod_global_max);
         uint32_t tins = f->pod_first[pod + 1] - f->pod_first[pod];
         if (tins > s->tins_per_pod_max) s->tins_per_pod_max = tins;
         s->global_links += global;
@@ -57,7 +57,7 @@ static void range_between(const struct weft_dragonfly *f, uint32_t pods, uint32_
     *max = 0;
     for (uint32_t a = 0; a < groups; a++)
         for (uint32_t b = a + 1; b < groups; b++)
-            widen(links[a * groups + b], min, max);
+            widen_range(links[a * groups + b], min, max);
     if (groups < 2) *min = 0;
     weft_memory_free(KIND, links, (size_t)groups * groups * sizeof *links);
 }
@@ -167,7 +167,7 @@ static void find_blasts(struct weft_clique_summary *s, const struct weft_topolog
     weft_memory_free(KIND, group, f->tins * sizeof *group);
 }
 
-static void summarise(struct weft_clique_summary *s, const struct weft_topology *t, const struct weft_dragonfly *f) {
+static void sum_clique(struct weft_clique_summary *s, const struct weft_topology *t, const struct weft_dragonfly *f) {
     s->pods = f->pods;
     s->tins = f->tins;
     count_ports(s, f);
@@ -186,7 +186,8 @@ struct weft_clique_summary weft_topology_summarise_cliques(const struct weft_top
     struct weft_arena *arena = weft_arena_new(KIND);
     const struct weft_dragonflies *d = weft_dragonflies_new(t, arena);
     for (uint32_t i = 0; i < d->n; i++)
-        if (d->fabric[i].tin[0].node - network->node0 < network->nodes && !s.cliques++) summarise(&s, t, &d->fabric[i]);
+        if (d->fabric[i].tin[0].node - network->node0 < network->nodes && !s.cliques++)
+            sum_clique(&s, t, &d->fabric[i]);
     uint32_t taken = s.ethernets + s.racks; // one port per TiN, and one per rack for its own management
     s.ethernet_unused = taken < s.tins ? s.tins - taken : 0;
     s.local_ports = t->packaging.local_ports;

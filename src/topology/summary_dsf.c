@@ -24,7 +24,7 @@ static struct weft_dsf_layer *layer_of(struct weft_dsf_summary *s, const struct 
     return &s->layer[s->layers++];
 }
 
-static void widen(uint32_t value, uint32_t *min, uint32_t *max) {
+static void widen_range(uint32_t value, uint32_t *min, uint32_t *max) {
     if (value < *min) *min = value;
     if (value > *max) *max = value;
 }
@@ -50,8 +50,8 @@ static void add_node(struct weft_dsf_summary *s, const struct weft_topology *t, 
     }
     layer->nodes++;
     layer->boxes += is_first_of_box(t, node);
-    widen(down, &layer->down_min, &layer->down_max);
-    widen(up, &layer->up_min, &layer->up_max);
+    widen_range(down, &layer->down_min, &layer->down_max);
+    widen_range(up, &layer->up_min, &layer->up_max);
 }
 
 /// What leaves the nodes of a fabric by Ethernet.

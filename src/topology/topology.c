@@ -211,7 +211,7 @@ static void find_tiers(struct weft_topology *t) {
     weft_memory_free(KIND, queue, t->nodes * sizeof *queue);
 }
 
-static struct weft_topology *finish(const struct weft_topology_builder *b, uint32_t *degree) {
+static struct weft_topology *finish_topology(const struct weft_topology_builder *b, uint32_t *degree) {
     struct weft_topology *t = weft_arena_alloc(b->arena, 1, sizeof *t);
     t->arena = b->arena;
     t->nodes = b->nodes;
@@ -237,7 +237,7 @@ static enum weft_status validate_and_finish(const struct weft_topology_builder *
     }
     enum weft_status status = weft__topology_validate(b, degree, ret_error);
     if (!status) {
-        *ret_topology = finish(b, degree);
+        *ret_topology = finish_topology(b, degree);
         status = weft__topology_hash_names(*ret_topology, b->node_place, ret_error);
     }
     if (!status) status = weft__topology_name_ports(*ret_topology, b, ret_error);

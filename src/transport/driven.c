@@ -5,7 +5,7 @@
 
 #include "weft/memory.h"
 
-static void push(struct weft__driven *d, weft_time_ps now, enum weft_drive_event event, uint32_t what) {
+static void push_notice(struct weft__driven *d, weft_time_ps now, enum weft_drive_event event, uint32_t what) {
     if (d->told == d->notices) d->told = d->notices = 0;
     WEFT__DRIVEN_ROOM(d->notice, d->notices, d->notices_capacity);
     d->notice[d->notices++] = (struct weft__notice){now, event, what};
@@ -14,7 +14,7 @@ static void push(struct weft__driven *d, weft_time_ps now, enum weft_drive_event
 void weft__driven_note(struct weft__driven *d, struct weft__worker *w, enum weft_drive_event event, uint32_t what) {
     const struct weft__driver *all = d->driver;
     if (event != WEFT_DRIVE_TIME && (what < all->flow0 || !(all->want[what - all->flow0] & event))) return;
-    push(d, w->now_ps, event, what);
+    push_notice(d, w->now_ps, event, what);
 }
 
 void weft__driven_pause(struct weft__driven *d, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,

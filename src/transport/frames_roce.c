@@ -5,7 +5,7 @@
 // completed, and of a READ one more as soon as its request is being answered (IBTA vol. 1, C9-148).
 #include "transport/frames.h"
 
-static uint32_t clip(weft_bytes length) {
+static uint32_t clip_length(weft_bytes length) {
     return length < UINT32_MAX ? (uint32_t)length : UINT32_MAX; // messages beyond 4 GiB have no RETH in the real world
 }
 
@@ -13,9 +13,9 @@ static uint32_t clip(weft_bytes length) {
 static struct weft_reth reth_of(const struct weft_qp_conf *qp, uint32_t index, uint32_t psn) {
     weft_bytes before = (weft_bytes)psn * qp->mtu;
     return (struct weft_reth){
-        .address = ((uint64_t)index + 1) << 32 | clip(before),
+        .address = ((uint64_t)index + 1) << 32 | clip_length(before),
         .rkey = index + 1,
-        .length = clip(qp->bytes - before),
+        .length = clip_length(qp->bytes - before),
     };
 }
 

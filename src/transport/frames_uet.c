@@ -15,13 +15,13 @@
 #include "weft/wire_uet.h"
 
 /// Writes a header where there is room; only the front of a trimmed packet is kept.
-static void put(const uint8_t *header, size_t bytes, size_t at, uint8_t *ret, size_t size) {
+static void put_header(const uint8_t *header, size_t bytes, size_t at, uint8_t *ret, size_t size) {
     if (at < size) memcpy(ret + at, header, bytes < size - at ? bytes : size - at);
 }
 
 static void put_pds(const struct weft_pds *pds, uint8_t *ret, size_t size) {
     uint8_t header[WEFT_PDS_BYTES_MAX];
-    put(header, weft_pds_encode(pds, header, sizeof header), 0, ret, size);
+    put_header(header, weft_pds_encode(pds, header, sizeof header), 0, ret, size);
 }
 
 static uint8_t opcode_of(const struct weft_qp_conf *qp) {
@@ -45,7 +45,7 @@ static void put_request(const struct weft__frames *frames, const struct weft_pac
     };
     uint8_t header[WEFT_SES_REQUEST_BYTES];
     put_pds(pds, ret, size);
-    put(header, weft_ses_request_encode(&ses, header, sizeof header), WEFT_PDS_BYTES, ret, size);
+    put_header(header, weft_ses_request_encode(&ses, header, sizeof header), WEFT_PDS_BYTES, ret, size);
     if (size > WEFT_PDS_BYTES + sizeof header)
         memcpy(ret + WEFT_PDS_BYTES + sizeof header, &frames->payload[before % WEFT__PAYLOAD_PERIOD],
                size - WEFT_PDS_BYTES - sizeof header);

@@ -154,7 +154,7 @@ static weft_bytes message_bytes(const struct weft__sending *s, uint32_t m) {
 }
 
 /// Hands the messages in the buffer that may be sent to the queue pairs.
-static void post(struct weft__at *at, struct weft__sending *s) {
+static void post_messages(struct weft__at *at, struct weft__sending *s) {
     uint32_t may = s->filled < s->granted ? s->filled : s->granted;
     for (uint32_t m = s->posted; m < may; m++) {
         s->posted = m + 1;
@@ -191,7 +191,7 @@ void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t b
         *span_of(s, m, k) = (struct weft__span){*psn, *psn + part_packets(own, mtu), own, carrier};
         *psn += part_packets(own, mtu);
     }
-    post(at, s);
+    post_messages(at, s);
 }
 
 bool weft__message_has_room(const struct weft__sending *s) {
@@ -310,7 +310,7 @@ void weft__message_granted(struct weft__node *node, struct weft__endpoint *end, 
     weft__program_note(&at, WEFT_RANK_CLEARED, s->connection, granted - 1, 0);
     for (; s->granted < granted; s->granted++)
         weft_histogram_add(&at.p->waits->cts, w->now_ps - granted_ps[s->granted % s->slots]);
-    post(&at, s);
+    post_messages(&at, s);
 }
 
 /// Posts one more buffer, and sends the clear-to-send for it.

@@ -369,14 +369,14 @@ void weft__program_skip(struct weft__program *p, const struct weft__program_mark
         skip_parts(p, mark, s);
 }
 
-static void settle(weft_time_ps *time, size_t n, weft_time_ps skipped) {
+static void settle_times(weft_time_ps *time, size_t n, weft_time_ps skipped) {
     for (size_t i = 0; i < n; i++)
         time[i] = weft__true_time(time[i], skipped);
 }
 
 void weft__program_settle(struct weft__program *p, weft_time_ps skipped) {
     size_t results = (size_t)p->job->iterations * p->job->ops;
-    settle(p->op_start_ps, results, skipped);
-    settle(p->op_end_ps, results, skipped);
-    settle(p->iteration_end_ps, p->job->iterations, skipped);
+    settle_times(p->op_start_ps, results, skipped);
+    settle_times(p->op_end_ps, results, skipped);
+    settle_times(p->iteration_end_ps, p->job->iterations, skipped);
 }

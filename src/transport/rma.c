@@ -7,8 +7,8 @@
 
 enum { OPS_FIRST = 16 };
 
-static struct weft_random stream(const struct weft_rma *rma, uint64_t seed, uint32_t host,
-                                 enum weft_random_purpose purpose) {
+static struct weft_random random_of(const struct weft_rma *rma, uint64_t seed, uint32_t host,
+                                    enum weft_random_purpose purpose) {
     struct weft_random random = weft_random_stream(seed, host, purpose);
     random.purpose |= rma->entry << 8; // entries do not share random numbers
     return random;
@@ -33,8 +33,8 @@ void weft__rma_client_init(struct weft__rma_client *c, const struct weft_rma *rm
     *c = (struct weft__rma_client){
         .rma = rma,
         .index = index,
-        .arrival = stream(rma, seed, rma->client[index], WEFT_RANDOM_RMA_ARRIVAL),
-        .choice = stream(rma, seed, rma->client[index], WEFT_RANDOM_RMA_SERVER),
+        .arrival = random_of(rma, seed, rma->client[index], WEFT_RANDOM_RMA_ARRIVAL),
+        .choice = random_of(rma, seed, rma->client[index], WEFT_RANDOM_RMA_SERVER),
         .free = WEFT_NONE,
     };
     draw_next(c, rma->conf->start_ps);
@@ -45,7 +45,7 @@ void weft__rma_client_deinit(struct weft__rma_client *c) {
 }
 
 /// Makes room for one more operation.
-static uint32_t take(struct weft__rma_client *c) {
+static uint32_t take_op(struct weft__rma_client *c) {
     if (c->free == WEFT_NONE) {
         uint32_t ops = c->ops ? 2 * c->ops : OPS_FIRST;
         c->op = weft_memory_resize(WEFT_MEMORY_HOST, c->op, c->ops * sizeof *c->op, ops * sizeof *c->op);
@@ -59,14 +59,14 @@ static uint32_t take(struct weft__rma_client *c) {
 }
 
 /// Frees an operation.
-static void give(struct weft__rma_client *c, struct weft__worker *w, uint32_t op) {
+static void free_op(struct weft__rma_client *c, struct weft__worker *w, uint32_t op) {
     c->op[op].next = c->free;
     c->free = op;
     if (--c->under_way == 0 && c->over) w->tally.finished++;
 }
 
 uint32_t weft__rma_begin(struct weft__rma_client *c, struct weft__worker *w) {
-    uint32_t op = take(c), self = c->rma->self[c->index];
+    uint32_t op = take_op(c), self = c->rma->self[c->index];
     uint32_t server = (uint32_t)weft_random_below(&c->choice, c->rma->servers - (self != WEFT_NONE));
     c->op[op] = (struct weft__rma_op){
         .begun_ps = w->now_ps,
@@ -95,13 +95,13 @@ bool weft__rma_answered(struct weft__rma_client *c, struct weft__worker *w, uint
     if (--o->left) return false;
     if (weft__rma_counts(c->rma, o->begun_ps)) weft_histogram_add(&c->stats->latency, w->now_ps - o->begun_ps);
     c->stats->completed++;
-    give(c, w, op);
+    free_op(c, w, op);
     return true;
 }
 
 void weft__rma_sent(struct weft__rma_client *c, struct weft__worker *w, uint32_t op) {
     c->stats->requests++;
-    give(c, w, op);
+    free_op(c, w, op);
 }
 
 void weft__rma_came(const struct weft__rma_run *run, struct weft__worker *w, uint32_t entry, weft_time_ps begun) {

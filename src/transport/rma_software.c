@@ -83,8 +83,8 @@ static void add_work(struct weft__node *node, struct weft__endpoint *end, struct
 
 // --- messages -----------------------------------------------------------------------------------------------------
 
-static void post(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
-                 struct weft__rma_pipe *pipe, uint32_t slots, uint32_t bytes, uint32_t op, uint32_t wanted) {
+static void post_message(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
+                         struct weft__rma_pipe *pipe, uint32_t slots, uint32_t bytes, uint32_t op, uint32_t wanted) {
     uint32_t mtu = end->hosts->qp[pipe->qp].mtu, psn = pipe->psn_end;
     pipe->psn_end += bytes / mtu + (bytes % mtu != 0);
     pipe->message[pipe->filled++ % slots] = (struct weft__rma_message){psn, pipe->psn_end, bytes, op, wanted};
@@ -135,8 +135,8 @@ uint32_t weft__rma_last_payload(const struct weft__endpoint *end, const struct w
 
 // --- client -------------------------------------------------------------------------------------------------------
 
-static void ask(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
-                struct weft__rma_connection *c, uint32_t op) {
+static void ask_server(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
+                       struct weft__rma_connection *c, uint32_t op) {
     const struct weft_rma_conf *conf = conf_of(end, c);
     struct weft__rma_client *client = client_of(end, c);
     uint32_t value = weft__rma_bytes(client, &client->op[op]), header = (uint32_t)conf->header_bytes;
@@ -144,7 +144,7 @@ static void ask(struct weft__node *node, struct weft__endpoint *end, struct weft
     c->asked++;
     client->stats->requests++;
     note_op(end, w, WEFT_RMA_READY, c, op, c->request.filled);
-    post(node, end, w, &c->request, c->slots, header + (read ? 0 : value), op, header + (write ? 0 : value));
+    post_message(node, end, w, &c->request, c->slots, header + (read ? 0 : value), op, header + (write ? 0 : value));
 }
 
 static bool may_ask(const struct weft__rma_connection *c) {
@@ -166,20 +166,20 @@ static void ask_waiting(struct weft__node *node, struct weft__endpoint *end, str
     while (c->waiting_first != WEFT_NONE && may_ask(c)) {
         uint32_t op = c->waiting_first;
         c->waiting_first = client_of(end, c)->op[op].next;
-        ask(node, end, w, c, op);
+        ask_server(node, end, w, c, op);
     }
 }
 
-static void submit(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
-                   struct weft__rma_connection *c, uint32_t op) {
+static void submit_op(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
+                      struct weft__rma_connection *c, uint32_t op) {
     note_op(end, w, WEFT_RMA_SUBMITTED, c, op, 0);
     if (c->waiting_first == WEFT_NONE && may_ask(c))
-        ask(node, end, w, c, op);
+        ask_server(node, end, w, c, op);
     else
         wait_for_slot(end, c, op);
 }
 
-static void begin(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t k) {
+static void begin_op(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t k) {
     struct weft__rma_client *client = &end->rma->client[k];
     const struct weft__rmas *all = all_of(end);
     uint32_t op = weft__rma_begin(client, w), entry = (uint32_t)(client->rma - all->rma);
@@ -189,8 +189,8 @@ static void begin(struct weft__node *node, struct weft__endpoint *end, struct we
     add_work(node, end, w, SUBMIT, &all->connection[at], op);
 }
 
-static void complete(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
-                     struct weft__rma_connection *c, uint32_t op) {
+static void complete_op(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
+                        struct weft__rma_connection *c, uint32_t op) {
     note_op(end, w, client_of(end, c)->op[op].left > 1 ? WEFT_RMA_CHAINED : WEFT_RMA_ENDED, c, op, 0);
     if (!weft__rma_answered(client_of(end, c), w, op))
         add_work(node, end, w, SUBMIT, c, op); // the value, after the index
@@ -199,12 +199,12 @@ static void complete(struct weft__node *node, struct weft__endpoint *end, struct
 // --- server -------------------------------------------------------------------------------------------------------
 
 /// Answers are sent in the order of requests, and wait while too many are unacknowledged.
-static void answer(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
-                   struct weft__rma_connection *c) {
+static void answer_requests(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
+                            struct weft__rma_connection *c) {
     while (c->answer.filled < c->served && c->answer.filled - c->answer.acked < c->slots) {
         const struct weft__rma_message *request = &c->request.message[c->answer.filled % c->slots];
         note_message(end, w, WEFT_RMA_SENT, c, c->answer.filled);
-        post(node, end, w, &c->answer, c->slots, request->wanted, 0, 0);
+        post_message(node, end, w, &c->answer, c->slots, request->wanted, 0, 0);
     }
 }
 
@@ -233,7 +233,7 @@ void weft__rma_acked(struct weft__node *node, struct weft__endpoint *end, struct
     if (pipe == &c->request)
         ask_waiting(node, end, w, c);
     else
-        answer(node, end, w, c);
+        answer_requests(node, end, w, c);
 }
 
 static void on_work(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w) {
@@ -243,14 +243,14 @@ static void on_work(struct weft__node *node, struct weft__endpoint *end, struct 
     struct weft__rma_connection *c = &all_of(end)->connection[p.qp];
     switch ((enum work)p.flags) {
     case SUBMIT:
-        submit(node, end, w, c, p.psn);
+        submit_op(node, end, w, c, p.psn);
         break;
     case SERVE:
         note_message(end, w, WEFT_RMA_SERVED, c, c->served++);
-        answer(node, end, w, c);
+        answer_requests(node, end, w, c);
         break;
     case COMPLETE:
-        complete(node, end, w, c, p.psn);
+        complete_op(node, end, w, c, p.psn);
         break;
     }
 }
@@ -270,5 +270,5 @@ void weft__rma_host_on_timer(struct weft__node *node, struct weft__endpoint *end
     if (key == end->rma->key0)
         on_work(node, end, w);
     else
-        begin(node, end, w, key - end->rma->key0 - 1);
+        begin_op(node, end, w, key - end->rma->key0 - 1);
 }

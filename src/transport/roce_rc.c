@@ -60,13 +60,13 @@ static const struct weft_param rows[] = {
               "(assumed)",
               .needs = "out_of_order or retransmission"),
 };
-static bool accepts(const struct weft__roce_rc_conf *c) {
+static bool accepts_any(const struct weft__roce_rc_conf *c) {
     return c->out_of_order == WEFT__OUT_OF_ORDER_ACCEPT || c->retransmission == WEFT__SELECTIVE;
 }
 
 static const char *conf_check(const void *conf, char *text, size_t size) {
     const struct weft__roce_rc_conf *c = conf;
-    if (c->nak_interval_ps == WEFT_TIME_NEVER || !accepts(c)) return NULL;
+    if (c->nak_interval_ps == WEFT_TIME_NEVER || !accepts_any(c)) return NULL;
     snprintf(text, size,
              "nak_interval is for packets discarded out of order; where they are accepted there is reorder_timeout");
     return text;
@@ -100,7 +100,7 @@ static void roce_rc_start(struct weft_qp_sender *s, const struct weft_transport_
         weft__scoreboard_start(fact->state, conf->reorder.packets, s);
 }
 
-static void arm(struct weft_qp_sender *s, weft_time_ps due, weft_time_ps *ret_timer) {
+static void arm_timer(struct weft_qp_sender *s, weft_time_ps due, weft_time_ps *ret_timer) {
     s->armed = due != WEFT_TIME_NEVER;
     if (s->armed) *ret_timer = due;
 }
@@ -125,7 +125,7 @@ static __attribute__((noinline)) void selective_turn(struct weft_qp_sender *s, c
     bool full = (weft_bytes)(s->next - s->una) * fact->qp->mtu >= s->window_bytes;
     ret->flags = s->next == s->posted || full || s->blocked ? WEFT_PACKET_ACK_REQUEST : 0;
     if (!ret->again) begin_sample(s, fact, ret->psn);
-    if (!s->armed) arm(s, timeout_after(fact->conf, fact->now_ps), &ret->timer_ps);
+    if (!s->armed) arm_timer(s, timeout_after(fact->conf, fact->now_ps), &ret->timer_ps);
 }
 
 static void roce_rc_turn(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
@@ -144,7 +144,8 @@ static void roce_rc_turn(struct weft_qp_sender *s, const struct weft_transport_f
     if (s->next == s->una) s->progress_ps = fact->now_ps; // nothing was outstanding
     begin_sample(s, fact, s->next);
     s->next++;
-    if (!s->armed && fact->qp->verb != WEFT_VERB_READ) arm(s, timeout_after(fact->conf, fact->now_ps), &ret->timer_ps);
+    if (!s->armed && fact->qp->verb != WEFT_VERB_READ)
+        arm_timer(s, timeout_after(fact->conf, fact->now_ps), &ret->timer_ps);
 }
 
 static weft_time_ps round_trip(struct weft_qp_sender *s, const struct weft_transport_fact *fact, uint32_t psn) {
@@ -154,8 +155,8 @@ static weft_time_ps round_trip(struct weft_qp_sender *s, const struct weft_trans
 }
 
 /// Everything below psn has arrived; `again`: go back to psn.
-static void acknowledged(struct weft_qp_sender *s, const struct weft_transport_fact *fact, uint32_t psn, bool again,
-                         struct weft_transport_news *ret) {
+static void acknowledge_below(struct weft_qp_sender *s, const struct weft_transport_fact *fact, uint32_t psn,
+                              bool again, struct weft_transport_news *ret) {
     if (psn < s->una) return; // an old ACK
     ret->moved = true;
     ret->acked = psn - s->una;
@@ -198,7 +199,7 @@ static void acknowledged_selectively(struct weft_qp_sender *s, const struct weft
 }
 
 /// A READ request arrived: responds from psn.
-static void respond(struct weft_qp_sender *s, uint32_t psn, struct weft_transport_news *ret) {
+static void respond_read(struct weft_qp_sender *s, uint32_t psn, struct weft_transport_news *ret) {
     s->next = s->una = psn;
     s->sampling = false;
     ret->moved = true;
@@ -207,11 +208,11 @@ static void respond(struct weft_qp_sender *s, uint32_t psn, struct weft_transpor
 static void roce_rc_control(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
                             const struct weft_packet *p, struct weft_transport_news *ret) {
     if (p->kind == WEFT_PACKET_READ)
-        respond(s, p->psn, ret);
+        respond_read(s, p->psn, ret);
     else if (__builtin_expect(s->counts, 0))
         acknowledged_selectively(s, fact, p->psn, p->kind == WEFT_PACKET_NAK, ret);
     else
-        acknowledged(s, fact, p->psn, p->kind == WEFT_PACKET_NAK, ret);
+        acknowledge_below(s, fact, p->psn, p->kind == WEFT_PACKET_NAK, ret);
 }
 
 static void roce_rc_sender_timer(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
@@ -220,14 +221,14 @@ static void roce_rc_sender_timer(struct weft_qp_sender *s, const struct weft_tra
     if (s->una == s->next) return; // nothing outstanding; the next packet sent sets the timer again
     weft_time_ps due = timeout_after(fact->conf, s->progress_ps);
     if (due > fact->now_ps) {
-        arm(s, due, &ret->timer_ps);
+        arm_timer(s, due, &ret->timer_ps);
         return;
     }
     s->progress_ps = fact->now_ps;
     if (s->timeouts < UINT8_MAX) s->timeouts++;
-    arm(s, timeout_after(fact->conf, fact->now_ps), &ret->timer_ps);
+    arm_timer(s, timeout_after(fact->conf, fact->now_ps), &ret->timer_ps);
     if (!s->counts) {
-        acknowledged(s, fact, s->una, true, ret);
+        acknowledge_below(s, fact, s->una, true, ret);
         return;
     }
     ret->moved = ret->lost = weft__scoreboard_lose_all(fact->state, s);
@@ -262,7 +263,7 @@ static struct weft__reorder *reorder_of(const struct weft_transport_fact *fact) 
 
 static size_t roce_rc_receiver_size(const void *conf, const struct weft_qp_conf *qp) {
     const struct weft__roce_rc_conf *c = conf;
-    if (!accepts(c)) return c->nak_interval_ps == WEFT_TIME_NEVER ? 0 : sizeof(struct discard_state);
+    if (!accepts_any(c)) return c->nak_interval_ps == WEFT_TIME_NEVER ? 0 : sizeof(struct discard_state);
     return offsetof(struct accept_state, reorder) + weft__reorder_size(&c->reorder, qp->packets == WEFT_QP_MESSAGES);
 }
 
@@ -270,8 +271,8 @@ static size_t roce_rc_receiver_size(const void *conf, const struct weft_qp_conf 
 /// within the last cnp_interval; otherwise the mark is remembered and answered when the interval is over. Here that
 /// happens at the first packet after it, marked or not, so no timer is needed: a flow that sends nothing more has
 /// nothing to slow down.
-static void notify(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, bool marked,
-                   struct weft_transport_reply *ret) {
+static void notify_marks(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, bool marked,
+                         struct weft_transport_reply *ret) {
     const struct weft__roce_rc_conf *conf = fact->conf;
     r->marked |= marked;
     if (conf->ecn_echo == WEFT__ECN_ECHO_ACK) return; // an ACK or NAK carries the mark
@@ -284,8 +285,8 @@ static void notify(struct weft_qp_receiver *r, const struct weft_transport_fact 
     ret->priority = (uint8_t)conf->cnp_priority;
 }
 
-static void answer(struct weft_qp_receiver *r, const struct weft__roce_rc_conf *conf, enum weft_packet_kind kind,
-                   uint32_t data_priority, struct weft_transport_reply *ret) {
+static void answer_packet(struct weft_qp_receiver *r, const struct weft__roce_rc_conf *conf, enum weft_packet_kind kind,
+                          uint32_t data_priority, struct weft_transport_reply *ret) {
     ret->kind = (uint8_t)kind;
     ret->psn = r->expected;
     ret->priority = (uint8_t)weft__roce_rc_ack_priority(conf, data_priority);
@@ -324,7 +325,7 @@ static void ask_again(struct weft_qp_receiver *r, const struct weft_transport_fa
     if (fact->qp->verb == WEFT_VERB_READ)
         request_read(r, fact, ret);
     else
-        answer(r, fact->conf, WEFT_PACKET_NAK, data_priority, &ret->reply);
+        answer_packet(r, fact->conf, WEFT_PACKET_NAK, data_priority, &ret->reply);
 }
 
 /// Where the sender retransmits only missing packets: names each early packet, by a NAK once the expected one is
@@ -334,7 +335,7 @@ static void name_early(struct weft_qp_receiver *r, const struct weft_transport_f
     const struct weft__roce_rc_conf *conf = fact->conf;
     struct accept_state *state = fact->state;
     bool overdue = weft__reorder_is_overdue(&state->reorder, &conf->reorder, fact->now_ps);
-    answer(r, conf, overdue ? WEFT_PACKET_NAK : WEFT_PACKET_ACK, p->priority, &ret->reply);
+    answer_packet(r, conf, overdue ? WEFT_PACKET_NAK : WEFT_PACKET_ACK, p->priority, &ret->reply);
     r->unacked = 0;
     if (verdict == WEFT__REORDER_TOO_FAR) return;
     state->sack.psn = p->psn;
@@ -351,7 +352,7 @@ static void on_early(struct weft_qp_receiver *r, const struct weft_transport_fac
     };
     const struct weft__roce_rc_conf *conf = fact->conf;
     enum weft__reorder_verdict verdict = WEFT__REORDER_TOO_FAR;
-    if (accepts(conf))
+    if (accepts_any(conf))
         verdict = weft__reorder_put(reorder_of(fact), &conf->reorder, fact->now_ps, r->expected, p->psn,
                                     p->flags & WEFT_PACKET_LAST);
     ret->early = true;
@@ -373,7 +374,7 @@ static void on_duplicate(struct weft_qp_receiver *r, const struct weft_transport
     ret->verdict = WEFT_TRANSPORT_DUPLICATE;
     if (fact->qp->verb == WEFT_VERB_READ) return;
     if (conf->duplicates == WEFT__DUPLICATES_ACKNOWLEDGE || conf->timeout_ps != WEFT_TIME_NEVER)
-        answer(r, conf, WEFT_PACKET_ACK, p->priority, &ret->reply);
+        answer_packet(r, conf, WEFT_PACKET_ACK, p->priority, &ret->reply);
     forget_mark(r, conf, ret);
 }
 
@@ -381,7 +382,7 @@ static void roce_rc_data(struct weft_qp_receiver *r, const struct weft_transport
                          const struct weft_packet *p, struct weft_transport_receipt *ret) {
     const struct weft__roce_rc_conf *conf = fact->conf;
     bool read = fact->qp->verb == WEFT_VERB_READ, filled = false;
-    notify(r, fact, p->ecn == WEFT_ECN_CE, &ret->notify);
+    notify_marks(r, fact, p->ecn == WEFT_ECN_CE, &ret->notify);
     if (p->psn > r->expected) {
         on_early(r, fact, p, ret);
         return;
@@ -392,7 +393,7 @@ static void roce_rc_data(struct weft_qp_receiver *r, const struct weft_transport
     }
     r->progress_ps = fact->now_ps;
     r->expected++;
-    if (__builtin_expect(accepts(conf), 0)) {
+    if (__builtin_expect(accepts_any(conf), 0)) {
         r->expected = weft__reorder_next(reorder_of(fact), &conf->reorder, fact->now_ps, p->psn, &ret->messages);
         filled = r->expected > p->psn + 1;
     }
@@ -400,7 +401,7 @@ static void roce_rc_data(struct weft_qp_receiver *r, const struct weft_transport
     r->nak_sent = false;
     if (read || (!weft__roce_rc_owes_ack(r, conf, p) && !filled)) return;
     r->unacked = 0;
-    answer(r, conf, WEFT_PACKET_ACK, p->priority, &ret->reply);
+    answer_packet(r, conf, WEFT_PACKET_ACK, p->priority, &ret->reply);
 }
 
 /// For a READ: starts it, then checks whether responses still arrive.
@@ -418,7 +419,7 @@ static const char *roce_rc_check_receiver(const struct weft_qp_receiver *r, cons
     const struct weft__roce_rc_conf *conf = fact->conf;
     if (r->expected > fact->qp->packets) return "more came than there is";
     if (r->unacked >= conf->ack_every) return "an ACK is overdue";
-    if (!accepts(conf)) return NULL;
+    if (!accepts_any(conf)) return NULL;
     return weft__reorder_check(reorder_of(fact), &conf->reorder, r->expected);
 }
 

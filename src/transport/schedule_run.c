@@ -32,7 +32,7 @@ void weft__schedule_run_init(struct weft__schedule_run *s, const struct weft_job
 }
 
 /// Appends a step to a queue. Returns whether the queue was empty.
-static bool put(struct weft__schedule_run *s, uint32_t *first, uint32_t *last, uint32_t step) {
+static bool put_step(struct weft__schedule_run *s, uint32_t *first, uint32_t *last, uint32_t step) {
     bool empty = *first == WEFT_NONE;
     s->next[step] = WEFT_NONE;
     if (empty)
@@ -43,28 +43,28 @@ static bool put(struct weft__schedule_run *s, uint32_t *first, uint32_t *last, u
     return empty;
 }
 
-static uint32_t take(const struct weft__schedule_run *s, uint32_t *first) {
+static uint32_t take_step(const struct weft__schedule_run *s, uint32_t *first) {
     uint32_t step = *first;
     *first = s->next[step];
     return step;
 }
 
 /// A step has started, or is done: releases the steps that wait for that.
-static void release(struct weft__schedule_run *s, uint32_t step, bool begun) {
+static void release_steps(struct weft__schedule_run *s, uint32_t step, bool begun) {
     const struct weft_schedule_rank *r = s->rank;
     for (uint32_t e = r->step[step].edge0; e < r->step[step + 1].edge0; e++) {
         uint32_t to = r->edge[e] & ~WEFT_SCHEDULE_AFTER_START;
         if (!(r->edge[e] & WEFT_SCHEDULE_AFTER_START) == begun) continue;
-        if (!--s->waits[to]) put(s, &s->ready_first, &s->ready_last, to);
+        if (!--s->waits[to]) put_step(s, &s->ready_first, &s->ready_last, to);
     }
 }
 
-static void finish(struct weft__at *at, uint32_t step) {
+static void finish_step(struct weft__at *at, uint32_t step) {
     struct weft__schedule_run *s = at->p->schedule;
     at->w->tally.progress_ps = at->w->now_ps;
     s->waits[step] = WEFT_NONE;
     s->left--;
-    release(s, step, false);
+    release_steps(s, step, false);
 }
 
 // --- what steps do ------------------------------------------------------------------------------------------------
@@ -83,14 +83,14 @@ static void begin_compute(struct weft__at *at, uint32_t cpu) {
     if (!s->computing++) end_span(at, false, WEFT_NONE);
     weft__program_note(at, WEFT_RANK_COMPUTES, at->p->key0 + 1 + cpu, 0, step);
     weft__timer_set(&at->node->timers, at->p->key0 + 1 + cpu, at->w->now_ps + s->rank->step[step].size);
-    release(s, step, true);
+    release_steps(s, step, true);
 }
 
 /// Fills free slots with the steps that wait for one.
-static void fill(struct weft__at *at, struct weft__sending *s) {
+static void fill_slots(struct weft__at *at, struct weft__sending *s) {
     struct weft__schedule_run *own = at->p->schedule;
     while (s->sends->first != WEFT_NONE && weft__message_has_room(s)) {
-        uint32_t step = take(own, &s->sends->first);
+        uint32_t step = take_step(own, &s->sends->first);
         s->sends->step[s->filled % s->slots] = step;
         weft__message_fill(at, s, bytes_of(&own->rank->step[step]));
     }
@@ -100,27 +100,27 @@ static void begin_send(struct weft__at *at, uint32_t step) {
     struct weft__program *p = at->p;
     struct weft__schedule_run *own = p->schedule;
     const struct weft_schedule_step *what = &own->rank->step[step];
-    release(own, step, true);
+    release_steps(own, step, true);
     if (what->peer == p->rank) {
         uint32_t receive = weft__match_message(&own->match, p->rank, what->tag, step);
-        finish(at, step);
-        if (receive != WEFT_NONE) finish(at, receive);
+        finish_step(at, step);
+        if (receive != WEFT_NONE) finish_step(at, receive);
         return;
     }
     uint32_t channel = weft_job_tag_channel(p->job, p->rank, weft_job_tag_of(p->job, what));
     uint32_t connection = weft_job_find_connection(p->job, p->rank, p->job->communicators, channel, what->peer);
     struct weft__sending *s = &p->sending[connection - p->job->first[p->rank]];
-    put(own, &s->sends->first, &s->sends->last, step);
-    fill(at, s);
+    put_step(own, &s->sends->first, &s->sends->last, step);
+    fill_slots(at, s);
 }
 
 /// In a group of one rank it is done at once.
 static void begin_collective(struct weft__at *at, uint32_t step) {
     struct weft__program *p = at->p;
     const struct weft_schedule_step *what = &p->schedule->rank->step[step];
-    release(p->schedule, step, true);
+    release_steps(p->schedule, step, true);
     if (p->job->schedule->group[what->peer].ranks == 1) {
-        finish(at, step);
+        finish_step(at, step);
         return;
     }
     const struct weft_job_op *op = &p->job->op[weft_job_find_op(p->job, what)];
@@ -128,7 +128,7 @@ static void begin_collective(struct weft__at *at, uint32_t step) {
     weft__stream_begin(at, op->communicator, op, WEFT_TURN_WHOLE);
 }
 
-static void begin(struct weft__at *at, uint32_t step) {
+static void begin_step(struct weft__at *at, uint32_t step) {
     struct weft__schedule_run *s = at->p->schedule;
     const struct weft_schedule_step *what = &s->rank->step[step];
     if (what->kind == WEFT_SCHEDULE_SEND) {
@@ -137,10 +137,10 @@ static void begin(struct weft__at *at, uint32_t step) {
         begin_collective(at, step);
     } else if (what->kind == WEFT_SCHEDULE_COMPUTE) {
         struct weft__cpu *cpu = &s->cpu[what->cpu];
-        if (put(s, &cpu->first, &cpu->last, step)) begin_compute(at, what->cpu);
+        if (put_step(s, &cpu->first, &cpu->last, step)) begin_compute(at, what->cpu);
     } else {
-        release(s, step, true);
-        if (weft__match_receive(&s->match, what->peer, what->tag, step) != WEFT_NONE) finish(at, step);
+        release_steps(s, step, true);
+        if (weft__match_receive(&s->match, what->peer, what->tag, step) != WEFT_NONE) finish_step(at, step);
     }
 }
 
@@ -150,7 +150,7 @@ static void go_on(struct weft__at *at) {
     struct weft__schedule_run *s = p->schedule;
     p->stepping = true; // a collective that ends meanwhile does not call this again
     while (s->ready_first != WEFT_NONE)
-        begin(at, take(s, &s->ready_first));
+        begin_step(at, take_step(s, &s->ready_first));
     p->stepping = false;
     if (s->left || p->done) return;
     p->done = true;
@@ -163,7 +163,7 @@ static void go_on(struct weft__at *at) {
 
 // --- what comes ---------------------------------------------------------------------------------------------------
 
-static void start(struct weft__at *at) {
+static void start_steps(struct weft__at *at) {
     struct weft__schedule_run *s = at->p->schedule;
     at->w->tally.started++;
     at->w->tally.progress_ps = at->w->now_ps;
@@ -172,26 +172,26 @@ static void start(struct weft__at *at) {
     for (uint32_t i = 0; i < s->rank->steps; i++)
         s->waits[i] = s->rank->step[i].waits;
     for (uint32_t i = 0; i < s->rank->steps; i++)
-        if (!s->rank->step[i].waits) put(s, &s->ready_first, &s->ready_last, i);
+        if (!s->rank->step[i].waits) put_step(s, &s->ready_first, &s->ready_last, i);
     go_on(at);
 }
 
 void weft__schedule_run_on_timer(struct weft__at *at, uint32_t key) {
     struct weft__schedule_run *s = at->p->schedule;
     if (key == at->p->key0) {
-        start(at);
+        start_steps(at);
         return;
     }
     uint32_t cpu = key - at->p->key0 - 1;
-    uint32_t step = take(s, &s->cpu[cpu].first);
+    uint32_t step = take_step(s, &s->cpu[cpu].first);
     if (!--s->computing) end_span(at, true, step);
-    finish(at, step);
+    finish_step(at, step);
     if (s->cpu[cpu].first != WEFT_NONE) begin_compute(at, cpu);
     go_on(at);
 }
 
 void weft__schedule_run_on_collective(struct weft__at *at, uint32_t stream) {
-    finish(at, at->p->schedule->collective[stream]);
+    finish_step(at, at->p->schedule->collective[stream]);
     if (!at->p->stepping) go_on(at);
 }
 
@@ -199,8 +199,8 @@ void weft__schedule_run_on_collective(struct weft__at *at, uint32_t stream) {
 void weft__schedule_run_on_acked(struct weft__at *at, struct weft__sending *s) {
     uint32_t end = s->qp == WEFT_NONE ? s->granted - s->slots : s->acked;
     while (s->sends->done < end)
-        finish(at, s->sends->step[s->sends->done++ % s->slots]);
-    fill(at, s);
+        finish_step(at, s->sends->step[s->sends->done++ % s->slots]);
+    fill_slots(at, s);
     go_on(at);
 }
 
@@ -211,7 +211,7 @@ void weft__schedule_run_on_arrived(struct weft__at *at, struct weft__receiving *
         uint32_t step = s->sends->step[r->consumed % s->slots];
         uint32_t receive = weft__match_message(&at->p->schedule->match, r->peer, sent[step].tag, step);
         weft__message_take(at, r, bytes_of(&sent[step]));
-        if (receive != WEFT_NONE) finish(at, receive);
+        if (receive != WEFT_NONE) finish_step(at, receive);
     }
     go_on(at);
 }

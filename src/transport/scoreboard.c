@@ -35,7 +35,7 @@ static struct weft__score *score_of(struct weft__scoreboard *k, uint32_t psn, ui
 }
 
 /// Without anything to retransmit, the window limits how far the sender may go.
-static void bound(const struct weft__scoreboard *k, struct weft_qp_sender *s) {
+static void bound_window(const struct weft__scoreboard *k, struct weft_qp_sender *s) {
     s->blocked = !k->lost && s->highest - k->below >= k->window;
 }
 
@@ -60,12 +60,12 @@ bool weft__scoreboard_send(struct weft__scoreboard *k, struct weft_qp_sender *s,
         *ret_psn = s->highest++;
     }
     s->next++;
-    bound(k, s);
+    bound_window(k, s);
     return again;
 }
 
 /// Packets that were in flight, or lost, are acknowledged.
-static void count(struct weft__scoreboard *k, struct weft_qp_sender *s, struct weft__score *at, uint64_t bits) {
+static void count_acked(struct weft__scoreboard *k, struct weft_qp_sender *s, struct weft__score *at, uint64_t bits) {
     uint64_t again = at->lost & bits;
     at->came |= bits;
     s->una += (uint32_t)__builtin_popcountll(bits);
@@ -81,8 +81,8 @@ uint32_t weft__scoreboard_came(struct weft__scoreboard *k, struct weft_qp_sender
     struct weft__score *at = score_of(k, psn, &bit);
     if (psn >= k->named) k->named = psn + 1;
     if (at->came & bit) return 0;
-    count(k, s, at, bit);
-    bound(k, s);
+    count_acked(k, s, at, bit);
+    bound_window(k, s);
     return 1;
 }
 
@@ -91,7 +91,7 @@ static void came_in_word(struct weft__scoreboard *k, struct weft_qp_sender *s, u
     uint64_t bit;
     struct weft__score *at = score_of(k, base, &bit);
     bits = bits << base % BITS & ~at->came;
-    if (bits) count(k, s, at, bits);
+    if (bits) count_acked(k, s, at, bits);
 }
 
 uint32_t weft__scoreboard_came_all(struct weft__scoreboard *k, struct weft_qp_sender *s, uint32_t base, uint64_t bits) {
@@ -106,7 +106,7 @@ uint32_t weft__scoreboard_came_all(struct weft__scoreboard *k, struct weft_qp_se
     if (end > k->named) k->named = end;
     came_in_word(k, s, base, bits);
     if (shift && bits >> (BITS - shift)) came_in_word(k, s, base + BITS - shift, bits >> (BITS - shift));
-    bound(k, s);
+    bound_window(k, s);
     return s->una - before;
 }
 
@@ -115,10 +115,10 @@ uint32_t weft__scoreboard_came_below(struct weft__scoreboard *k, struct weft_qp_
     for (; k->below < psn && k->below < s->highest; k->below++) {
         uint64_t bit;
         struct weft__score *at = score_of(k, k->below, &bit);
-        if (!(at->came & bit)) count(k, s, at, bit);
+        if (!(at->came & bit)) count_acked(k, s, at, bit);
         at->came &= ~bit;
     }
-    bound(k, s);
+    bound_window(k, s);
     return s->una - before;
 }
 

@@ -17,8 +17,8 @@ static weft_time_ps take_time(const struct weft__triggers *all, uint32_t host, w
     return now;
 }
 
-static void send(const struct weft__triggers *all, const struct weft__endpoint *end, struct weft__worker *w,
-                 uint32_t host, weft_time_ps time, const struct weft_packet *p) {
+static void send_trigger(const struct weft__triggers *all, const struct weft__endpoint *end, struct weft__worker *w,
+                         uint32_t host, weft_time_ps time, const struct weft_packet *p) {
     uint32_t node = all->node[host];
     weft__send(w, (struct weft__to){weft__engine_inbox_of(w->engine, node), node, port_of(end->host)}, time, p);
 }
@@ -29,27 +29,28 @@ void weft__trigger_on_flow(struct weft__endpoint *end, struct weft__worker *w, u
     for (uint32_t i = first[flow]; i < first[flow + 1]; i++) {
         uint32_t trigger = all->activated[delivered][i];
         weft_time_ps now = take_time(all, end->host, w->now_ps);
-        send(all, end, w, all->home[trigger], now + all->workload->trigger[trigger].delay_ps / 2,
-             &(struct weft_packet){.kind = WEFT_PACKET_TRIGGER, .flags = ACTIVATES, .qp = trigger});
+        send_trigger(all, end, w, all->home[trigger], now + all->workload->trigger[trigger].delay_ps / 2,
+                     &(struct weft_packet){.kind = WEFT_PACKET_TRIGGER, .flags = ACTIVATES, .qp = trigger});
     }
 }
 
-static uint32_t starter(const struct weft__triggers *all, uint32_t flow) {
+static uint32_t starting_host(const struct weft__triggers *all, uint32_t flow) {
     const struct weft_flow *f = &all->workload->flow[flow];
     return f->verb == WEFT_VERB_READ ? f->dst : f->src;
 }
 
 /// Starts the trigger's flows from number k on, or only that one. Each host gets one packet: its flows are consecutive.
-static void fire(const struct weft__endpoint *end, struct weft__worker *w, uint32_t number, uint32_t k, bool one) {
+static void fire_flows(const struct weft__endpoint *end, struct weft__worker *w, uint32_t number, uint32_t k,
+                       bool one) {
     const struct weft__triggers *all = end->hosts->triggers;
     const struct weft_trigger *t = &all->workload->trigger[number];
     weft_time_ps time = take_time(all, end->host, w->now_ps) + t->delay_ps - t->delay_ps / 2;
     for (uint32_t last = WEFT_NONE; k < t->flows; k++) {
-        uint32_t host = starter(all, t->flow[k]);
+        uint32_t host = starting_host(all, t->flow[k]);
         if (host == last) continue;
-        send(all, end, w, last = host, time,
-             &(struct weft_packet){
-                 .kind = WEFT_PACKET_TRIGGER, .flags = one ? STARTS_ONE : STARTS, .qp = number, .psn = k});
+        send_trigger(all, end, w, last = host, time,
+                     &(struct weft_packet){
+                         .kind = WEFT_PACKET_TRIGGER, .flags = one ? STARTS_ONE : STARTS, .qp = number, .psn = k});
         if (one) return;
     }
 }
@@ -60,9 +61,9 @@ static void on_activation(const struct weft__endpoint *end, struct weft__worker 
     uint32_t n = ++all->activations[number];
     w->tally.progress_ps = w->now_ps;
     if (t->kind == WEFT_TRIGGER_NEXT)
-        fire(end, w, number, n - 1, true);
+        fire_flows(end, w, number, n - 1, true);
     else if (n == t->count)
-        fire(end, w, number, 0, false);
+        fire_flows(end, w, number, 0, false);
 }
 
 static void start_flow(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t flow) {
@@ -83,5 +84,5 @@ void weft__trigger_on_packet(struct weft__node *node, struct weft__endpoint *end
     uint32_t k = p->psn;
     do
         start_flow(node, end, w, t->flow[k++]);
-    while (p->flags == STARTS && k < t->flows && starter(all, t->flow[k]) == end->host);
+    while (p->flags == STARTS && k < t->flows && starting_host(all, t->flow[k]) == end->host);
 }

@@ -54,7 +54,7 @@ static bool uet_in_order(const void *conf) {
     return ((const struct weft__uet_conf *)conf)->delivery == WEFT__UET_ROD;
 }
 
-static bool always(const void *conf) {
+static bool is_always(const void *conf) {
     return true;
 }
 
@@ -90,27 +90,27 @@ static uint32_t places_of(const struct weft__uet_conf *c) {
     return places;
 }
 
-static size_t aligned(size_t size) {
+static size_t aligned_size(size_t size) {
     return (size + 15) / 16 * 16;
 }
 
 static size_t spray_size(const struct weft__uet_conf *c) {
-    return aligned(spray_of(c)->state_size(c->spray.conf));
+    return aligned_size(spray_of(c)->state_size(c->spray.conf));
 }
 
 static size_t uet_sender_size(const void *conf) {
     const struct weft__uet_conf *c = conf;
-    return aligned(sizeof(struct sender_state)) + spray_size(c) + aligned(places_of(c) * sizeof(struct sent)) +
-           weft__scoreboard_size(c->reorder.packets);
+    return aligned_size(sizeof(struct sender_state)) + spray_size(c) +
+           aligned_size(places_of(c) * sizeof(struct sent)) + weft__scoreboard_size(c->reorder.packets);
 }
 
 static void uet_start(struct weft_qp_sender *s, const struct weft_transport_fact *fact) {
     const struct weft__uet_conf *c = fact->conf;
     struct sender_state *state = fact->state;
-    state->spray = (char *)state + aligned(sizeof *state);
+    state->spray = (char *)state + aligned_size(sizeof *state);
     state->sent = (struct sent *)(void *)((char *)state->spray + spray_size(c));
     state->board =
-        (struct weft__scoreboard *)(void *)((char *)state->sent + aligned(places_of(c) * sizeof(struct sent)));
+        (struct weft__scoreboard *)(void *)((char *)state->sent + aligned_size(places_of(c) * sizeof(struct sent)));
     weft__scoreboard_start(state->board, c->reorder.packets, s);
     // The entropy was drawn from the run's seed; including it makes queue pairs of one host differ.
     uint64_t seed = (uint64_t)fact->qp->entropy << 32 | fact->qp->src;
@@ -126,7 +126,7 @@ static void tell_spray(const struct weft_transport_fact *fact, uint32_t psn, enu
         spray->news(state->spray, c->spray.conf, fact->now_ps, state->sent[psn & state->board->mask].value, what);
 }
 
-static void arm(struct weft_qp_sender *s, weft_time_ps due, weft_time_ps *ret_timer) {
+static void arm_timer(struct weft_qp_sender *s, weft_time_ps due, weft_time_ps *ret_timer) {
     s->armed = due != WEFT_TIME_NEVER;
     if (s->armed) *ret_timer = due;
 }
@@ -165,7 +165,7 @@ static void uet_turn(struct weft_qp_sender *s, const struct weft_transport_fact 
         state->asked = ret->psn;
     }
     if (!s->armed)
-        arm(s, c->timeout_ps == WEFT_TIME_NEVER ? c->timeout_ps : fact->now_ps + c->timeout_ps, &ret->timer_ps);
+        arm_timer(s, c->timeout_ps == WEFT_TIME_NEVER ? c->timeout_ps : fact->now_ps + c->timeout_ps, &ret->timer_ps);
 }
 
 static weft_time_ps age_of(const struct sender_state *state, weft_time_ps now, uint32_t psn) {
@@ -225,7 +225,7 @@ static void on_nack(struct weft_qp_sender *s, const struct weft_transport_fact *
     s->timeouts = 0; // its receiver knows of the packet
     if (s->next != s->una) return;
     state->empty_ps = fact->now_ps;
-    if (!s->armed) arm(s, gives_up(state, c), &ret->timer_ps);
+    if (!s->armed) arm_timer(s, gives_up(state, c), &ret->timer_ps);
 }
 
 static void uet_control(struct weft_qp_sender *s, const struct weft_transport_fact *fact, const struct weft_packet *p,
@@ -272,10 +272,10 @@ static void uet_sender_timer(struct weft_qp_sender *s, const struct weft_transpo
             if (age > oldest) oldest = age;
         }
     }
-    if (any) arm(s, fact->now_ps + c->timeout_ps - oldest, &ret->timer_ps);
+    if (any) arm_timer(s, fact->now_ps + c->timeout_ps - oldest, &ret->timer_ps);
     bool held = s->next == s->una && s->next < s->posted && !ret->lost_packets;
     if (held && fact->now_ps < gives_up(state, c)) {
-        arm(s, gives_up(state, c), &ret->timer_ps);
+        arm_timer(s, gives_up(state, c), &ret->timer_ps);
         return;
     }
     if (!ret->lost_packets && !held) return;
@@ -314,8 +314,8 @@ static size_t uet_receiver_size(const void *conf, const struct weft_qp_conf *qp)
     return offsetof(struct receiver_state, reorder) + weft__reorder_size(&c->reorder, qp->packets == WEFT_QP_MESSAGES);
 }
 
-static void answer(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, enum weft_packet_kind kind,
-                   uint32_t psn, struct weft_transport_reply *ret) {
+static void answer_packet(struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
+                          enum weft_packet_kind kind, uint32_t psn, struct weft_transport_reply *ret) {
     const struct weft__uet_conf *c = fact->conf;
     struct receiver_state *state = fact->state;
     ret->kind = (uint8_t)kind;
@@ -326,11 +326,11 @@ static void answer(struct weft_qp_receiver *r, const struct weft_transport_fact 
 }
 
 /// `from`: the first packet that it covers.
-static void sack(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, uint32_t psn, uint32_t from,
-                 bool marked, struct weft_transport_reply *ret) {
+static void answer_sack(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, uint32_t psn, uint32_t from,
+                        bool marked, struct weft_transport_reply *ret) {
     const struct weft__uet_conf *c = fact->conf;
     struct receiver_state *state = fact->state;
-    answer(r, fact, WEFT_PACKET_ACK, psn, ret);
+    answer_packet(r, fact, WEFT_PACKET_ACK, psn, ret);
     ret->echo = marked;
     r->unacked = 0;
     state->sack.base = from > r->expected + 1 ? from : r->expected + 1;
@@ -348,10 +348,10 @@ static void on_missing(struct weft_qp_receiver *r, const struct weft_transport_f
                        struct weft_transport_reply *ret) {
     const struct weft__uet_conf *c = fact->conf;
     if (c->delivery == WEFT__UET_RUD) {
-        answer(r, fact, WEFT_PACKET_NAK, psn, ret);
+        answer_packet(r, fact, WEFT_PACKET_NAK, psn, ret);
     } else if (!r->nak_sent) { // once, until the expected one comes
         r->nak_sent = true;
-        answer(r, fact, WEFT_PACKET_NAK, r->expected, ret);
+        answer_packet(r, fact, WEFT_PACKET_NAK, r->expected, ret);
     }
 }
 
@@ -363,8 +363,8 @@ static bool came_before(const struct weft_qp_receiver *r, const struct weft_tran
 }
 
 /// Takes a packet that has not arrived before. False: it is too early.
-static bool place(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
-                  struct weft_transport_receipt *ret) {
+static bool place_packet(struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
+                         const struct weft_packet *p, struct weft_transport_receipt *ret) {
     const struct weft__uet_conf *c = fact->conf;
     struct receiver_state *state = fact->state;
     bool last = p->flags & WEFT_PACKET_LAST;
@@ -387,11 +387,11 @@ static void take_data(struct weft_qp_receiver *r, const struct weft_transport_fa
     if (came_before(r, fact, p->psn)) {
         ret->verdict = WEFT_TRANSPORT_DUPLICATE;
         ret->early = p->psn > r->expected;
-        sack(r, fact, p->psn, up_to(fact, p->psn), marked, &ret->reply);
+        answer_sack(r, fact, p->psn, up_to(fact, p->psn), marked, &ret->reply);
         return;
     }
     bool first = r->progress_ps == WEFT_TIME_NEVER;
-    if (!place(r, fact, p, ret)) {
+    if (!place_packet(r, fact, p, ret)) {
         ret->verdict = WEFT_TRANSPORT_REFUSED;
         on_missing(r, fact, p->psn, &ret->reply);
         return;
@@ -401,7 +401,7 @@ static void take_data(struct weft_qp_receiver *r, const struct weft_transport_fa
     bool closed = state->asked && !state->reorder.ahead;
     if (closed) state->asked = false;
     if (++r->unacked * (weft_bytes)fact->qp->mtu < c->sack_bytes && !marked && !asks && !first && !closed) return;
-    sack(r, fact, p->psn, marked || asks ? p->psn : up_to(fact, p->psn), marked, &ret->reply);
+    answer_sack(r, fact, p->psn, marked || asks ? p->psn : up_to(fact, p->psn), marked, &ret->reply);
 }
 
 /// An answer uses the entropy of its packet, so answers take many paths, too.
@@ -415,7 +415,7 @@ static void uet_trimmed(struct weft_qp_receiver *r, const struct weft_transport_
                         struct weft_transport_receipt *ret) {
     ret->verdict = WEFT_TRANSPORT_REFUSED;
     if (came_before(r, fact, p->psn))
-        sack(r, fact, p->psn, up_to(fact, p->psn), false, &ret->reply);
+        answer_sack(r, fact, p->psn, up_to(fact, p->psn), false, &ret->reply);
     else
         on_missing(r, fact, p->psn, &ret->reply);
     ret->reply.entropy = p->entropy;
@@ -423,7 +423,7 @@ static void uet_trimmed(struct weft_qp_receiver *r, const struct weft_transport_
 
 static void uet_asked(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
                       struct weft_transport_reply *ret) {
-    sack(r, fact, WEFT_NONE, p->psn, false, ret);
+    answer_sack(r, fact, WEFT_NONE, p->psn, false, ret);
     ret->entropy = p->entropy;
 }
 
@@ -458,8 +458,8 @@ static const struct weft_transport_ops ops = {
     .patience = uet_patience,
     .frames = &weft__frames_uet,
     .in_order = uet_in_order,
-    .echoes = always,
-    .sacks = always,
+    .echoes = is_always,
+    .sacks = is_always,
     .planes = uet_planes,
     .path = uet_path,
     .control_priority = uet_control_priority,

@@ -8,8 +8,8 @@
 #include "base/units.h"
 
 /// Who leads, by how much, and whether that may be noise.
-static void leader(const struct weft_versus *v, uint32_t c, struct weft_arena *arena, uint32_t *ret_first,
-                   uint32_t *ret_second, double *ret_lead, bool *ret_noise) {
+static void find_leader(const struct weft_versus *v, uint32_t c, struct weft_arena *arena, uint32_t *ret_first,
+                        uint32_t *ret_second, double *ret_lead, bool *ret_noise) {
     uint32_t n;
     const struct weft_versus_place *place = weft_versus_rank(v, c, arena, &n);
     *ret_first = n ? place[0].fabric : WEFT_NONE;
@@ -18,15 +18,15 @@ static void leader(const struct weft_versus *v, uint32_t c, struct weft_arena *a
     *ret_noise = n > 1 && place[1].noise;
 }
 
-static double effect(const struct weft_versus_turn *t) {
+static double effect_of(const struct weft_versus_turn *t) {
     return fabs(log(t->lead / t->lead_before));
 }
 
 static int by_effect(const void *a, const void *b) {
     const struct weft_versus_turn *x = a, *y = b;
     if (x->turns != y->turns) return x->turns ? -1 : 1;
-    if (effect(x) > effect(y)) return -1;
-    if (effect(x) < effect(y)) return 1;
+    if (effect_of(x) > effect_of(y)) return -1;
+    if (effect_of(x) < effect_of(y)) return 1;
     return (x->the_case > y->the_case) - (x->the_case < y->the_case);
 }
 
@@ -38,8 +38,8 @@ struct weft_versus_turn *weft_versus_turns(const struct weft_versus *v, struct w
         uint32_t before, next;
         bool noise;
         *t = (struct weft_versus_turn){.the_case = c};
-        leader(v, v->cases[c].healthy, arena, &before, &next, &t->lead_before, &noise);
-        leader(v, c, arena, &t->first, &t->second, &t->lead, &t->noise);
+        find_leader(v, v->cases[c].healthy, arena, &before, &next, &t->lead_before, &noise);
+        find_leader(v, c, arena, &t->first, &t->second, &t->lead, &t->noise);
         t->noise |= noise;
         t->turns = t->first != before;
         if (t->first != WEFT_NONE && before != WEFT_NONE) n++;

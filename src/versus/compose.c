@@ -16,7 +16,7 @@ const char *const weft_versus_status_names[] = {
 };
 
 /// Writes a text as YAML in double quotes.
-static void quote(FILE *file, const char *text) {
+static void put_quoted(FILE *file, const char *text) {
     putc('"', file);
     for (; *text; text++) {
         if (*text == '"' || *text == '\\') putc('\\', file);
@@ -31,11 +31,11 @@ static void write_events(FILE *file, const struct weft_versus_failure *f, const 
         for (uint32_t i = 0; i < d->n_links; i++) {
             weft_time_ps at = f->at_ps + k * f->every_ps;
             fprintf(file, "%s{at: %llups, link: ", k + i ? ", " : "", (unsigned long long)at);
-            quote(file, d->links[i]);
+            put_quoted(file, d->links[i]);
             fputs(", state: down}", file);
             if (f->kind != WEFT_VERSUS_FLAPS) continue;
             fprintf(file, ", {at: %llups, link: ", (unsigned long long)(at + f->every_ps / 2));
-            quote(file, d->links[i]);
+            put_quoted(file, d->links[i]);
             fputs(", state: up}", file);
         }
     putc(']', file);
@@ -77,12 +77,12 @@ static void write_own(FILE *file, const struct weft_versus *v, const struct weft
             bool fails = has_failure(fabric, c->failure);
             if (fabric->variant == WEFT_NONE || (!workload && !value && !fails)) continue;
             fputs(n++ ? ", " : c->workload ? ", variants: {" : "variants: {", file);
-            quote(file, fabric->label);
+            put_quoted(file, fabric->label);
             fputs(": {", file);
             if (workload) fprintf(file, "workload: %s%s", workload, value || fails ? ", " : "");
             if (fails) write_failure(file, v, fabric, c->failure);
             if (fails && value) fputs(", ", file);
-            if (value) quote(file, c->assumption->path);
+            if (value) put_quoted(file, c->assumption->path);
             if (value) fprintf(file, ": %s", value);
             putc('}', file);
         }
@@ -94,7 +94,7 @@ static void write_cases(FILE *file, const struct weft_versus *v) {
     fputs("cases:\n", file);
     for (uint32_t i = 0; i < v->n_all; i++) {
         fputs("  ", file);
-        quote(file, v->cases[i].name);
+        put_quoted(file, v->cases[i].name);
         fputs(": {", file);
         if (v->cases[i].workload) fprintf(file, "workload: %s", v->cases[i].workload);
         write_own(file, v, &v->cases[i]);
@@ -116,9 +116,9 @@ const char *weft_versus_compose(const struct weft_versus *v, const struct weft_t
     for (uint32_t i = 0; i < v->fabrics; i++) {
         if (v->fabric[i].variant == WEFT_NONE) continue;
         fputs("  ", file);
-        quote(file, v->fabric[i].label);
+        put_quoted(file, v->fabric[i].label);
         fputs(": {base: ", file);
-        quote(file, v->fabric[i].base);
+        put_quoted(file, v->fabric[i].base);
         if (v->scales > 1) fprintf(file, ", fabric.hosts: %llu", (unsigned long long)v->fabric[i].hosts);
         fputs("}\n", file);
     }

@@ -13,7 +13,7 @@ bool weft__versus_has_failures(const struct weft_versus *v) {
     return false;
 }
 
-static void cell(FILE *file, const struct weft_spread *s) {
+static void put_cell(FILE *file, const struct weft_spread *s) {
     char text[32] = "-";
     if (s->n && isnan(s->half)) snprintf(text, sizeof text, "%.2f", s->mean);
     if (s->n && !isnan(s->half)) snprintf(text, sizeof text, "%.2f +/- %.2f", s->mean, s->half);
@@ -33,7 +33,7 @@ static void family_table(FILE *file, const struct weft_versus *v, uint32_t healt
         for (uint32_t c = 0; c < v->n_cases; c++) {
             if (v->cases[c].healthy != healthy) continue;
             struct weft_spread s = weft_versus_degradation(v, f, c, arena);
-            cell(file, &s);
+            put_cell(file, &s);
         }
         putc('\n', file);
     }

@@ -35,7 +35,7 @@ static bool is_above(const struct finder *f, uint32_t node) {
 }
 
 /// Marks every node that `from` reaches over nodes that `may` allows; returns how many there are.
-static uint32_t flood(const struct finder *f, uint32_t from, uint32_t mark, uint32_t *marks, const bool *barred) {
+static uint32_t flood_from(const struct finder *f, uint32_t from, uint32_t mark, uint32_t *marks, const bool *barred) {
     uint32_t depth = 0, n = 0;
     f->stack[depth++] = from;
     marks[from] = mark;
@@ -86,18 +86,18 @@ static void find_planes(struct finder *f) {
     for (uint32_t i = 0; i < f->t->nodes; i++)
         barred[i] = !is_above(f, i);
     for (uint32_t i = 0; i < f->t->nodes; i++)
-        if (!barred[i] && f->plane[i] == WEFT_NONE) flood(f, i, i, f->plane, barred);
+        if (!barred[i] && f->plane[i] == WEFT_NONE) flood_from(f, i, i, f->plane, barred);
     join_boxes(f);
     for (uint32_t i = 0; i < f->t->nodes; i++)
         f->planes += f->plane[i] == i;
 }
 
 /// The hosts that the last host cannot reach without the failed nodes, and the share of the uplinks lost with them.
-static void measure(const struct finder *f, struct weft_versus_domain *d) {
+static void measure_domain(const struct finder *f, struct weft_versus_domain *d) {
     const struct weft_topology *t = f->t;
     uint32_t *marks = marks_new(f), last = t->host[t->hosts - 1];
     double up = 0, lost = 0;
-    flood(f, last, 0, marks, f->gone);
+    flood_from(f, last, 0, marks, f->gone);
     for (uint32_t h = 0; h < t->hosts; h++)
         d->hosts_cut += marks[t->host[h]] == WEFT_NONE;
     if (d->hosts_cut + 1 == t->hosts) d->hosts_cut++; // the last one cannot reach any host either
@@ -122,13 +122,13 @@ static void name_nodes(const struct finder *f, struct weft_versus_domain *d) {
     }
 }
 
-static void add(struct finder *f, struct weft_versus_domain *d, enum weft_versus_domain_kind kind, uint32_t of,
-                uint32_t there) {
+static void add_domain(struct finder *f, struct weft_versus_domain *d, enum weft_versus_domain_kind kind, uint32_t of,
+                       uint32_t there) {
     *d = (struct weft_versus_domain){.kind = kind, .there = there};
     for (uint32_t i = 0; i < f->t->nodes; i++)
         f->gone[i] = i == of || same_box(f->t, i, of) || (kind == WEFT_VERSUS_PLANE && f->plane[i] == f->plane[of]);
     name_nodes(f, d);
-    measure(f, d);
+    measure_domain(f, d);
 }
 
 static void add_link(struct finder *f, struct weft_versus_domain *d, uint32_t leaf, uint32_t k) {
@@ -141,7 +141,7 @@ static void add_link(struct finder *f, struct weft_versus_domain *d, uint32_t le
     d->links[0] = d->name;
     d->rate_bps = (double)t->link[weft_topology_port(t, leaf, k)->link].rate_bps;
     memset(f->gone, 0, t->nodes * sizeof *f->gone);
-    measure(f, d);
+    measure_domain(f, d);
 }
 
 /// The number of boxes in its layer.
@@ -169,9 +169,9 @@ struct weft_versus_domain *weft_versus_domains(const struct weft_topology *t, st
         if (!n) add_link(&f, &d[n++], leaf, k);
         if (above == WEFT_NONE && is_above(&f, peer)) above = peer;
     }
-    if (above != WEFT_NONE) add(&f, &d[n++], WEFT_VERSUS_SWITCH, above, count_like(t, above));
-    if (above != WEFT_NONE && f.planes > 1) add(&f, &d[n++], WEFT_VERSUS_PLANE, above, f.planes);
-    add(&f, &d[n++], WEFT_VERSUS_LEAF, leaf, count_like(t, leaf));
+    if (above != WEFT_NONE) add_domain(&f, &d[n++], WEFT_VERSUS_SWITCH, above, count_like(t, above));
+    if (above != WEFT_NONE && f.planes > 1) add_domain(&f, &d[n++], WEFT_VERSUS_PLANE, above, f.planes);
+    add_domain(&f, &d[n++], WEFT_VERSUS_LEAF, leaf, count_like(t, leaf));
     *ret_n = n;
     return d;
 }

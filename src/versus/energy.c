@@ -33,8 +33,8 @@ static double energy_with(const struct weft_versus *v, uint32_t fabric, const ch
     return energy.mean * (watts + more) / watts;
 }
 
-static struct weft__versus_least least(const struct weft_versus *v, const char *part, double factor,
-                                       struct weft_arena *arena) {
+static struct weft__versus_least least_energy(const struct weft_versus *v, const char *part, double factor,
+                                              struct weft_arena *arena) {
     struct weft__versus_least l = {.first = WEFT_NONE, .second = WEFT_NONE, .joule = INFINITY, .lead = NAN};
     double next = INFINITY;
     for (uint32_t f = 0; f < v->fabrics && v->n_cases && v->cases[0].by == WEFT_VERSUS_TIME; f++) {
@@ -51,18 +51,18 @@ static struct weft__versus_least least(const struct weft_versus *v, const char *
 }
 
 struct weft__versus_least weft__versus_least(const struct weft_versus *v, struct weft_arena *arena) {
-    return least(v, NULL, 1, arena);
+    return least_energy(v, NULL, 1, arena);
 }
 
-static double effect(const struct weft__versus_power *p) {
+static double effect_of(const struct weft__versus_power *p) {
     return fabs(log(p->with.lead / p->lead_before));
 }
 
 static int by_effect(const void *a, const void *b) {
     const struct weft__versus_power *x = a, *y = b;
     if (x->turns != y->turns) return x->turns ? -1 : 1;
-    if (effect(x) > effect(y)) return -1;
-    if (effect(x) < effect(y)) return 1;
+    if (effect_of(x) > effect_of(y)) return -1;
+    if (effect_of(x) < effect_of(y)) return 1;
     int order = strcmp(x->part->name, y->part->name);
     return order ? order : (x->factor > y->factor) - (x->factor < y->factor);
 }
@@ -74,7 +74,7 @@ static bool is_among(const struct weft_fabric_part *part, const struct weft__ver
 }
 
 struct weft__versus_power *weft__versus_powers(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n) {
-    const struct weft__versus_least now = least(v, NULL, 1, arena);
+    const struct weft__versus_least now = least_energy(v, NULL, 1, arena);
     struct weft__versus_power *power =
         weft_arena_alloc(arena, 2 * v->fabrics * WEFT_FABRIC_ITEMS_MAX + 1, sizeof *power);
     uint32_t n = 0;
@@ -88,7 +88,7 @@ struct weft__versus_power *weft__versus_powers(const struct weft_versus *v, stru
             for (double factor = 0.5; factor <= 2; factor *= 4)
                 power[n++] = (struct weft__versus_power){.part = part,
                                                          .factor = factor,
-                                                         .with = least(v, part->name, factor, arena),
+                                                         .with = least_energy(v, part->name, factor, arena),
                                                          .lead_before = now.lead};
         }
     }

@@ -7,12 +7,12 @@
 #include "versus/versus.h"
 
 /// The position of a case within its family: its size, or its load.
-static double axis(const struct weft_versus_case *c) {
+static double axis_of(const struct weft_versus_case *c) {
     return c->bytes ? (double)c->bytes : (double)c->load_percent;
 }
 
 static bool are_neighbours(const struct weft_versus *v, uint32_t c) {
-    return c + 1 < v->n_cases && axis(&v->cases[c]) > 0 && axis(&v->cases[c + 1]) > 0 &&
+    return c + 1 < v->n_cases && axis_of(&v->cases[c]) > 0 && axis_of(&v->cases[c + 1]) > 0 &&
            !strcmp(v->cases[c].family, v->cases[c + 1].family);
 }
 
@@ -27,7 +27,7 @@ bool weft__versus_has_map(const struct weft_versus *v) {
     return false;
 }
 
-static double mean(const struct weft_versus *v, uint32_t fabric, uint32_t c, struct weft_arena *arena) {
+static double mean_of(const struct weft_versus *v, uint32_t fabric, uint32_t c, struct weft_arena *arena) {
     return weft__versus_spread(v, fabric, c, weft_versus_measure_names[v->cases[c].by], arena).mean;
 }
 
@@ -37,10 +37,10 @@ double weft__versus_crossing(double from, double low, double to, double high) {
     return exp(x + width * (high > low ? -low / (high - low) : 0.5));
 }
 
-static double crossing(const struct weft_versus *v, const struct weft__versus_border *b, struct weft_arena *arena) {
-    double low = mean(v, b->first, b->before, arena) / mean(v, b->second, b->before, arena);
-    double high = mean(v, b->first, b->after, arena) / mean(v, b->second, b->after, arena);
-    return weft__versus_crossing(axis(&v->cases[b->before]), low, axis(&v->cases[b->after]), high);
+static double crossing_of(const struct weft_versus *v, const struct weft__versus_border *b, struct weft_arena *arena) {
+    double low = mean_of(v, b->first, b->before, arena) / mean_of(v, b->second, b->before, arena);
+    double high = mean_of(v, b->first, b->after, arena) / mean_of(v, b->second, b->after, arena);
+    return weft__versus_crossing(axis_of(&v->cases[b->before]), low, axis_of(&v->cases[b->after]), high);
 }
 
 bool weft__versus_is_noise(const struct weft_versus *v, uint32_t the_case, const char *fabric,
@@ -65,7 +65,7 @@ struct weft__versus_border *weft__versus_borders(const struct weft_versus *v, st
         *b = (struct weft__versus_border){v->cases[c].family, c, c + 1, now[0].fabric, then[0].fabric, 0, false};
         b->noise = weft__versus_is_noise(v, c, v->fabric[b->second].name, arena) ||
                    weft__versus_is_noise(v, c + 1, v->fabric[b->first].name, arena);
-        b->at = crossing(v, b, arena);
+        b->at = crossing_of(v, b, arena);
     }
     *ret_n = n;
     return border;
@@ -82,7 +82,7 @@ const char *weft__versus_border_text(const struct weft_versus *v, const struct w
                              v->fabric[border->second].name, border->noise ? " (within noise)" : "");
 }
 
-static void row(FILE *file, const struct weft_versus *v, uint32_t f, const char *family, struct weft_arena *arena) {
+static void put_row(FILE *file, const struct weft_versus *v, uint32_t f, const char *family, struct weft_arena *arena) {
     fprintf(file, "  %-18s", v->fabric[f].name);
     for (uint32_t c = 0; c < v->n_cases; c++) {
         if (strcmp(v->cases[c].family, family)) continue;
@@ -109,7 +109,7 @@ static void family_map(FILE *file, const struct weft_versus *v, uint32_t first, 
         if (!strcmp(v->cases[c].family, family)) fprintf(file, " %9s ", weft__versus_column_text(&v->cases[c], arena));
     putc('\n', file);
     for (uint32_t f = 0; f < v->fabrics; f++)
-        if (f != v->ruler && v->fabric[f].variant != WEFT_NONE) row(file, v, f, family, arena);
+        if (f != v->ruler && v->fabric[f].variant != WEFT_NONE) put_row(file, v, f, family, arena);
 }
 
 void weft__versus_map_text(FILE *file, const struct weft_versus *v) {

@@ -31,20 +31,20 @@ const char *const weft_versus_why_notes[WEFT_VERSUS_WHY_NOTED] = {
 };
 
 /// Nearest rank, as in the table of groups; NAN if there is no value.
-static double percentile(const double *sorted, uint32_t n, double p) {
+static double percentile_of(const double *sorted, uint32_t n, double p) {
     if (!n) return NAN;
     uint32_t rank = (uint32_t)ceil(p * n - 1e-9);
     return sorted[rank ? rank - 1 : 0];
 }
 
 /// Whether a flow's completion time counts.
-static bool counts(const struct weft_run *run, uint32_t flow) {
+static bool counts_flow(const struct weft_run *run, uint32_t flow) {
     return !run->workload->flow[flow].rma;
 }
-static bool finished(const struct weft_run *run, uint32_t flow) {
-    return counts(run, flow) && run->outcome->flow[flow].end_ps != WEFT_TIME_NEVER;
+static bool is_finished(const struct weft_run *run, uint32_t flow) {
+    return counts_flow(run, flow) && run->outcome->flow[flow].end_ps != WEFT_TIME_NEVER;
 }
-static double fct(const struct weft_run *run, uint32_t flow) {
+static double fct_of(const struct weft_run *run, uint32_t flow) {
     const struct weft_flow_outcome *o = &run->outcome->flow[flow];
     return (double)(o->end_ps - o->start_ps);
 }
@@ -59,19 +59,19 @@ static void measure_flows(const struct weft_run *run, double *value, struct weft
     for (uint32_t f = 0; f < flows; f++) {
         const struct weft_flow_outcome *o = &run->outcome->flow[f];
         again += (double)o->packets_again;
-        unfinished += counts(run, f) && !finished(run, f);
-        if (!finished(run, f)) continue;
-        time[n++] = fct(run, f);
+        unfinished += counts_flow(run, f) && !is_finished(run, f);
+        if (!is_finished(run, f)) continue;
+        time[n++] = fct_of(run, f);
         if (!o->ideal_ps || o->ideal_ps == WEFT_TIME_NEVER) continue;
-        slow[slowed++] = fct(run, f) / (double)o->ideal_ps;
+        slow[slowed++] = fct_of(run, f) / (double)o->ideal_ps;
         if (is_victim(run, f)) of_victims += slow[slowed - 1], victims++;
     }
     qsort(time, n, sizeof *time, weft__by_double);
     qsort(slow, slowed, sizeof *slow, weft__by_double);
-    value[WEFT_VERSUS_P50] = percentile(time, n, 0.5);
-    value[WEFT_VERSUS_P99] = percentile(time, n, 0.99);
-    value[WEFT_VERSUS_P999] = percentile(time, n, 0.999);
-    value[WEFT_VERSUS_SLOWDOWN] = percentile(slow, slowed, 0.99);
+    value[WEFT_VERSUS_P50] = percentile_of(time, n, 0.5);
+    value[WEFT_VERSUS_P99] = percentile_of(time, n, 0.99);
+    value[WEFT_VERSUS_P999] = percentile_of(time, n, 0.999);
+    value[WEFT_VERSUS_SLOWDOWN] = percentile_of(slow, slowed, 0.99);
     value[WEFT_VERSUS_VICTIMS] = victims ? of_victims / victims : NAN;
     value[WEFT_VERSUS_UNFINISHED] = unfinished;
     value[WEFT_VERSUS_AGAIN] = again;
@@ -80,7 +80,8 @@ static void measure_flows(const struct weft_run *run, double *value, struct weft
 uint32_t weft_versus_last_flow(const struct weft_run *run) {
     uint32_t last = WEFT_NONE;
     for (uint32_t f = 0; f < run->workload->flows; f++)
-        if (finished(run, f) && (last == WEFT_NONE || run->outcome->flow[f].end_ps > run->outcome->flow[last].end_ps))
+        if (is_finished(run, f) &&
+            (last == WEFT_NONE || run->outcome->flow[f].end_ps > run->outcome->flow[last].end_ps))
             last = f;
     return last;
 }
@@ -140,7 +141,7 @@ static double recovery_of(const struct weft_run *run) {
     last = t->event[e].time_ps;
     for (uint32_t f = 0; f < run->workload->flows; f++) {
         const struct weft_flow_outcome *o = &run->outcome->flow[f];
-        if (!o->packets_again || !counts(run, f)) continue;
+        if (!o->packets_again || !counts_flow(run, f)) continue;
         if (o->end_ps == WEFT_TIME_NEVER) return NAN;
         if (o->end_ps > last) last = o->end_ps;
     }
@@ -196,7 +197,7 @@ struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, struct w
     return kept;
 }
 
-static void sum(struct weft_sweep_kept *kept, const struct weft_why_part *part, uint32_t parts) {
+static void sum_parts(struct weft_sweep_kept *kept, const struct weft_why_part *part, uint32_t parts) {
     for (uint32_t i = 0; i < parts; i++)
         kept[part[i].kind].value += (double)part[i].time_ps;
 }
@@ -210,9 +211,9 @@ struct weft_sweep_kept *weft_versus_why(const struct weft_why *why, const struct
             kept[n] = (struct weft_sweep_kept){weft_arena_format(arena, "versus %s", weft_why_names[n]), 0};
         kept[n++] = (struct weft_sweep_kept){"versus " WEFT_VERSUS_OF_ITERATION, iteration ? 1 : 0};
     }
-    if (why) sum(kept, why->part, why->parts);
+    if (why) sum_parts(kept, why->part, why->parts);
     for (uint32_t i = 0; iteration && i < iteration->steps; i++)
-        sum(kept, iteration->step[i].part, iteration->step[i].parts);
+        sum_parts(kept, iteration->step[i].part, iteration->step[i].parts);
     kept[n++] = (struct weft_sweep_kept){"versus " WEFT_VERSUS_WHY_NOTE, note};
     *ret_n = n;
     return kept;

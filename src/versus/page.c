@@ -50,8 +50,8 @@ static void drop_empty(const struct maker *m, struct growing *g) {
     if (!any) g->rows--;
 }
 
-static struct weft_report_matrix finish(const struct maker *m, const struct growing *g, enum weft_report_form form,
-                                        const char *title, const char *caption, const char *method) {
+static struct weft_report_matrix to_matrix(const struct maker *m, const struct growing *g, enum weft_report_form form,
+                                           const char *title, const char *caption, const char *method) {
     title = weft_arena_format(m->arena, "%s%s", title, m->where);
     return (struct weft_report_matrix){form, title, caption, method, m->columns, g->rows, m->column, g->row, g->cell};
 }
@@ -68,7 +68,7 @@ static uint32_t column_of(const struct maker *m, uint32_t fabric) {
 }
 
 /// Describes a place relative to the first.
-static const char *verdict(const struct weft_versus_place *place, uint32_t i) {
+static const char *verdict_of(const struct weft_versus_place *place, uint32_t i) {
     return !i ? "first" : place[i].noise ? "within noise" : NULL;
 }
 
@@ -84,7 +84,7 @@ static void add_measure(const struct maker *m, struct growing *g, uint32_t c, en
     }
     const struct weft_versus_place *place = weft_versus_rank(m->v, c, m->arena, &n);
     for (uint32_t i = 0; i < n && k == the_case->by; i++)
-        cell[column_of(m, place[i].fabric)].verdict = verdict(place, i);
+        cell[column_of(m, place[i].fabric)].verdict = verdict_of(place, i);
     drop_empty(m, g);
 }
 
@@ -96,7 +96,7 @@ static void add_of_ruler(const struct maker *m, struct growing *g, uint32_t c, c
     for (uint32_t i = 0; i < n; i++) {
         struct weft_report_cell *at = &cell[column_of(m, place[i].fabric)];
         *at = cell_of(&place[i].of_ruler);
-        at->verdict = verdict(place, i);
+        at->verdict = verdict_of(place, i);
     }
     drop_empty(m, g);
 }
@@ -120,13 +120,14 @@ static struct weft_report_matrix cases_matrix(const struct maker *m) {
             if (k != m->v->cases[c].by) add_measure(m, &g, c, k);
         add_energy(m, &g, c);
     }
-    return finish(m, &g, WEFT_REPORT_DOTS, "Side by side",
-                  weft__versus_seeds(m->v) > 1
-                      ? "A dot is the mean over seeds, its bar the 95% interval of that mean (Student's t). \"within "
-                        "noise\": the differences from the first, seed by seed, cannot be told from 0; all comparisons "
-                        "of a case share the 5% in which one of them errs."
-                      : "One seed: nothing is known of noise.",
-                  "versus.csv, of weft versus --out");
+    return to_matrix(
+        m, &g, WEFT_REPORT_DOTS, "Side by side",
+        weft__versus_seeds(m->v) > 1
+            ? "A dot is the mean over seeds, its bar the 95% interval of that mean (Student's t). \"within "
+              "noise\": the differences from the first, seed by seed, cannot be told from 0; all comparisons "
+              "of a case share the 5% in which one of them errs."
+            : "One seed: nothing is known of noise.",
+        "versus.csv, of weft versus --out");
 }
 
 static struct weft_report_matrix map_matrix(const struct maker *m) {
@@ -134,10 +135,11 @@ static struct weft_report_matrix map_matrix(const struct maker *m) {
     for (uint32_t c = 0; c < m->v->n_cases; c++)
         if (m->v->cases[c].bytes || m->v->cases[c].load_percent)
             add_of_ruler(m, &g, c, m->v->cases[c].family, weft__versus_column_text(&m->v->cases[c], m->arena));
-    return finish(m, &g, WEFT_REPORT_MAP, "Message size against fabric",
-                  "The measure that judges over that of the ruler, by bytes a rank, or by load. Where the lead changes "
-                  "stands among the answers.",
-                  "versus.csv over that of the ideal switch with the same seed, mean over seeds");
+    return to_matrix(
+        m, &g, WEFT_REPORT_MAP, "Message size against fabric",
+        "The measure that judges over that of the ruler, by bytes a rank, or by load. Where the lead changes "
+        "stands among the answers.",
+        "versus.csv over that of the ideal switch with the same seed, mean over seeds");
 }
 
 static struct weft_report_matrix degradation_matrix(const struct maker *m) {
@@ -151,10 +153,11 @@ static struct weft_report_matrix degradation_matrix(const struct maker *m) {
         }
         drop_empty(m, &g);
     }
-    return finish(m, &g, WEFT_REPORT_MAP, "With failures",
-                  "The measure that judges, over the same without the failure, seed by seed. A fabric without such a "
-                  "part has no value.",
-                  "versus.json: over_healthy");
+    return to_matrix(
+        m, &g, WEFT_REPORT_MAP, "With failures",
+        "The measure that judges, over the same without the failure, seed by seed. A fabric without such a "
+        "part has no value.",
+        "versus.json: over_healthy");
 }
 
 static struct weft_report_matrix domains_matrix(const struct maker *m) {
@@ -172,7 +175,7 @@ static struct weft_report_matrix domains_matrix(const struct maker *m) {
         }
         drop_empty(m, &g);
     }
-    return finish(
+    return to_matrix(
         m, &g, WEFT_REPORT_DOTS, "What goes with what fails",
         "A plane: switches without hosts that reach one another without the switches next to hosts. A leaf: a "
         "switch with hosts.",
@@ -196,9 +199,10 @@ static struct weft_report_matrix growth_matrix(const struct maker *m) {
         }
         drop_empty(m, &g);
     }
-    return finish(m, &g, WEFT_REPORT_DOTS, "What growing by half costs",
-                  "What the larger fabric takes more than this one. A fabric without a value cannot be built so large.",
-                  "weft plan fabric NAME --hosts N");
+    return to_matrix(
+        m, &g, WEFT_REPORT_DOTS, "What growing by half costs",
+        "What the larger fabric takes more than this one. A fabric without a value cannot be built so large.",
+        "weft plan fabric NAME --hosts N");
 }
 
 /// Behind what always holds, which bars are missing or of something else, and why.
@@ -229,8 +233,8 @@ static struct weft_report_matrix why_matrix(const struct maker *m) {
             drop_empty(m, &g);
         }
     }
-    return finish(m, &g, WEFT_REPORT_STACK, "Where the time went", why_caption(m),
-                  "weft why --job NAME, or weft why FLOW");
+    return to_matrix(m, &g, WEFT_REPORT_STACK, "Where the time went", why_caption(m),
+                     "weft why --job NAME, or weft why FLOW");
 }
 
 static struct weft_report_matrix bill_matrix(const struct maker *m) {
@@ -265,9 +269,9 @@ static struct weft_report_matrix bill_matrix(const struct maker *m) {
         }
         drop_empty(m, &g);
     }
-    return finish(m, &g, WEFT_REPORT_DOTS, "What is not equal",
-                  "What each fabric takes for the same hosts at the same rate; the ruler is no fabric to be bought.",
-                  "weft plan fabric NAME --hosts N --rate R");
+    return to_matrix(m, &g, WEFT_REPORT_DOTS, "What is not equal",
+                     "What each fabric takes for the same hosts at the same rate; the ruler is no fabric to be bought.",
+                     "weft plan fabric NAME --hosts N --rate R");
 }
 
 // --- sentences ----------------------------------------------------------------------------------------------------
@@ -293,7 +297,7 @@ struct answers {
     uint32_t n;
 };
 
-static void answer(const struct maker *m, struct answers *a, const char *of, const char *text) {
+static void add_answer(const struct maker *m, struct answers *a, const char *of, const char *text) {
     bool several = *m->where && *of;
     a->text[2 * a->n] =
         *m->where ? weft_arena_format(m->arena, "%s%s%s", m->where + strlen(" at "), several ? ", " : "", of) : of;
@@ -312,18 +316,18 @@ static void add_answers(const struct maker *m, struct answers *a) {
     if (a->n) memcpy(text, a->text, 2 * a->n * sizeof *text);
     a->text = text;
     for (uint32_t c = 0; c < v->n_cases && v->variants && !*m->where; c++)
-        answer(m, a, v->n_cases > 1 ? v->cases[c].name : "", case_text(m, c));
+        add_answer(m, a, v->n_cases > 1 ? v->cases[c].name : "", case_text(m, c));
     for (uint32_t i = 0; i < borders; i++)
-        answer(m, a, border[i].family, weft__versus_border_text(v, &border[i], m->arena));
+        add_answer(m, a, border[i].family, weft__versus_border_text(v, &border[i], m->arena));
     for (uint32_t i = 0; i < turning; i++)
-        answer(m, a, "turns the answer", weft__versus_turn_text(v, &turn[i], m->arena));
+        add_answer(m, a, "turns the answer", weft__versus_turn_text(v, &turn[i], m->arena));
     for (uint32_t f = 0; f < v->fabrics; f++)
         if (v->fabric[f].status != WEFT_VERSUS_RAN)
-            answer(m, a, v->fabric[f].name,
-                   weft_arena_format(m->arena, "%s: %s", weft__versus_status_text(v->fabric[f].status),
-                                     v->fabric[f].reason));
+            add_answer(m, a, v->fabric[f].name,
+                       weft_arena_format(m->arena, "%s: %s", weft__versus_status_text(v->fabric[f].status),
+                                         v->fabric[f].reason));
     const char *whole = text_of(m, weft__versus_whole_say);
-    if (*whole) answer(m, a, "", whole);
+    if (*whole) add_answer(m, a, "", whole);
 }
 
 static void find_columns(struct maker *m) {
@@ -382,19 +386,19 @@ static struct weft_report_matrix leads_matrix(const struct maker *whole) {
                                                                  : "");
             }
         }
-    return finish(&m, &g, WEFT_REPORT_MAP, "Who leads",
-                  "The fabric that leads, by number of hosts and by message size, load or workload; as dark as the "
-                  "second is far behind. Where the lead changes stands among the answers.",
-                  "map.csv, of weft versus --out");
+    return to_matrix(&m, &g, WEFT_REPORT_MAP, "Who leads",
+                     "The fabric that leads, by number of hosts and by message size, load or workload; as dark as the "
+                     "second is far behind. Where the lead changes stands among the answers.",
+                     "map.csv, of weft versus --out");
 }
 
 static void add_steps(const struct maker *m, struct answers *a) {
     uint32_t n;
     const struct weft__versus_step *step = weft__versus_steps(m->v, m->arena, &n);
     a->text = weft_arena_alloc(m->arena, 2 * (n + 1), sizeof *a->text);
-    answer(m, a, "", text_of(m, weft__versus_places_say));
+    add_answer(m, a, "", text_of(m, weft__versus_places_say));
     for (uint32_t i = 0; i < n; i++)
-        answer(m, a, m->v->cases[step[i].the_case].name, weft__versus_step_text(m->v, &step[i], m->arena));
+        add_answer(m, a, m->v->cases[step[i].the_case].name, weft__versus_step_text(m->v, &step[i], m->arena));
 }
 
 struct weft_report_page *weft_versus_page(const struct weft_versus *v) {

@@ -39,7 +39,7 @@ const struct weft_versus_domain *weft_versus_domain_of(const struct weft_versus_
 
 /// A fabric without any of the elements that fail in this case has no value: its undisturbed run shows nothing. The
 /// ruler remains.
-static bool applies(const struct weft_versus *v, uint32_t fabric, const struct weft_versus_case *c) {
+static bool applies_to(const struct weft_versus *v, uint32_t fabric, const struct weft_versus_case *c) {
     if (!c->failure || c->failure->kind == WEFT_VERSUS_SLOW || fabric == v->ruler) return true;
     return weft_versus_domain_of(&v->fabric[fabric], c->failure->domain);
 }
@@ -50,7 +50,7 @@ double *weft_versus_values(const struct weft_versus *v, uint32_t fabric, uint32_
     double *value = weft_arena_alloc(arena, seeds + 1, sizeof *value);
     const char *key = weft_arena_format(arena, "versus %s", name);
     for (uint32_t k = 0; k < seeds; k++) {
-        const double *kept = v->fabric[fabric].variant == WEFT_NONE || !applies(v, fabric, &v->cases[the_case])
+        const double *kept = v->fabric[fabric].variant == WEFT_NONE || !applies_to(v, fabric, &v->cases[the_case])
                                  ? NULL
                                  : weft_sweep_run_kept(weft__versus_run(v, fabric, the_case, k), key);
         value[k] = kept ? *kept : (double)NAN;
@@ -84,7 +84,7 @@ void weft_versus_judge(struct weft_versus *v, struct weft_arena *arena) {
                 fabric->status = WEFT_VERSUS_STALLED;
                 fabric->reason = weft_arena_format(arena, "%s, seed %llu: the network came to a standstill", name,
                                                    (unsigned long long)run->seed);
-            } else if (fabric->status == WEFT_VERSUS_RAN && applies(v, f, the_case) &&
+            } else if (fabric->status == WEFT_VERSUS_RAN && applies_to(v, f, the_case) &&
                        is_unfinished(run, the_case, arena)) {
                 char end[32];
                 const double *until = weft_sweep_run_kept(run, "versus " WEFT_VERSUS_UNTIL);
@@ -110,7 +110,7 @@ static int by_mean(const void *a, const void *b) {
     return (x->fabric > y->fabric) - (x->fabric < y->fabric);
 }
 
-static double *ratios(const double *value, const double *ruler, uint32_t n, struct weft_arena *arena) {
+static double *ratios_of(const double *value, const double *ruler, uint32_t n, struct weft_arena *arena) {
     double *ratio = weft_arena_alloc(arena, n + 1, sizeof *ratio);
     for (uint32_t k = 0; k < n; k++)
         ratio[k] = ruler && ruler[k] > 0 ? value[k] / ruler[k] : (double)NAN;
@@ -123,8 +123,8 @@ struct weft_spread weft_versus_degradation(const struct weft_versus *v, uint32_t
     if (c->healthy == WEFT_NONE) return weft_spread_of(NULL, 0, arena);
     const char *name = weft_versus_measure_names[c->by];
     uint32_t seeds = weft__versus_seeds(v);
-    double *ratio = ratios(weft_versus_values(v, fabric, the_case, name, arena),
-                           weft_versus_values(v, fabric, c->healthy, name, arena), seeds, arena);
+    double *ratio = ratios_of(weft_versus_values(v, fabric, the_case, name, arena),
+                              weft_versus_values(v, fabric, c->healthy, name, arena), seeds, arena);
     return weft_spread_of(ratio, seeds, arena);
 }
 
@@ -139,8 +139,10 @@ struct weft_versus_place *weft_versus_rank(const struct weft_versus *v, uint32_t
         const double *value = weft_versus_values(v, f, the_case, name, arena);
         struct weft_spread spread = weft_spread_of(value, seeds, arena);
         if (!spread.n) continue;
-        place[n++] = (struct weft_versus_place){
-            .fabric = f, .value = spread, .of_ruler = weft_spread_of(ratios(value, ruler, seeds, arena), seeds, arena)};
+        place[n++] =
+            (struct weft_versus_place){.fabric = f,
+                                       .value = spread,
+                                       .of_ruler = weft_spread_of(ratios_of(value, ruler, seeds, arena), seeds, arena)};
     }
     qsort(place, n, sizeof *place, by_mean);
     for (uint32_t i = 1; i < n; i++) {

@@ -13,7 +13,7 @@ static struct spread_row spread_row(const struct weft_spread *s) {
     return (struct spread_row){s->n, s->mean, s->median, s->mean - s->half, s->mean + s->half};
 }
 
-static uint8_t truth(bool known, bool value) {
+static uint8_t known_truth(bool known, bool value) {
     return known ? value : UINT8_MAX;
 }
 
@@ -39,7 +39,7 @@ static void add_place(struct case_row *row, const struct weft_versus *v, uint32_
         row->rank = i + 1;
         row->of_ruler = spread_row(&place[i].of_ruler);
         if (!place[i].of_ruler.n) row->of_ruler.seeds = 0; // there is no ruler
-        row->noise = truth(!place[i].unknown, !i || place[i].noise);
+        row->noise = known_truth(!place[i].unknown, !i || place[i].noise);
     }
 }
 
@@ -227,7 +227,7 @@ static struct map_row *map_of(const struct weft_versus *v, struct weft_arena *ar
                                        .bytes = size_of(c),
                                        .load = load_of(c),
                                        .lead = lead.second ? lead.lead : (double)NAN,
-                                       .is_noise = truth(lead.second && !lead.unknown, lead.noise)}));
+                                       .is_noise = known_truth(lead.second && !lead.unknown, lead.noise)}));
         }
     map->border = weft_arena_alloc(arena, map->borders, sizeof *map->border);
     for (uint32_t i = 0; i < map->borders; i++)

@@ -16,7 +16,7 @@ struct table {
     struct weft_arena *arena;
 };
 
-static double mean(const struct table *t, uint32_t fabric, enum weft_versus_measure m) {
+static double mean_of(const struct table *t, uint32_t fabric, enum weft_versus_measure m) {
     return weft__versus_spread(t->v, fabric, t->c, weft_versus_measure_names[m], t->arena).mean;
 }
 
@@ -25,7 +25,7 @@ static void cell_time(const struct table *t, double time_ps) {
     fprintf(t->file, " %10s", weft__text_time(text, t->unit, time_ps));
 }
 
-static void cell(const struct table *t, const char *format, double value, int width) {
+static void put_cell(const struct table *t, const char *format, double value, int width) {
     char text[64];
     snprintf(text, sizeof text, format, value);
     fprintf(t->file, " %*s", width, isnan(value) ? "-" : text);
@@ -33,11 +33,11 @@ static void cell(const struct table *t, const char *format, double value, int wi
 
 static bool has_any(const struct table *t, enum weft_versus_measure m) {
     for (uint32_t f = 0; f < t->v->fabrics; f++)
-        if (mean(t, f, m) > 0) return true;
+        if (mean_of(t, f, m) > 0) return true;
     return false;
 }
 
-static void head(const struct table *t) {
+static void put_head(const struct table *t) {
     fprintf(t->file, "  %-*s %10s %10s %9s %9s %10s %10s %10s", NAME, "fabric",
             weft_arena_format(t->arena, "time, %s", t->unit.name), "+/-", "of ruler", "busbw", "p50", "p99", "p99.9");
     if (has_any(t, WEFT_VERSUS_VICTIMS)) fprintf(t->file, " %8s", "victims");
@@ -46,24 +46,24 @@ static void head(const struct table *t) {
 }
 
 /// `mark`: how it compares to the first.
-static void row(const struct table *t, uint32_t f, double of_ruler, const char *mark) {
+static void put_row(const struct table *t, uint32_t f, double of_ruler, const char *mark) {
     const struct weft_versus_fabric *fabric = &t->v->fabric[f];
     struct weft_spread time = weft__versus_spread(t->v, f, t->c, "time_ps", t->arena);
     fprintf(t->file, "  %-*s", NAME, fabric->name);
     cell_time(t, time.mean);
     cell_time(t, time.half);
-    cell(t, isnan(of_ruler) ? "%g" : weft_arena_format(t->arena, "%%.3f%s", mark), of_ruler, 9);
-    double busbw = mean(t, f, WEFT_VERSUS_BUSBW);
-    cell(t, busbw < 1 ? "%.4f" : "%.2f", busbw, 9);
-    cell_time(t, mean(t, f, WEFT_VERSUS_P50));
-    cell_time(t, mean(t, f, WEFT_VERSUS_P99));
-    cell_time(t, mean(t, f, WEFT_VERSUS_P999));
-    if (has_any(t, WEFT_VERSUS_VICTIMS)) cell(t, "%.2f", mean(t, f, WEFT_VERSUS_VICTIMS), 8);
-    if (has_any(t, WEFT_VERSUS_RECOVERY)) cell_time(t, mean(t, f, WEFT_VERSUS_RECOVERY));
-    cell(t, "%.0f", mean(t, f, WEFT_VERSUS_PAUSES), 8);
-    cell(t, "%.0f", mean(t, f, WEFT_VERSUS_DROPS), 7);
-    cell(t, "%.0f", f == t->v->ruler ? (double)NAN : (double)fabric->bill.chips, 7);
-    cell(t, "%.2f", f == t->v->ruler ? (double)NAN : fabric->bill.watts / 1000, 9);
+    put_cell(t, isnan(of_ruler) ? "%g" : weft_arena_format(t->arena, "%%.3f%s", mark), of_ruler, 9);
+    double busbw = mean_of(t, f, WEFT_VERSUS_BUSBW);
+    put_cell(t, busbw < 1 ? "%.4f" : "%.2f", busbw, 9);
+    cell_time(t, mean_of(t, f, WEFT_VERSUS_P50));
+    cell_time(t, mean_of(t, f, WEFT_VERSUS_P99));
+    cell_time(t, mean_of(t, f, WEFT_VERSUS_P999));
+    if (has_any(t, WEFT_VERSUS_VICTIMS)) put_cell(t, "%.2f", mean_of(t, f, WEFT_VERSUS_VICTIMS), 8);
+    if (has_any(t, WEFT_VERSUS_RECOVERY)) cell_time(t, mean_of(t, f, WEFT_VERSUS_RECOVERY));
+    put_cell(t, "%.0f", mean_of(t, f, WEFT_VERSUS_PAUSES), 8);
+    put_cell(t, "%.0f", mean_of(t, f, WEFT_VERSUS_DROPS), 7);
+    put_cell(t, "%.0f", f == t->v->ruler ? (double)NAN : (double)fabric->bill.chips, 7);
+    put_cell(t, "%.2f", f == t->v->ruler ? (double)NAN : fabric->bill.watts / 1000, 9);
     fputc('\n', t->file);
 }
 
@@ -88,13 +88,13 @@ static void print_case(FILE *file, const struct weft_versus *v, uint32_t c) {
     const struct weft_versus_place *place = weft_versus_rank(v, c, arena, &n);
     fprintf(file, "\n%s%s%s\n", v->cases[c].name, v->cases[c].by == WEFT_VERSUS_TIME ? "" : ", judged by ",
             v->cases[c].by == WEFT_VERSUS_TIME ? "" : weft_versus_measure_names[v->cases[c].by]);
-    head(&t);
+    put_head(&t);
     if (v->ruler != WEFT_NONE) {
         const char *by = weft_versus_measure_names[v->cases[c].by];
-        row(&t, v->ruler, weft__versus_spread(v, v->ruler, c, by, arena).n ? 1 : (double)NAN, " ");
+        put_row(&t, v->ruler, weft__versus_spread(v, v->ruler, c, by, arena).n ? 1 : (double)NAN, " ");
     }
     for (uint32_t i = 0; i < n; i++)
-        row(&t, place[i].fabric, place[i].of_ruler.mean, place[i].noise ? "~" : " ");
+        put_row(&t, place[i].fabric, place[i].of_ruler.mean, place[i].noise ? "~" : " ");
     weft_arena_free(arena);
 }
 

@@ -12,19 +12,19 @@ enum { NAME = 14 };
 /// A part that is less than this share of the time on every fabric has no column of its own.
 static const double share_min = 0.01;
 
-static double kept(const struct weft_versus *v, uint32_t f, uint32_t c, const char *name, struct weft_arena *arena) {
+static double mean_of(const struct weft_versus *v, uint32_t f, uint32_t c, const char *name, struct weft_arena *arena) {
     return weft__versus_spread(v, f, c, name, arena).mean;
 }
 
 struct weft__versus_where weft__versus_where(const struct weft_versus *v, uint32_t f, uint32_t c,
                                              struct weft_arena *arena) {
     struct weft__versus_where w = {.of = WEFT__VERSUS_WHERE_NONE};
-    double of = kept(v, f, c, WEFT_VERSUS_OF_ITERATION, arena), note = kept(v, f, c, WEFT_VERSUS_WHY_NOTE, arena);
+    double of = mean_of(v, f, c, WEFT_VERSUS_OF_ITERATION, arena), note = mean_of(v, f, c, WEFT_VERSUS_WHY_NOTE, arena);
     if (!isnan(note)) w.note = weft_versus_why_notes[(int)note];
     if (isnan(of)) return w;
     w.of = of > 0 ? WEFT__VERSUS_WHERE_ITERATION : WEFT__VERSUS_WHERE_FLOW;
     for (uint32_t k = 0; k < WEFT_WHYS; k++)
-        w.total_ps += w.part_ps[k] = kept(v, f, c, weft_why_names[k], arena);
+        w.total_ps += w.part_ps[k] = mean_of(v, f, c, weft_why_names[k], arena);
     return w;
 }
 
@@ -74,7 +74,7 @@ static void round_up(struct columns *c) {
     }
 }
 
-static void fill(struct columns *c, const struct weft__versus_where *w) {
+static void fill_columns(struct columns *c, const struct weft__versus_where *w) {
     memset(c->of, 0, sizeof c->of);
     for (uint32_t k = 0; k < WEFT_WHYS; k++)
         c->of[c->shown[k] ? k : WEFT_WHYS] += w->part_ps[k] / w->total_ps;
@@ -89,19 +89,19 @@ struct table {
     bool other; ///< has a column
 };
 
-static void head(const struct table *t) {
+static void put_head(const struct table *t) {
     fprintf(t->file, "  %-*s %7s, %s", NAME, "fabric", "time", t->unit.name);
     for (uint32_t k = 0; k < WEFT_WHYS; k++)
         if (t->columns.shown[k]) fprintf(t->file, "  %s", weft_why_names[k]);
     fprintf(t->file, "%s\n", t->other ? "  other" : "");
 }
 
-static void row(struct table *t, const char *name, const struct weft__versus_where *w, const char *note) {
+static void put_row(struct table *t, const char *name, const struct weft__versus_where *w, const char *note) {
     char text[32];
     fprintf(t->file, "  %-*s", NAME, name);
     if (w->of != WEFT__VERSUS_WHERE_NONE) {
         fprintf(t->file, " %*s", 9 + (int)strlen(t->unit.name), weft__text_time(text, t->unit, w->total_ps));
-        fill(&t->columns, w);
+        fill_columns(&t->columns, w);
         for (uint32_t k = 0; k < WEFT_WHYS; k++)
             if (t->columns.shown[k])
                 fprintf(t->file, "  %*.1f", (int)strlen(weft_why_names[k]), t->columns.tenths[k] / 10.0);
@@ -135,7 +135,7 @@ static void lay_out(struct table *t, uint32_t fabrics) {
     t->unit = weft__text_unit(most);
     for (uint32_t f = 0; f < fabrics; f++) {
         if (!(t->where[f].total_ps > 0)) continue;
-        fill(&t->columns, &t->where[f]);
+        fill_columns(&t->columns, &t->where[f]);
         t->other |= t->columns.tenths[WEFT_WHYS] > 0;
     }
 }
@@ -155,13 +155,13 @@ void weft__versus_where_print(FILE *file, const struct weft_versus *v, uint32_t 
     if (of != WEFT__VERSUS_WHERE_NONE) {
         fprintf(file, "\nwhere the time %s went%s, %%%s%s\n", weft__versus_where_text(of),
                 weft__versus_seeds(v) > 1 ? ", with the first seed" : "", colon, in);
-        head(&t);
+        put_head(&t);
     } else if (any) {
         fprintf(file, "\nwhere the time went%s%s\n", colon, in);
     }
     for (uint32_t f = 0; f < v->fabrics && any; f++) {
         const char *note = weft__versus_where_note(&where[f], of, arena);
-        if (where[f].of != WEFT__VERSUS_WHERE_NONE || note) row(&t, v->fabric[f].name, &where[f], note);
+        if (where[f].of != WEFT__VERSUS_WHERE_NONE || note) put_row(&t, v->fabric[f].name, &where[f], note);
     }
     if (t.other) say_other(&t, v->fabrics);
     weft_arena_free(arena);

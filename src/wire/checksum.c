@@ -14,7 +14,7 @@
 
 enum { LRH = 8, HEAD_MAX = LRH + WEFT_IPV4_BYTES + 40 + WEFT_UDP_BYTES + WEFT_BTH_BYTES };
 
-static uint32_t crc(uint32_t so_far, const uint8_t *bytes, size_t size) {
+static uint32_t crc_of(uint32_t so_far, const uint8_t *bytes, size_t size) {
     return (uint32_t)crc32_z(so_far, bytes, size);
 }
 
@@ -30,7 +30,7 @@ static size_t ip_header(const uint8_t *ip, size_t size, size_t behind, enum weft
 }
 
 /// `header_bytes`: before the BTH; the last eight are UDP, except for RoCEv1.
-static void mask(uint8_t *ip, size_t header_bytes) {
+static void mask_fields(uint8_t *ip, size_t header_bytes) {
     if (ip[0] >> 4 == 4 || ip[6] == WEFT_IP_UDP) ip[header_bytes - 2] = ip[header_bytes - 1] = 0xff;
     if (ip[0] >> 4 == 4) {
         ip[1] = ip[8] = ip[10] = ip[11] = 0xff; // TOS, TTL, checksum
@@ -60,9 +60,9 @@ enum weft_wire_status weft_icrc_calc(const uint8_t *ip, size_t size, uint32_t *r
     assert(LRH + head_bytes <= sizeof head);
     memset(head, 0xff, LRH);
     memcpy(head + LRH, ip, head_bytes);
-    mask(head + LRH, header_bytes);
-    uint32_t value = crc(0, head, LRH + head_bytes);
-    *ret_icrc = size > head_bytes ? crc(value, ip + head_bytes, size - head_bytes) : value;
+    mask_fields(head + LRH, header_bytes);
+    uint32_t value = crc_of(0, head, LRH + head_bytes);
+    *ret_icrc = size > head_bytes ? crc_of(value, ip + head_bytes, size - head_bytes) : value;
     return WEFT_WIRE_OK;
 }
 
@@ -90,5 +90,5 @@ enum weft_wire_status weft_udp_checksum_calc(const uint8_t *ip, size_t size, uin
 }
 
 uint32_t weft_fcs_calc(const uint8_t *frame, size_t size) {
-    return size ? crc(0, frame, size) : 0;
+    return size ? crc_of(0, frame, size) : 0;
 }

@@ -117,7 +117,7 @@ size_t weft_frame_encode(const struct weft_frame *f, uint8_t *ret, size_t size) 
 }
 
 /// `bytes` as a length field; a value that does not fit is shown as the maximum.
-static uint16_t length16(size_t bytes) {
+static uint16_t length_field(size_t bytes) {
     return bytes > 0xffff ? 0xffff : (uint16_t)bytes;
 }
 
@@ -144,13 +144,13 @@ void weft_frame_complete(struct weft_frame *f) {
     if (f->layers & (WEFT_LAYER_IPV6 | WEFT_LAYER_GRH)) packet -= WEFT_IPV6_BYTES;
     size_t datagram = f->layers & WEFT_LAYER_IPV4 ? packet - WEFT_IPV4_BYTES - f->ipv4.options_bytes : packet;
     if (f->layers & WEFT_LAYER_UDP) {
-        f->udp.length = length16(datagram);
+        f->udp.length = length_field(datagram);
         f->udp.checksum = 0;
         f->ipv4.protocol = f->ipv6.next_header = WEFT_IP_UDP;
     }
-    f->ipv6.payload_length = f->grh.payload_length = length16(datagram);
+    f->ipv6.payload_length = f->grh.payload_length = length_field(datagram);
     f->grh.next_header = WEFT_GRH_NEXT_BTH;
-    f->ipv4.total_length = length16(packet);
+    f->ipv4.total_length = length_field(packet);
     f->ipv4.checksum = weft_ipv4_calc_checksum(&f->ipv4);
 }
 

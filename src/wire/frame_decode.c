@@ -33,7 +33,7 @@ static enum weft_wire_status too_short(const struct rest *r) {
     } while (0)
 
 /// A header says that `bytes` follow: anything after them is padding.
-static void bound(struct weft_frame *f, struct rest *r, size_t bytes) {
+static void bound_rest(struct weft_frame *f, struct rest *r, size_t bytes) {
     r->bounded = true;
     if (bytes > rest_bytes(r)) {
         r->missing = bytes - rest_bytes(r);
@@ -83,21 +83,21 @@ static enum weft_wire_status decode_ipv4(struct weft_frame *f, struct rest *r) {
     if (rest_bytes(r)) header = 4u * (r->bytes[r->at] & 15);
     TAKE(WEFT_LAYER_IPV4, ipv4, header);
     if (f->ipv4.total_length < header) return WEFT_WIRE_MALFORMED;
-    bound(f, r, f->ipv4.total_length - header);
+    bound_rest(f, r, f->ipv4.total_length - header);
     if (f->ipv4.protocol == WEFT_IP_UDP && !f->ipv4.more_fragments && !f->ipv4.fragment_offset) return decode_udp(f, r);
     return r->missing ? WEFT_WIRE_TRUNCATED : WEFT_WIRE_OK;
 }
 
 static enum weft_wire_status decode_ipv6(struct weft_frame *f, struct rest *r) {
     TAKE(WEFT_LAYER_IPV6, ipv6, WEFT_IPV6_BYTES);
-    bound(f, r, f->ipv6.payload_length);
+    bound_rest(f, r, f->ipv6.payload_length);
     if (f->ipv6.next_header == WEFT_IP_UDP) return decode_udp(f, r);
     return r->missing ? WEFT_WIRE_TRUNCATED : WEFT_WIRE_OK;
 }
 
 static enum weft_wire_status decode_roce_v1(struct weft_frame *f, struct rest *r) {
     TAKE(WEFT_LAYER_GRH, grh, WEFT_GRH_BYTES);
-    bound(f, r, f->grh.payload_length);
+    bound_rest(f, r, f->grh.payload_length);
     if (f->grh.next_header == WEFT_GRH_NEXT_BTH) return decode_roce(f, r);
     return r->missing ? WEFT_WIRE_TRUNCATED : WEFT_WIRE_OK;
 }
@@ -107,7 +107,7 @@ static enum weft_wire_status decode_mac_control(struct weft_frame *f, struct res
     uint16_t opcode = weft__get16(r->bytes + r->at);
     if (opcode == WEFT_PAUSE_OPCODE) TAKE(WEFT_LAYER_PAUSE, pause, WEFT_PAUSE_BYTES);
     if (opcode == WEFT_PFC_OPCODE) TAKE(WEFT_LAYER_PFC, pfc, WEFT_PFC_BYTES);
-    if (f->layers & (WEFT_LAYER_PAUSE | WEFT_LAYER_PFC)) bound(f, r, 0);
+    if (f->layers & (WEFT_LAYER_PAUSE | WEFT_LAYER_PFC)) bound_rest(f, r, 0);
     return WEFT_WIRE_OK;
 }
 

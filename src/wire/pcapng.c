@@ -21,7 +21,7 @@ enum option {
 };
 enum { NAME_IPV4 = 1, NANOSECONDS = 9, VALUE_MAX = UINT16_MAX, EMPTY_BLOCK = 12 };
 
-static uint32_t padded(size_t bytes) {
+static uint32_t padded_bytes(size_t bytes) {
     return (uint32_t)((bytes + 3) & ~(size_t)3);
 }
 
@@ -31,14 +31,14 @@ static size_t length_of(const char *text) {
 
 /// The size of an option with a value of this length.
 static uint32_t option_bytes(size_t bytes) {
-    return 4 + padded(bytes);
+    return 4 + padded_bytes(bytes);
 }
 
 static uint32_t text_option_bytes(const char *text) {
     return text ? option_bytes(length_of(text)) : 0;
 }
 
-static void put(FILE *file, uint64_t value, unsigned bytes) {
+static void put_value(FILE *file, uint64_t value, unsigned bytes) {
     uint8_t octet[8];
     for (unsigned i = 0; i < bytes; i++)
         octet[i] = (uint8_t)(value >> 8 * i);
@@ -48,12 +48,12 @@ static void put(FILE *file, uint64_t value, unsigned bytes) {
 static void put_padded(FILE *file, const void *bytes, size_t size) {
     static const uint8_t zeros[4];
     fwrite(bytes, 1, size, file);
-    fwrite(zeros, 1, padded(size) - size, file);
+    fwrite(zeros, 1, padded_bytes(size) - size, file);
 }
 
 static void put_option(FILE *file, enum option code, const void *value, size_t bytes) {
-    put(file, code, 2);
-    put(file, bytes, 2);
+    put_value(file, code, 2);
+    put_value(file, bytes, 2);
     put_padded(file, value, bytes);
 }
 
@@ -68,22 +68,22 @@ static void put_number_option(FILE *file, enum option code, uint64_t value, unsi
     put_option(file, code, octet, bytes);
 }
 
-static void begin(FILE *file, enum block type, uint32_t bytes) {
-    put(file, type, 4);
-    put(file, bytes, 4);
+static void begin_block(FILE *file, enum block type, uint32_t bytes) {
+    put_value(file, type, 4);
+    put_value(file, bytes, 4);
 }
 
 void weft_pcapng_write_section(FILE *file, const char *application, const char *comment) {
     uint32_t bytes = EMPTY_BLOCK + 16 + text_option_bytes(comment) + text_option_bytes(application) + option_bytes(0);
-    begin(file, SECTION, bytes);
-    put(file, 0x1a2b3c4d, 4); // tells the byte order
-    put(file, 1, 2);          // version 1.0
-    put(file, 0, 2);
-    put(file, UINT64_MAX, 8); // section length: not given
+    begin_block(file, SECTION, bytes);
+    put_value(file, 0x1a2b3c4d, 4); // tells the byte order
+    put_value(file, 1, 2);          // version 1.0
+    put_value(file, 0, 2);
+    put_value(file, UINT64_MAX, 8); // section length: not given
     put_text_option(file, COMMENT, comment);
     put_text_option(file, SECTION_APPLICATION, application);
     put_option(file, END, "", 0);
-    put(file, bytes, 4);
+    put_value(file, bytes, 4);
 }
 
 void weft_pcapng_write_interface(FILE *file, const struct weft_pcapng_interface *interface) {
@@ -92,10 +92,10 @@ void weft_pcapng_write_interface(FILE *file, const struct weft_pcapng_interface 
                      option_bytes(8) + 2 * option_bytes(1) + option_bytes(0);
     if (ip) bytes += option_bytes(8);
     if (interface->mac) bytes += option_bytes(6);
-    begin(file, INTERFACE, bytes);
-    put(file, interface->link ? interface->link : WEFT_PCAPNG_ETHERNET, 2);
-    put(file, 0, 2);
-    put(file, interface->snaplen, 4);
+    begin_block(file, INTERFACE, bytes);
+    put_value(file, interface->link ? interface->link : WEFT_PCAPNG_ETHERNET, 2);
+    put_value(file, 0, 2);
+    put_value(file, interface->snaplen, 4);
     put_text_option(file, IF_NAME, interface->name);
     put_text_option(file, IF_DESCRIPTION, interface->description);
     if (ip) {
@@ -111,7 +111,7 @@ void weft_pcapng_write_interface(FILE *file, const struct weft_pcapng_interface 
     put_number_option(file, IF_RESOLUTION, NANOSECONDS, 1);
     put_number_option(file, IF_FCS_BYTES, 0, 1);
     put_option(file, END, "", 0);
-    put(file, bytes, 4);
+    put_value(file, bytes, 4);
 }
 
 void weft_pcapng_write_name(FILE *file, uint32_t ipv4, const char *name) {
@@ -122,30 +122,30 @@ void weft_pcapng_write_name(FILE *file, uint32_t ipv4, const char *name) {
     memcpy(value + 4, name, length);
     value[4 + length] = 0;
     uint32_t bytes = EMPTY_BLOCK + option_bytes(4 + length + 1) + 4; // records have the form of options
-    begin(file, NAMES, bytes);
-    put(file, NAME_IPV4, 2);
-    put(file, 4 + length + 1, 2);
+    begin_block(file, NAMES, bytes);
+    put_value(file, NAME_IPV4, 2);
+    put_value(file, 4 + length + 1, 2);
     put_padded(file, value, 4 + length + 1);
-    put(file, 0, 4); // no more records
-    put(file, bytes, 4);
+    put_value(file, 0, 4); // no more records
+    put_value(file, bytes, 4);
 }
 
 uint32_t weft_pcapng_packet_bytes(const struct weft_pcapng_packet *packet) {
-    return EMPTY_BLOCK + 20 + padded(packet->captured) + text_option_bytes(packet->comment) + option_bytes(4) +
+    return EMPTY_BLOCK + 20 + padded_bytes(packet->captured) + text_option_bytes(packet->comment) + option_bytes(4) +
            option_bytes(0);
 }
 
 void weft_pcapng_write_packet(FILE *file, const struct weft_pcapng_packet *packet) {
     uint32_t bytes = weft_pcapng_packet_bytes(packet);
-    begin(file, PACKET, bytes);
-    put(file, packet->interface, 4);
-    put(file, packet->time_ns >> 32, 4);
-    put(file, packet->time_ns, 4);
-    put(file, packet->captured, 4);
-    put(file, packet->bytes, 4);
+    begin_block(file, PACKET, bytes);
+    put_value(file, packet->interface, 4);
+    put_value(file, packet->time_ns >> 32, 4);
+    put_value(file, packet->time_ns, 4);
+    put_value(file, packet->captured, 4);
+    put_value(file, packet->bytes, 4);
     put_padded(file, packet->frame, packet->captured);
     put_text_option(file, COMMENT, packet->comment);
     put_number_option(file, PACKET_FLAGS, packet->direction, 4);
     put_option(file, END, "", 0);
-    put(file, bytes, 4);
+    put_value(file, bytes, 4);
 }

@@ -21,7 +21,7 @@ struct walk {
     struct weft_tunnel *tunnel;
 };
 
-static bool has(const struct walk *w, size_t bytes) {
+static bool has_bytes(const struct walk *w, size_t bytes) {
     return w->at + bytes <= w->size && w->at + bytes <= w->end;
 }
 
@@ -30,34 +30,34 @@ static bool is_tag(unsigned type) {
 }
 
 /// The tunnel's payload begins here.
-static bool found(struct walk *w, enum weft_tunnel_kind kind, bool ethernet) {
+static bool found_payload(struct walk *w, enum weft_tunnel_kind kind, bool ethernet) {
     w->tunnel->kind = kind;
     w->tunnel->ethernet = ethernet;
     w->tunnel->at = w->at;
     w->tunnel->end = w->end;
-    return has(w, ethernet ? WEFT_ETHERNET_BYTES : 1);
+    return has_bytes(w, ethernet ? WEFT_ETHERNET_BYTES : 1);
 }
 
 /// The payload is of that ethertype: a bridged frame, or an IP packet.
 static bool found_type(struct walk *w, enum weft_tunnel_kind kind, unsigned type) {
     bool ethernet = type == BRIDGED;
-    return (ethernet || type == WEFT_ETHERTYPE_IPV4 || type == WEFT_ETHERTYPE_IPV6) && found(w, kind, ethernet);
+    return (ethernet || type == WEFT_ETHERTYPE_IPV4 || type == WEFT_ETHERTYPE_IPV6) && found_payload(w, kind, ethernet);
 }
 
 // --- ERSPAN -------------------------------------------------------------------------------------------------------
 
 static bool walk_erspan_2(struct walk *w) {
-    if (!has(w, ERSPAN_2_BYTES)) return false;
+    if (!has_bytes(w, ERSPAN_2_BYTES)) return false;
     const uint8_t *b = w->byte + w->at;
     if (b[0] >> 4 != 1) return false;
     w->tunnel->session = weft__get16(b + 2) & 0x3ff;
     w->tunnel->port = weft__get32(b + 4) & 0xfffff;
     w->at += ERSPAN_2_BYTES;
-    return found(w, WEFT_TUNNEL_ERSPAN_2, true);
+    return found_payload(w, WEFT_TUNNEL_ERSPAN_2, true);
 }
 
 static bool walk_erspan_3(struct walk *w) {
-    if (!has(w, ERSPAN_3_BYTES)) return false;
+    if (!has_bytes(w, ERSPAN_3_BYTES)) return false;
     const uint8_t *b = w->byte + w->at;
     unsigned last = weft__get16(b + 10), frame_type = last >> 10 & 31;
     if (b[0] >> 4 != 2 || (frame_type != 0 && frame_type != 2)) return false;
@@ -65,33 +65,33 @@ static bool walk_erspan_3(struct walk *w) {
     w->tunnel->port = last >> 4 & 63;
     w->tunnel->egress = last >> 3 & 1;
     w->at += ERSPAN_3_BYTES + (size_t)(last & 1 ? ERSPAN_3_MORE : 0);
-    return found(w, WEFT_TUNNEL_ERSPAN_3, frame_type == 0);
+    return found_payload(w, WEFT_TUNNEL_ERSPAN_3, frame_type == 0);
 }
 
 // --- tunnels over IP ----------------------------------------------------------------------------------------------
 
 static bool walk_gre(struct walk *w) {
-    if (!has(w, GRE_BYTES)) return false;
+    if (!has_bytes(w, GRE_BYTES)) return false;
     unsigned flags = weft__get16(w->byte + w->at), type = weft__get16(w->byte + w->at + 2);
     if (flags & (GRE_ROUTING | GRE_VERSION)) return false;
     w->at += GRE_BYTES + (flags & GRE_CHECKSUM ? 4u : 0) + (flags & GRE_KEY ? 4u : 0) + (flags & GRE_SEQUENCE ? 4u : 0);
-    if (type == ERSPAN) return flags & GRE_SEQUENCE ? walk_erspan_2(w) : found(w, WEFT_TUNNEL_ERSPAN_1, true);
+    if (type == ERSPAN) return flags & GRE_SEQUENCE ? walk_erspan_2(w) : found_payload(w, WEFT_TUNNEL_ERSPAN_1, true);
     if (type == ERSPAN_3) return walk_erspan_3(w);
     return found_type(w, WEFT_TUNNEL_GRE, type);
 }
 
 /// The next protocol of VXLAN-GPE: IPv4, IPv6, Ethernet.
 static bool walk_vxlan(struct walk *w, bool generic) {
-    if (!has(w, VXLAN_BYTES)) return false;
+    if (!has_bytes(w, VXLAN_BYTES)) return false;
     const uint8_t *b = w->byte + w->at;
     bool named = generic && b[0] & 4;
     if (!(b[0] & 8) || (named && (b[3] < 1 || b[3] > 3))) return false;
     w->at += VXLAN_BYTES;
-    return found(w, WEFT_TUNNEL_VXLAN, !named || b[3] == 3);
+    return found_payload(w, WEFT_TUNNEL_VXLAN, !named || b[3] == 3);
 }
 
 static bool walk_geneve(struct walk *w) {
-    if (!has(w, VXLAN_BYTES)) return false;
+    if (!has_bytes(w, VXLAN_BYTES)) return false;
     const uint8_t *b = w->byte + w->at;
     if (b[0] >> 6) return false;
     w->at += VXLAN_BYTES + (size_t)(b[0] & 63) * 4;
@@ -99,7 +99,7 @@ static bool walk_geneve(struct walk *w) {
 }
 
 static bool walk_udp(struct walk *w) {
-    if (!has(w, WEFT_UDP_BYTES)) return false;
+    if (!has_bytes(w, WEFT_UDP_BYTES)) return false;
     unsigned port = weft__get16(w->byte + w->at + 2);
     w->at += WEFT_UDP_BYTES;
     if (port == GENEVE) return walk_geneve(w);
@@ -109,7 +109,7 @@ static bool walk_udp(struct walk *w) {
 static bool walk_protocol(struct walk *w, unsigned protocol) {
     if (protocol == GRE) return walk_gre(w);
     if (protocol == UDP) return walk_udp(w);
-    return (protocol == IP_IN_IP || protocol == IPV6_IN_IP) && found(w, WEFT_TUNNEL_IP_IN_IP, false);
+    return (protocol == IP_IN_IP || protocol == IPV6_IN_IP) && found_payload(w, WEFT_TUNNEL_IP_IN_IP, false);
 }
 
 /// The packet ends where its length says, before the padding of a short frame.
@@ -120,7 +120,7 @@ static bool end_after(struct walk *w, size_t bytes) {
 }
 
 static bool walk_ipv4(struct walk *w) {
-    if (!has(w, WEFT_IPV4_BYTES)) return false;
+    if (!has_bytes(w, WEFT_IPV4_BYTES)) return false;
     const uint8_t *b = w->byte + w->at;
     size_t header = (size_t)(b[0] & 15) * 4;
     bool fragment = weft__get16(b + 6) & 0x3fff; // more fragments follow, or an offset
@@ -131,7 +131,7 @@ static bool walk_ipv4(struct walk *w) {
 }
 
 static bool walk_ipv6(struct walk *w) {
-    if (!has(w, WEFT_IPV6_BYTES)) return false;
+    if (!has_bytes(w, WEFT_IPV6_BYTES)) return false;
     const uint8_t *b = w->byte + w->at;
     if (b[0] >> 4 != 6 || !end_after(w, WEFT_IPV6_BYTES + (size_t)weft__get16(b + 4))) return false;
     memcpy(w->tunnel->src, b + 8, 16);
@@ -143,18 +143,18 @@ static bool walk_ipv6(struct walk *w) {
 bool weft__tunnel_decode(const uint8_t *frame, size_t size, size_t bytes, struct weft_tunnel *ret) {
     *ret = (struct weft_tunnel){0};
     struct walk w = {.byte = frame, .at = WEFT_ETHERNET_BYTES, .size = size, .end = bytes, .tunnel = ret};
-    if (!has(&w, 0)) return false;
+    if (!has_bytes(&w, 0)) return false;
     unsigned type = weft__get16(frame + WEFT_ETHERNET_BYTES - 2), tags = 0;
     bool service = false;
     for (; is_tag(type); tags++) {
         service |= type != WEFT_ETHERTYPE_VLAN;
-        if (!has(&w, WEFT_VLAN_BYTES)) return false;
+        if (!has_bytes(&w, WEFT_VLAN_BYTES)) return false;
         type = weft__get16(frame + w.at + 2);
         w.at += WEFT_VLAN_BYTES;
     }
     if (tags > 1 || service) {
         w.at -= WEFT_VLAN_BYTES;
-        return found(&w, WEFT_TUNNEL_QINQ, false);
+        return found_payload(&w, WEFT_TUNNEL_QINQ, false);
     }
     if (type == WEFT_ETHERTYPE_IPV4) return walk_ipv4(&w);
     return type == WEFT_ETHERTYPE_IPV6 && walk_ipv6(&w);

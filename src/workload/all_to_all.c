@@ -22,7 +22,7 @@ static const struct weft_param_table all_to_all_params =
     WEFT_PARAM_TABLE("all_to_all", struct all_to_all_conf, all_to_all_rows);
 
 /// Position of the k-th destination (k from 1 to n - 1) of position i.
-static uint32_t destination(uint32_t i, uint32_t k, uint32_t n, bool stagger) {
+static uint32_t destination_of(uint32_t i, uint32_t k, uint32_t n, bool stagger) {
     if (stagger) return (uint32_t)(((uint64_t)i + k) % n);
     return k <= i ? k - 1 : k;
 }
@@ -39,7 +39,7 @@ static enum weft_status all_to_all_expand(const void *conf, struct weft_place pl
     status = weft__workload_reserve(w, &c->common, place, (uint64_t)n * (n - 1), ret_error);
     for (uint32_t i = 0; i < n && !status; i++)
         for (uint32_t k = 1; k < n && !status; k++)
-            status = weft_workload_add(w, &c->common, place, host[i], host[destination(i, k, n, c->stagger)],
+            status = weft_workload_add(w, &c->common, place, host[i], host[destination_of(i, k, n, c->stagger)],
                                        c->common.size_bytes, c->common.start_ps + (k - 1) * c->step_ps, ret_error);
     return status;
 }

@@ -52,10 +52,10 @@ struct place {
     uint32_t connection0;
 };
 
-static uint32_t begun(uint32_t communicator) {
+static uint32_t counter_begun(uint32_t communicator) {
     return 2 * communicator;
 }
-static uint32_t ended(uint32_t communicator) {
+static uint32_t counter_ended(uint32_t communicator) {
     return 2 * communicator + 1;
 }
 
@@ -88,7 +88,7 @@ static bool sequence_next(const struct place *p, struct weft_dag_cursor *at, str
             if (!at->phase) {
                 at->phase = 1;
                 ret_step->compute_ps = weft_job_compute_time(job, p->rank, op);
-                if (op->name) ret_step->add = begun(op->communicator);
+                if (op->name) ret_step->add = counter_begun(op->communicator);
                 return true;
             }
             uint32_t number = at->turn++;
@@ -96,13 +96,13 @@ static bool sequence_next(const struct place *p, struct weft_dag_cursor *at, str
             if (!op->name || !weft_job_turn_blocks(job, turn)) continue;
             const struct weft_job_order *order = &p->stage->order[op->communicator];
             uint64_t ops = (uint64_t)at->iteration * order->turns + count_before(order, number) + 1;
-            add_wait(ret_step, ended(op->communicator), ops * job->communicator[op->communicator].lanes_max);
+            add_wait(ret_step, counter_ended(op->communicator), ops * job->communicator[op->communicator].lanes_max);
             return true;
         }
         if (at->phase < job->communicators) {
             uint32_t c = at->phase++;
             uint64_t ops = (at->iteration + UINT64_C(1)) * p->stage->order[c].turns;
-            add_wait(ret_step, ended(c), ops * job->communicator[c].lanes_max);
+            add_wait(ret_step, counter_ended(c), ops * job->communicator[c].lanes_max);
             return true;
         }
     }
@@ -146,8 +146,8 @@ static bool lane_next(const struct place *p, uint32_t communicator, uint32_t lan
     const struct weft_job_op *op = &p->job->op[turn->op];
     if (!at->phase) {
         uint64_t ops = (uint64_t)at->iteration * order->turns + at->turn;
-        add_wait(ret_step, begun(communicator), ops + 1);
-        add_wait(ret_step, ended(communicator), ops * p->job->communicator[communicator].lanes_max);
+        add_wait(ret_step, counter_begun(communicator), ops + 1);
+        add_wait(ret_step, counter_ended(communicator), ops * p->job->communicator[communicator].lanes_max);
         at->phase = 1;
         at->index = 0;
         return true;
@@ -161,7 +161,7 @@ static bool lane_next(const struct place *p, uint32_t communicator, uint32_t lan
         at->index++;
         return true;
     }
-    ret_step->add = ended(communicator);
+    ret_step->add = counter_ended(communicator);
     at->phase = 0;
     at->turn++;
     return true;

@@ -40,7 +40,7 @@ struct execution {
     struct weft_dag_result result;
 };
 
-static void wake(struct execution *x, uint32_t *lane) {
+static void wake_lane(struct execution *x, uint32_t *lane) {
     if (*lane != WEFT_NONE) weft__timer_set(&x->timers, x->key[*lane], x->now);
     *lane = WEFT_NONE;
 }
@@ -60,7 +60,7 @@ static bool has_done(const struct lane *lane, const struct weft_dag_cursor *at, 
     return lane->at.turn == at->turn ? lane->at.index > steps : lane->at.turn > at->turn;
 }
 
-static bool wants(struct lane *lane, enum weft_dag_want want, uint32_t what) {
+static bool set_want(struct lane *lane, enum weft_dag_want want, uint32_t what) {
     lane->want = want;
     lane->what = what;
     return true;
@@ -75,38 +75,38 @@ static bool must_wait(struct execution *x, uint32_t number) {
         if (c->n >= s->wait[k].n) continue;
         lane->next = c->waiting;
         c->waiting = number;
-        return wants(lane, WEFT_DAG_WANTS_COUNTER, s->wait[k].counter);
+        return set_want(lane, WEFT_DAG_WANTS_COUNTER, s->wait[k].counter);
     }
     struct lane *before = &x->lane[x->lane0[lane->at.rank] + s->after_lane];
     if (s->after_steps && !has_done(before, &lane->at, s->after_steps)) {
         lane->next = before->waiting;
         before->waiting = number;
-        return wants(lane, WEFT_DAG_WANTS_LANE, s->after_lane);
+        return set_want(lane, WEFT_DAG_WANTS_LANE, s->after_lane);
     }
     for (uint32_t k = 0; k < s->recvs; k++) {
         struct connection *c = &x->connection[s->recv[k]];
         if (c->sent > c->received) continue;
         c->receiver = number;
-        return wants(lane, WEFT_DAG_WANTS_MESSAGE, s->recv[k]);
+        return set_want(lane, WEFT_DAG_WANTS_MESSAGE, s->recv[k]);
     }
     for (uint32_t k = 0; k < s->sends; k++) {
         struct connection *c = &x->connection[s->send[k]];
         if (c->sent - c->received < c->slots) continue;
         c->sender = number;
-        return wants(lane, WEFT_DAG_WANTS_ROOM, s->send[k]);
+        return set_want(lane, WEFT_DAG_WANTS_ROOM, s->send[k]);
     }
     return false;
 }
 
-static void complete(struct execution *x, const struct lane *lane) {
+static void complete_step(struct execution *x, const struct lane *lane) {
     const struct weft_dag_step *s = &lane->step;
     for (uint32_t k = 0; k < s->recvs; k++) {
         x->connection[s->recv[k]].received++;
-        wake(x, &x->connection[s->recv[k]].sender);
+        wake_lane(x, &x->connection[s->recv[k]].sender);
     }
     for (uint32_t k = 0; k < s->sends; k++) {
         x->connection[s->send[k]].sent++;
-        wake(x, &x->connection[s->send[k]].receiver);
+        wake_lane(x, &x->connection[s->send[k]].receiver);
     }
     if (s->add != WEFT_NONE) {
         struct counter *c = &x->counter[x->counter0[lane->at.rank] + s->add];
@@ -121,7 +121,7 @@ static void complete(struct execution *x, const struct lane *lane) {
 }
 
 /// Runs the lane until it must wait.
-static void run(struct execution *x, uint32_t number) {
+static void run_lane(struct execution *x, uint32_t number) {
     struct lane *lane = &x->lane[number];
     for (;;) {
         if (!lane->computing) {
@@ -138,14 +138,14 @@ static void run(struct execution *x, uint32_t number) {
             }
         }
         lane->computing = false;
-        complete(x, lane);
+        complete_step(x, lane);
         lane->done = !weft_dag_next(x->dag, &lane->at, &lane->step);
         wake_all(x, &lane->waiting);
         if (lane->done) return;
     }
 }
 
-static void shuffle(struct execution *x, uint32_t lanes) {
+static void shuffle_lanes(struct execution *x, uint32_t lanes) {
     struct weft_random random = weft_random_stream(x->options->seed, 0, WEFT_RANDOM_WORKLOAD);
     for (uint32_t i = 0; i < lanes; i++)
         x->lane_of[i] = i;
@@ -158,7 +158,7 @@ static void shuffle(struct execution *x, uint32_t lanes) {
         x->key[x->lane_of[i]] = i;
 }
 
-static uint32_t begin(struct execution *x, struct weft_arena *arena) {
+static uint32_t begin_execution(struct execution *x, struct weft_arena *arena) {
     const struct weft_dag *dag = x->dag;
     uint32_t lanes = 0, counters = 0;
     x->counter0 = weft_arena_alloc(arena, dag->ranks, sizeof *x->counter0);
@@ -180,7 +180,7 @@ static uint32_t begin(struct execution *x, struct weft_arena *arena) {
     x->lane = weft_arena_alloc(arena, lanes, sizeof *x->lane);
     x->key = weft_arena_alloc(arena, lanes, sizeof *x->key);
     x->lane_of = weft_arena_alloc(arena, lanes, sizeof *x->lane_of);
-    shuffle(x, lanes);
+    shuffle_lanes(x, lanes);
     weft__timers_init(&x->timers, lanes);
     for (uint32_t r = 0, lane = 0; r < dag->ranks; r++)
         for (uint32_t k = 0, n = weft_dag_rank_at(dag, r).lanes; k < n; k++, lane++) {
@@ -209,12 +209,12 @@ static void note_stuck(struct execution *x, uint32_t lanes) {
 struct weft_dag_result weft_dag_execute(const struct weft_dag *dag, const struct weft_dag_options *options) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct execution x = {.dag = dag, .options = options};
-    uint32_t lanes = begin(&x, arena);
+    uint32_t lanes = begin_execution(&x, arena);
     x.result.lanes = lanes;
     while (weft__timers_next(&x.timers) != WEFT_TIME_NEVER) {
         x.now = weft__timers_next(&x.timers);
         uint32_t lane = x.lane_of[weft__timers_pop(&x.timers)];
-        run(&x, lane);
+        run_lane(&x, lane);
     }
     note_stuck(&x, lanes);
     weft__timers_deinit(&x.timers);

@@ -12,7 +12,8 @@ void weft__front_add(struct weft__front *front, uint32_t step, bool started) {
     front->on[front->n++] = (struct weft__dependency){step, started};
 }
 
-static uint32_t add(struct weft__emitter *e, const struct weft__front *front, const struct weft_schedule_step *step) {
+static uint32_t add_step(struct weft__emitter *e, const struct weft__front *front,
+                         const struct weft_schedule_step *step) {
     uint32_t number = e->builder.steps;
     if (!weft_schedule_add(&e->builder, step)) {
         e->full = true;
@@ -24,7 +25,7 @@ static uint32_t add(struct weft__emitter *e, const struct weft__front *front, co
 }
 
 uint32_t weft__emit(struct weft__emitter *e, struct weft__front *front, const struct weft_schedule_step *step) {
-    uint32_t number = add(e, front, step);
+    uint32_t number = add_step(e, front, step);
     *front = (struct weft__front){0};
     weft__front_add(front, number, false);
     return number;
@@ -58,7 +59,7 @@ static uint32_t emit_message(struct weft__emitter *e, const struct weft__front *
         .tag = e->tag0 + connection,
         .cpu = cpu,
     };
-    uint32_t number = add(e, front, &step);
+    uint32_t number = add_step(e, front, &step);
     if (!sends || connection - e->connection0 >= e->connections) return number;
     struct weft__ring *ring = &e->ring[connection - e->connection0];
     if (!ring->step) ring->step = weft_arena_alloc(e->scratch, c.slots, sizeof *ring->step);
@@ -85,7 +86,7 @@ static void emit_step(struct weft__emitter *e, struct weft__front *front, uint8_
 }
 
 /// Replaces several steps by one.
-static void join(struct weft__emitter *e, struct weft__front *front, uint8_t cpu, uint32_t most) {
+static void join_front(struct weft__emitter *e, struct weft__front *front, uint8_t cpu, uint32_t most) {
     if (front->n > most) emit_compute(e, front, cpu, 0);
 }
 
@@ -99,10 +100,10 @@ static void *make_room(void *list, uint64_t n, uint64_t *room, size_t size) {
     return list;
 }
 
-static void count(struct weft__lanes *x, uint32_t number, uint32_t counter) {
+static void count_addition(struct weft__lanes *x, uint32_t number, uint32_t counter) {
     struct weft__lane_cursor *lane = &x->lane[number];
     struct weft__counter *c = &x->counter[counter];
-    join(x->e, &lane->front, lane->cpu, 1);
+    join_front(x->e, &lane->front, lane->cpu, 1);
     c->by = make_room(c->by, c->n, &c->room, sizeof *c->by);
     c->by[c->n++] = (struct weft__addition){number, lane->front.on[0], !lane->front.n};
 }
@@ -122,7 +123,7 @@ static void wait_for_counter(struct weft__lanes *x, struct weft__lane_cursor *la
     }
     for (uint64_t k = from; k < wait->n; k++) {
         if (c->by[k].none) continue;
-        join(x->e, &all, lane->cpu, FRONT_MAX);
+        join_front(x->e, &all, lane->cpu, FRONT_MAX);
         weft__front_add(&all, c->by[k].on.step, c->by[k].on.started);
     }
     if (wait->n - from > 1) {
@@ -165,7 +166,7 @@ static void note_progress(struct weft__emitter *e, struct weft__lane_cursor *lan
         if (lane->step.add == WEFT_NONE) lane->steps = 0; // an operation starts, and no lane is in the previous one
         return;
     }
-    if (e->builder.steps == steps_before) join(e, &lane->front, lane->cpu, 1);
+    if (e->builder.steps == steps_before) join_front(e, &lane->front, lane->cpu, 1);
     lane->progress = make_room(lane->progress, lane->steps, &lane->room, sizeof *lane->progress);
     lane->progress[lane->steps++] =
         (struct weft__progress){lane->at.index - 1, lane->front.n ? lane->front.on[0].step : 0, lane->front.n,
@@ -177,14 +178,14 @@ static void do_step(struct weft__lanes *x, uint32_t number) {
     const struct weft_dag_step *s = &lane->step;
     uint32_t before = x->e->builder.steps;
     for (uint32_t k = 0; k < s->waits; k++) {
-        join(x->e, &lane->front, lane->cpu, FRONT_MAX - 1);
+        join_front(x->e, &lane->front, lane->cpu, FRONT_MAX - 1);
         wait_for_counter(x, lane, &s->wait[k]);
     }
-    join(x->e, &lane->front, lane->cpu, FRONT_MAX - WEFT_STEP_PEERS);
+    join_front(x->e, &lane->front, lane->cpu, FRONT_MAX - WEFT_STEP_PEERS);
     if (s->after_steps) wait_for_lane(&x->lane[s->after_lane], s->after_steps, &lane->front);
     emit_step(x->e, &lane->front, lane->cpu, s);
     note_progress(x->e, lane, before);
-    if (s->add != WEFT_NONE) count(x, number, s->add);
+    if (s->add != WEFT_NONE) count_addition(x, number, s->add);
 }
 
 /// Runs the lane until it must wait; returns whether it did anything.

@@ -131,8 +131,8 @@ static uint32_t event_step(const struct weft__notes *n, const struct weft_activa
 }
 
 /// What `step` starts at the host.
-static void start(struct weft__notes *n, struct weft__emitter *e, const struct weft__trigger_starter *starter,
-                  uint32_t step) {
+static void start_told(struct weft__notes *n, struct weft__emitter *e, const struct weft__trigger_starter *starter,
+                       uint32_t step) {
     for (uint32_t i = starter->first; i < starter->end; i++)
         add_edge(e, step, n->sent[n->w->trigger[starter->trigger].flow[i]]);
 }
@@ -144,12 +144,12 @@ static uint32_t tag_of(const struct weft__notes *n, uint32_t activation) {
 }
 
 /// A counted activation starts what waits: at the host itself, or by a message.
-static void tell(struct weft__notes *n, struct weft__emitter *e, uint32_t starter, uint32_t host, uint32_t step,
-                 uint8_t cpu) {
+static void tell_waiter(struct weft__notes *n, struct weft__emitter *e, uint32_t starter, uint32_t host, uint32_t step,
+                        uint8_t cpu) {
     const struct weft_workload *w = n->w;
     uint32_t to = w->flow[w->trigger[n->starter[starter].trigger].flow[n->starter[starter].first]].src;
     if (to == host)
-        start(n, e, &n->starter[starter], step);
+        start_told(n, e, &n->starter[starter], step);
     else
         add_edge(e, step, add_note(e, true, to, n->tag0 + w->activations + starter, cpu));
 }
@@ -163,7 +163,7 @@ static void emit_in_order(struct weft__notes *n, struct weft__emitter *e, uint32
         uint32_t taken = add_note(e, false, WEFT_SCHEDULE_ANY, tag_of(n, n->activated.of[first]), cpu);
         if (k) add_edge(e, before, taken);
         before = taken;
-        if (starter0 + k < n->starter0[trigger + 1]) tell(n, e, starter0 + k, host, taken, cpu);
+        if (starter0 + k < n->starter0[trigger + 1]) tell_waiter(n, e, starter0 + k, host, taken, cpu);
     }
 }
 
@@ -177,7 +177,7 @@ static void emit_count(struct weft__notes *n, struct weft__emitter *e, uint32_t 
         add_edge(e, from == host ? event_step(n, &w->activation[a]) : add_note(e, false, from, n->tag0 + a, cpu), all);
     }
     for (uint32_t i = n->starter0[trigger]; i < n->starter0[trigger + 1]; i++)
-        tell(n, e, i, host, all, cpu);
+        tell_waiter(n, e, i, host, all, cpu);
 }
 
 void weft__notes_emit(struct weft__notes *n, struct weft__emitter *e, uint32_t host, uint8_t cpu) {
@@ -197,6 +197,6 @@ void weft__notes_emit(struct weft__notes *n, struct weft__emitter *e, uint32_t h
     for (uint32_t i = n->waits.first[host]; i < n->waits.first[host + 1] && !e->full; i++) {
         uint32_t starter = n->waits.of[i], from = n->counter[n->starter[starter].trigger];
         if (from != host)
-            start(n, e, &n->starter[starter], add_note(e, false, from, n->tag0 + w->activations + starter, cpu));
+            start_told(n, e, &n->starter[starter], add_note(e, false, from, n->tag0 + w->activations + starter, cpu));
     }
 }

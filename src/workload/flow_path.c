@@ -32,8 +32,8 @@ static enum weft_status add_name(struct builder *b, char *name, struct weft_plac
 }
 
 /// Splits the text into stops.
-static enum weft_status split(struct builder *b, const char *text, struct weft_place place,
-                              struct weft_error *ret_error) {
+static enum weft_status split_stops(struct builder *b, const char *text, struct weft_place place,
+                                    struct weft_error *ret_error) {
     static const char blanks[] = " \t";
     enum weft_status status = WEFT_OK;
     for (const char *at = text; *at && !status;) {
@@ -87,7 +87,7 @@ static bool is_same(const struct weft_flow_path *a, const struct weft_flow_path 
 }
 
 /// Its number; that of the last one added if it is equal.
-static uint32_t keep(struct weft_workload *w, const struct weft_flow_path *path) {
+static uint32_t keep_path(struct weft_workload *w, const struct weft_flow_path *path) {
     if (w->paths && is_same(path, &w->path[w->paths - 1])) return w->paths - 1;
     if (!(w->paths & (w->paths - 1))) { // the room is a power of two
         struct weft_flow_path *more = weft_arena_alloc(w->arena, w->paths ? 2 * (size_t)w->paths : 2, sizeof *more);
@@ -109,7 +109,7 @@ enum weft_status weft_workload_path(struct weft_workload *w, const char *text, s
     struct builder b = {.t = t};
     *ret_path = 0;
     if (!*text) return WEFT_OK;
-    enum weft_status status = split(&b, text, place, ret_error);
+    enum weft_status status = split_stops(&b, text, place, ret_error);
     if (status) return status;
     if (b.stop[0] != t->host[src]) { // sender and receiver may be omitted
         struct builder named = b;
@@ -121,6 +121,6 @@ enum weft_status weft_workload_path(struct weft_workload *w, const char *text, s
     if (!status && b.stop[b.stops - 1] != t->host[dst])
         status = add_stop(&b, t->host[dst], WEFT_NONE, place, ret_error);
     if (!status) status = find_hops(&b, &path, place, ret_error);
-    if (!status) *ret_path = keep(w, &path);
+    if (!status) *ret_path = keep_path(w, &path);
     return status;
 }

@@ -57,8 +57,8 @@ static uint32_t host_at(const struct weft_job *job, const struct weft_topology *
 }
 
 /// How many ranks of a group are consecutive in a server, or on a host, if that number is the same everywhere; else 1.
-static uint32_t consecutive(const struct weft_job *job, const struct weft_topology *topology,
-                            const struct weft_job_op *op, at_fn *at) {
+static uint32_t consecutive_ranks(const struct weft_job *job, const struct weft_topology *topology,
+                                  const struct weft_job_op *op, at_fn *at) {
     uint32_t n = op->shape.ranks, run = 1, first = op->group ? op->group->rank[0] : 0;
     uint32_t members = op->group ? n : job->ranks;
     while (run < n && at(job, topology, weft_job_member(op, first, run)) == at(job, topology, first))
@@ -81,8 +81,8 @@ void weft__job_collective(const struct weft_job *job, const struct weft_topology
     op->goal = op->ops->goal;
     op->stride = stride;
     op->shape = (struct weft_collective_shape){.ranks = ranks, .per_server = 1, .bytes = size};
-    op->shape.per_server = consecutive(job, topology, op, weft__job_server);
-    op->shape.per_nic = consecutive(job, topology, op, host_at);
+    op->shape.per_server = consecutive_ranks(job, topology, op, weft__job_server);
+    op->shape.per_nic = consecutive_ranks(job, topology, op, host_at);
     op->shape.pxn = topology->machine_nic && topology->machine_nic[job->host[0]].machine_gpus;
 }
 

@@ -77,7 +77,7 @@ static bool is_free(const struct weft__collectives *c, uint32_t communicator, co
 }
 
 /// The first communicator of the operation's algorithm that contains no rank of its group; a new one if there is none.
-static uint32_t choose(struct weft__collectives *c, uint32_t op, struct weft_arena *scratch) {
+static uint32_t choose_communicator(struct weft__collectives *c, uint32_t op, struct weft_arena *scratch) {
     struct weft_job *job = c->job;
     uint32_t k = 0;
     while (k < job->communicators &&
@@ -102,7 +102,7 @@ static enum weft_status find_communicators(struct weft__collectives *c, struct w
     for (uint32_t i = 0; i < job->ops; i++) {
         struct weft_job_op *op = &job->op[i];
         bool same = i && job->op[i - 1].group == op->group && job->op[i - 1].conf == op->conf;
-        op->communicator = same ? job->op[i - 1].communicator : choose(c, i, scratch);
+        op->communicator = same ? job->op[i - 1].communicator : choose_communicator(c, i, scratch);
         if (op->communicator == WEFT_NONE)
             return WEFT_REFUSE(ret_error, place,
                                "its groups need more than %d communicators of a rank; expected fewer groups that "
@@ -143,8 +143,8 @@ static enum weft_status check_models(const struct weft__schedule_models *models,
     return status;
 }
 
-static enum weft_status load(struct weft_job *job, const struct weft__schedule_models *models, struct weft_place place,
-                             struct weft_arena *arena, struct weft_error *ret_error) {
+static enum weft_status load_job(struct weft_job *job, const struct weft__schedule_models *models,
+                                 struct weft_place place, struct weft_arena *arena, struct weft_error *ret_error) {
     enum weft_status status = weft__job_load(job, place, arena, ret_error);
     for (uint32_t i = 0; i < job->ops && !status; i++)
         status = check_goal(&models->of[job->op[i].step->collective], job->op[i].step->collective, job->op[i].goal,
@@ -160,7 +160,7 @@ enum weft_status weft__collectives_find(struct weft__collectives *c, struct weft
     enum weft_status status = models ? check_models(models, ret_error) : WEFT_OK;
     if (status || !job->schedule->collectives) return status;
     make_ops(c, models, topology, arena, scratch);
-    status = load(job, models, place, arena, ret_error);
+    status = load_job(job, models, place, arena, ret_error);
     return status ? status : find_communicators(c, place, arena, scratch, ret_error);
 }
 

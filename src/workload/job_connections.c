@@ -23,7 +23,7 @@ static void make_room(struct weft__connection_list *l, uint32_t n) {
     l->capacity = capacity;
 }
 
-static struct weft_connection *add(struct weft__finder *f, uint32_t dst) {
+static struct weft_connection *add_connection(struct weft__finder *f, uint32_t dst) {
     make_room(&f->own, 1);
     if (f->next_capacity < f->own.capacity) {
         f->next = weft_memory_resize(WEFT_MEMORY_SCENARIO, f->next, f->next_capacity * sizeof *f->next,
@@ -53,7 +53,7 @@ struct weft_connection *weft__finder_at(struct weft__finder *f, uint32_t rank, u
         if (c->channel == channel && c->communicator == communicator) return c;
     }
     uint32_t volumes = communicator < f->job->communicators ? f->job->communicator[communicator].volumes : 0;
-    struct weft_connection *c = add(f, dst);
+    struct weft_connection *c = add_connection(f, dst);
     *c = (struct weft_connection){
         .src = rank,
         .dst = dst,
@@ -98,7 +98,7 @@ static void note_channel(const struct walked *w, uint32_t channel) {
     if (channel >= communicator->channels) communicator->channels = channel + 1;
 }
 
-static void note(const struct walked *w, const struct weft_sent *sent) {
+static void note_sent_bytes(const struct walked *w, const struct weft_sent *sent) {
     if (!sent->bytes) return;
     if (!w->op->ops->channels) note_channel(w, sent->channel);
     note_sent(w, sent);
@@ -114,12 +114,12 @@ void weft__finder_add_op(struct weft__finder *f, uint32_t rank, const struct wef
     if (channels && op->shape.bytes) note_channel(&w, channels - 1);
     for (uint32_t k = 0; k < sends; k++) {
         ops->send(op->conf, &op->shape, number, k, sent);
-        note(&w, sent);
+        note_sent_bytes(&w, sent);
     }
     for (uint32_t lane = 0; lane < lanes; lane++) {
         uint32_t peers = ops->sent(op->conf, &op->shape, number, lane, sent);
         for (uint32_t k = 0; k < peers; k++)
-            note(&w, &sent[k]);
+            note_sent_bytes(&w, &sent[k]);
     }
 }
 

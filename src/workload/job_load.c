@@ -52,7 +52,7 @@ static const char *name_of_loaded(const struct weft_job *job) {
 /// Shortens operations to their first loop and their last. That is enough to see whether they end: a step waits for
 /// steps of its own loop, or of the previous one (a slot is returned by an earlier message), so a step that waits for
 /// itself does so within a loop, and loops before the last are alike.
-static struct weft_job_op *shorten(const struct weft_job *job, struct weft_arena *arena) {
+static struct weft_job_op *shorten_ops(const struct weft_job *job, struct weft_arena *arena) {
     struct weft_job_op *op = weft_arena_alloc(arena, job->ops, sizeof *op);
     for (uint32_t i = 0; i < job->ops; i++) {
         op[i] = job->op[i];
@@ -68,7 +68,7 @@ enum weft_status weft__job_check_loaded(const struct weft_job *job, struct weft_
     struct weft_workload alone = {.topology = topology, .jobs = 1, .job = &once};
     uint32_t turns = 0;
     once.iterations = 1;
-    once.op = shorten(job, arena);
+    once.op = shorten_ops(job, arena);
     once.stage = weft_arena_alloc(arena, job->stages, sizeof *once.stage);
     for (uint32_t s = 0; s < job->stages; s++) {
         once.stage[s] = job->stage[s];

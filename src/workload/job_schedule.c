@@ -28,7 +28,7 @@ struct finder {
     struct weft_error *error;
 };
 
-static enum weft_status fault(const struct finder *f, uint32_t rank, uint32_t step, const char *why) {
+static enum weft_status step_fault(const struct finder *f, uint32_t rank, uint32_t step, const char *why) {
     char where[256], what[160];
     weft_schedule_where(f->s, rank, step, where, sizeof where);
     weft_schedule_what(f->s, rank, step, what, sizeof what);
@@ -67,8 +67,8 @@ static enum weft_status find_tags(struct finder *f, uint32_t rank) {
     for (uint32_t i = first; i < f->tags; i++) {
         if (i == first || by_tag(&f->tag[i], &f->tag[kept - 1])) f->tag[kept++] = f->tag[i];
         if (kept - first > UINT16_MAX)
-            return fault(f, rank, 0,
-                         "sends messages of more than 65535 tags and NICs; expected no more (tag_connections)");
+            return step_fault(f, rank, 0,
+                              "sends messages of more than 65535 tags and NICs; expected no more (tag_connections)");
     }
     f->tags = kept;
     f->job->tag = f->tag;
@@ -91,14 +91,15 @@ static enum weft_status find_peers(struct finder *f, uint32_t rank) {
         uint32_t key = key_of(f, rank, step);
         struct sent *sent = &f->sent[key];
         weft_bytes bytes = step->size ? step->size : 1;
-        if (bytes > UINT32_MAX) return fault(f, rank, i, "a network carries messages of at most 4294967295 bytes");
+        if (bytes > UINT32_MAX) return step_fault(f, rank, i, "a network carries messages of at most 4294967295 bytes");
         if (!sent->messages++) f->key[f->keys++] = key;
         sent->bytes += bytes;
         sent->packets_min += bytes / 256 + 1;
         if (bytes > sent->message_bytes_max) sent->message_bytes_max = bytes;
         if (sent->packets_min >= UINT32_MAX || sent->bytes > WEFT_MESSAGES_BYTES_MAX)
-            return fault(f, rank, i,
-                         "too much for the connection between these ranks; expected at most 2^32 packets of 256 bytes");
+            return step_fault(
+                f, rank, i,
+                "too much for the connection between these ranks; expected at most 2^32 packets of 256 bytes");
     }
     return WEFT_OK;
 }
@@ -145,9 +146,9 @@ static enum weft_status find_connections(struct finder *f, struct weft_job *job,
 }
 
 /// Makes operations, if there are collectives, and connections.
-static enum weft_status connect(struct finder *f, const struct weft__job_common *common,
-                                const struct weft_topology *topology, const struct weft__schedule_models *models,
-                                struct weft_job *job, struct weft_workload *w) {
+static enum weft_status connect_job(struct finder *f, const struct weft__job_common *common,
+                                    const struct weft_topology *topology, const struct weft__schedule_models *models,
+                                    struct weft_job *job, struct weft_workload *w) {
     struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct weft__collectives collectives;
     enum weft_status status =
@@ -177,7 +178,7 @@ static enum weft_status connect_all(const struct weft__job_common *common, struc
     if (job->tag_connections || job->planes)
         job->tag_first = weft_arena_alloc(w->arena, job->ranks + (size_t)1, sizeof *job->tag_first);
     job->stage = weft_arena_alloc(w->arena, 1, sizeof *job->stage);
-    enum weft_status status = connect(&f, common, topology, models, job, w);
+    enum weft_status status = connect_job(&f, common, topology, models, job, w);
     if (status) return status;
     weft__job_place(common, job, w->arena);
     job->group = weft__workload_group(w, common->group);

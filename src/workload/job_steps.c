@@ -18,7 +18,7 @@ struct maker {
     bool full;
 };
 
-static uint32_t add(struct maker *m, const struct weft_schedule_step *step) {
+static uint32_t add_step(struct maker *m, const struct weft_schedule_step *step) {
     uint32_t number = m->b.steps;
     m->full |= !weft_schedule_add(&m->b, step);
     if (m->last && !m->full) m->full |= !weft_schedule_add_edge(&m->b, m->last - 1, number, false);
@@ -64,11 +64,11 @@ static uint32_t add_messages(struct maker *m, const struct weft_job_turn *turn, 
         bool out = first.send[0] != WEFT_NONE, *done = out ? &sends : &receives;
         if (*done) continue; // another channel has it
         *done = true;
-        step[n++] = add(m, &(struct weft_schedule_step){
-                               .kind = out ? WEFT_SCHEDULE_SEND : WEFT_SCHEDULE_RECV,
-                               .size = op->shape.bytes,
-                               .peer = weft_job_fellow(op, m->rank, number, out ? first.send[0] : first.recv[0]),
-                               .tag = turn->op});
+        step[n++] = add_step(m, &(struct weft_schedule_step){
+                                    .kind = out ? WEFT_SCHEDULE_SEND : WEFT_SCHEDULE_RECV,
+                                    .size = op->shape.bytes,
+                                    .peer = weft_job_fellow(op, m->rank, number, out ? first.send[0] : first.recv[0]),
+                                    .tag = turn->op});
     }
     return n;
 }
@@ -77,13 +77,13 @@ static uint32_t add_collective(struct maker *m, const struct weft_job_op *op) {
     struct weft_schedule_step step = {.kind = WEFT_SCHEDULE_COLLECTIVE, .size = op->shape.bytes, .tag = op->shape.root};
     kind_of(op, &step.collective);
     step.peer = group_of(m, op);
-    return add(m, &step);
+    return add_step(m, &step);
 }
 
 /// The next step waits for all of these in addition to what it already waits for.
-static void join(struct maker *m, const uint32_t *step, uint32_t n) {
+static void join_steps(struct maker *m, const uint32_t *step, uint32_t n) {
     if (!n) return;
-    uint32_t number = add(m, &(struct weft_schedule_step){.kind = WEFT_SCHEDULE_COMPUTE});
+    uint32_t number = add_step(m, &(struct weft_schedule_step){.kind = WEFT_SCHEDULE_COMPUTE});
     for (uint32_t k = 0; k < n && !m->full; k++)
         m->full |= !weft_schedule_add_edge(&m->b, step[k], number, false);
     m->last = number + 1;
@@ -99,7 +99,7 @@ static void add_turn(struct maker *m, const struct weft_job_turn *turn) {
     const struct weft_job_op *op = &m->job->op[turn->op];
     weft_time_ps time = weft_job_compute_time(m->job, m->rank, op);
     uint32_t step[2], n;
-    if (time) m->last = add(m, &(struct weft_schedule_step){.kind = WEFT_SCHEDULE_COMPUTE, .size = time}) + 1;
+    if (time) m->last = add_step(m, &(struct weft_schedule_step){.kind = WEFT_SCHEDULE_COMPUTE, .size = time}) + 1;
     if (!op->name) return;
     if (op->ops->goal == WEFT_GOAL_NEXT) {
         n = add_messages(m, turn, step);
@@ -113,7 +113,7 @@ static void add_turn(struct maker *m, const struct weft_job_turn *turn) {
     else if (n == 1)
         m->last = step[0] + 1;
     else
-        join(m, step, n);
+        join_steps(m, step, n);
 }
 
 static void add_rank(struct maker *m) {
@@ -121,17 +121,17 @@ static void add_rank(struct maker *m) {
     const struct weft_job_stage *stage = &job->stage[weft_job_stage_of(job, m->rank)];
     m->last = 0;
     if (job->start_ps)
-        m->last = add(m, &(struct weft_schedule_step){.kind = WEFT_SCHEDULE_COMPUTE, .size = job->start_ps}) + 1;
+        m->last = add_step(m, &(struct weft_schedule_step){.kind = WEFT_SCHEDULE_COMPUTE, .size = job->start_ps}) + 1;
     for (uint32_t i = 0; i < job->iterations && !m->full; i++) {
         for (uint32_t t = 0; t < stage->turns && !m->full; t++)
             add_turn(m, &stage->turn[t]);
-        join(m, m->overlap, m->overlapping);
+        join_steps(m, m->overlap, m->overlapping);
         m->overlapping = 0;
     }
     weft_schedule_end_rank(&m->b, 0);
 }
 
-static enum weft_status check(const struct weft_job *job, const char *name, struct weft_error *ret_error) {
+static enum weft_status check_ops(const struct weft_job *job, const char *name, struct weft_error *ret_error) {
     uint8_t kind;
     for (uint32_t i = 0; i < job->ops; i++)
         if (job->op[i].name && !kind_of(&job->op[i], &kind))
@@ -148,7 +148,7 @@ enum weft_status weft_job_schedule(const struct weft_job *job, const char *name,
         *ret_schedule = job->schedule;
         return WEFT_OK;
     }
-    enum weft_status status = check(job, name, ret_error);
+    enum weft_status status = check_ops(job, name, ret_error);
     if (status) return status;
     size_t groups = (size_t)job->communicators * job->ranks;
     m.group = weft_memory_new(WEFT_MEMORY_SCENARIO, groups, sizeof *m.group);

@@ -63,15 +63,15 @@ static bool is_before(const struct event *a, const struct event *b) {
 }
 
 /// Room for one more.
-static struct event *grow(struct event *list, size_t n, size_t *room) {
+static struct event *grow_events(struct event *list, size_t n, size_t *room) {
     if (n < *room) return list;
     size_t before = *room;
     *room = before ? 2 * before : 1024;
     return weft_memory_resize(WEFT_MEMORY_SCENARIO, list, before * sizeof *list, *room * sizeof *list);
 }
 
-static void push(struct run *x, struct event e) {
-    x->heap = grow(x->heap, x->events, &x->room);
+static void push_event(struct run *x, struct event e) {
+    x->heap = grow_events(x->heap, x->events, &x->room);
     if (e.time_ps > WEFT_TIME_MAX) {
         e.time_ps = WEFT_TIME_MAX;
         x->too_late = true;
@@ -83,18 +83,18 @@ static void push(struct run *x, struct event e) {
 }
 
 static void push_new(struct run *x, enum event_kind kind, weft_time_ps time, uint32_t rank, uint32_t step) {
-    push(x, (struct event){time, x->order++, rank, step, kind});
+    push_event(x, (struct event){time, x->order++, rank, step, kind});
 }
 
 /// Queues the event again, for `time`, if that is later. It keeps its place among equal times.
 static bool waits_until(struct run *x, struct event e, weft_time_ps time) {
     if (time <= e.time_ps) return false;
     e.time_ps = time;
-    push(x, e);
+    push_event(x, e);
     return true;
 }
 
-static struct event pop(struct run *x) {
+static struct event pop_event(struct run *x) {
     struct event first = x->heap[0], last = x->heap[--x->events];
     size_t at = 0;
     for (size_t down; (down = 2 * at + 1) < x->events; at = down) {
@@ -125,12 +125,12 @@ static weft_time_ps of_bytes(uint64_t bytes, weft_time_ps byte_ps) {
 
 /// A step of the rank whose requirements are met.
 static void add_released(struct run *x, uint32_t rank, uint32_t step) {
-    x->released = grow(x->released, x->releases, &x->releases_room);
+    x->released = grow_events(x->released, x->releases, &x->releases_room);
     x->released[x->releases++] = (struct event){.rank = rank, .step = step};
 }
 
 /// A step has started, or ends at `time`: releases the steps for which this is the last requirement.
-static void release(struct run *x, uint32_t rank, uint32_t step, bool started, weft_time_ps time) {
+static void release_waiting(struct run *x, uint32_t rank, uint32_t step, bool started, weft_time_ps time) {
     const struct weft_schedule_rank *r = &x->s->rank[rank];
     for (uint32_t e = r->step[step].edge0; e < r->step[step + 1].edge0; e++) {
         uint32_t to = r->edge[e] & ~WEFT_SCHEDULE_AFTER_START;
@@ -141,9 +141,9 @@ static void release(struct run *x, uint32_t rank, uint32_t step, bool started, w
     }
 }
 
-static void finish(struct run *x, uint32_t rank, uint32_t step, weft_time_ps end) {
+static void finish_step(struct run *x, uint32_t rank, uint32_t step, weft_time_ps end) {
     x->done++;
-    release(x, rank, step, false, end);
+    release_waiting(x, rank, step, false, end);
     x->state[rank][step].waits = WEFT_NONE; // done
 }
 
@@ -165,15 +165,15 @@ static void finish_send(struct run *x, uint32_t rank, uint32_t step, weft_time_p
     weft_time_ps *cpu = cpu_of(x, rank, s->cpu), *nic = &x->sends[(size_t)rank * x->s->nics + s->nic];
     *cpu = weft__greater(*cpu, now);
     *nic = weft__greater(*nic, now);
-    finish(x, rank, step, now);
+    finish_step(x, rank, step, now);
 }
 
 static void on_compute(struct run *x, struct event e, const struct weft_schedule_step *s) {
     weft_time_ps *cpu = cpu_of(x, e.rank, s->cpu);
     if (waits_until(x, e, *cpu)) return;
     *cpu = e.time_ps + s->size;
-    release(x, e.rank, e.step, true, e.time_ps);
-    finish(x, e.rank, e.step, *cpu);
+    release_waiting(x, e.rank, e.step, true, e.time_ps);
+    finish_step(x, e.rank, e.step, *cpu);
 }
 
 static void on_send(struct run *x, struct event e, const struct weft_schedule_step *s) {
@@ -183,8 +183,8 @@ static void on_send(struct run *x, struct event e, const struct weft_schedule_st
     *cpu = e.time_ps + m->overhead_ps + of_bytes(s->size, m->overhead_byte_ps);
     *nic = e.time_ps + m->gap_ps + of_bytes(s->size, m->gap_byte_ps);
     push_new(x, EVENT_ARRIVED, e.time_ps + m->overhead_ps + m->latency_ps, e.rank, e.step);
-    release(x, e.rank, e.step, true, e.time_ps);
-    if (s->size <= m->eager_bytes) finish(x, e.rank, e.step, *cpu);
+    release_waiting(x, e.rank, e.step, true, e.time_ps);
+    if (s->size <= m->eager_bytes) finish_step(x, e.rank, e.step, *cpu);
 }
 
 /// A message's number is that of its send among all steps; it must fit: weft_loggops_run.
@@ -203,11 +203,11 @@ static uint32_t sender_of(const struct run *x, uint32_t message) {
 /// The other rank that the event may have released steps of.
 static uint32_t on_receive(struct run *x, struct event e, const struct weft_schedule_step *s) {
     uint32_t message = weft__match_receive(&x->match[e.rank], s->peer, s->tag, e.step);
-    release(x, e.rank, e.step, true, e.time_ps);
+    release_waiting(x, e.rank, e.step, true, e.time_ps);
     if (message == WEFT_NONE) return e.rank;
     uint32_t src = sender_of(x, message), send = message - (uint32_t)x->message0[src];
     finish_send(x, src, send, e.time_ps);
-    finish(x, e.rank, e.step, weft__greater(e.time_ps, x->state[src][send].time_ps));
+    finish_step(x, e.rank, e.step, weft__greater(e.time_ps, x->state[src][send].time_ps));
     return src;
 }
 
@@ -224,7 +224,7 @@ static uint32_t on_arrived(struct run *x, struct event e, const struct weft_sche
     uint32_t receive = weft__match_message(&x->match[dst], e.rank, s->tag, message_of(x, e.rank, e.step));
     if (receive == WEFT_NONE) return dst;
     finish_send(x, e.rank, e.step, e.time_ps);
-    finish(x, dst, receive, received);
+    finish_step(x, dst, receive, received);
     return dst;
 }
 
@@ -246,7 +246,7 @@ static void on_event(struct run *x, struct event e) {
 
 // --- a run --------------------------------------------------------------------------------------------------------
 
-static void begin(struct run *x, struct weft_arena *scratch) {
+static void begin_run(struct run *x, struct weft_arena *scratch) {
     const struct weft_schedule *s = x->s;
     x->state = weft_arena_alloc(scratch, s->ranks, sizeof *x->state);
     x->cpu = weft_arena_alloc(scratch, (size_t)s->ranks * s->cpus, sizeof *x->cpu);
@@ -281,7 +281,7 @@ static enum weft_status say_stuck(const struct run *x, struct weft_error *ret_er
     return WEFT_OK;
 }
 
-static void collect(const struct run *x, struct weft_arena *arena, struct weft_loggops_result *ret) {
+static void collect_result(const struct run *x, struct weft_arena *arena, struct weft_loggops_result *ret) {
     *ret = (struct weft_loggops_result){.steps = x->done};
     ret->end_ps = weft_arena_alloc(arena, x->s->ranks, sizeof *ret->end_ps);
     for (uint32_t r = 0; r < x->s->ranks; r++) {
@@ -307,10 +307,10 @@ enum weft_status weft_loggops_run(const struct weft_schedule *s, const struct we
     struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct run x = {.s = s, .m = model};
     enum weft_status status = WEFT_OK;
-    begin(&x, scratch);
+    begin_run(&x, scratch);
     while (x.events && !x.too_late)
-        on_event(&x, pop(&x));
-    collect(&x, arena, ret);
+        on_event(&x, pop_event(&x));
+    collect_result(&x, arena, ret);
     if (x.too_late || ret->most_ps > WEFT_TIME_MAX)
         status = WEFT_REFUSE(ret_error, (struct weft_place){.file = s->file},
                              "it takes longer than the 100 days that there are; expected less");

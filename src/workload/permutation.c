@@ -30,7 +30,7 @@ static const struct weft_param_table permutation_params =
     WEFT_PARAM_TABLE("permutation", struct permutation_conf, permutation_rows);
 
 /// A uniformly random permutation of 0..n-1; false if it has a fixed point.
-static bool shuffle(struct weft_random *random, uint32_t *to, uint32_t n) {
+static bool shuffle_hosts(struct weft_random *random, uint32_t *to, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
         to[i] = i;
     for (uint32_t i = n; i-- > 0;) {
@@ -44,11 +44,11 @@ static bool shuffle(struct weft_random *random, uint32_t *to, uint32_t n) {
 }
 
 void weft__workload_derange(struct weft_random random, uint32_t *to, uint32_t n) {
-    while (!shuffle(&random, to, n))
+    while (!shuffle_hosts(&random, to, n))
         ;
 }
 
-static void draw(const struct permutation_conf *c, struct weft_random random, uint32_t *to, uint32_t n) {
+static void draw_destinations(const struct permutation_conf *c, struct weft_random random, uint32_t *to, uint32_t n) {
     if (c->mode == MODE_RANDOM) {
         weft__workload_derange(random, to, n);
     } else {
@@ -76,7 +76,7 @@ static enum weft_status permutation_expand(const void *conf, struct weft_place p
     uint32_t draws = c->mode == MODE_RANDOM ? (uint32_t)c->common.repeat : 1;
     uint32_t *to = weft_memory_new(WEFT_MEMORY_SCENARIO, (size_t)draws * n, sizeof *to);
     for (uint32_t k = 0; k < draws; k++)
-        draw(c, weft__workload_stream(seed, entry, k, WEFT_RANDOM_WORKLOAD), &to[(size_t)k * n], n);
+        draw_destinations(c, weft__workload_stream(seed, entry, k, WEFT_RANDOM_WORKLOAD), &to[(size_t)k * n], n);
     for (uint32_t i = 0; i < n && !status; i++) {
         uint32_t first = w->flows;
         status = weft_workload_add(w, &c->common, place, host[i], host[to[i]], c->common.size_bytes, c->common.start_ps,

@@ -41,7 +41,7 @@ static const struct weft_param_table poisson_params = WEFT_PARAM_TABLE("poisson"
 enum { DRAWS = 128 };
 
 /// Uniform over 0..n-1, from the draws reserved for number `k`.
-static uint32_t jump(struct weft_random *random, uint64_t k, uint32_t n) {
+static uint32_t jump_hash(struct weft_random *random, uint64_t k, uint32_t n) {
     random->drawn = k * DRAWS;
     uint64_t at = 0;
     for (double next = 0; next < n; next = floor((double)(at + 1) / (1 - weft_random_unit(random))))
@@ -69,7 +69,7 @@ static enum weft_status expand_host(const struct poisson_conf *c, struct weft_pl
         weft_bytes bytes = sizes->n ? weft__sizes_at(sizes, weft_random_unit(&s->size)) : c->common.size_bytes;
         uint32_t to = s->partner;
         if (to == WEFT_NONE) {
-            to = jump(&s->destination, k, s->dst ? s->dsts : s->hosts - 1);
+            to = jump_hash(&s->destination, k, s->dst ? s->dsts : s->hosts - 1);
             if (!s->dst) to += to >= s->position; // all except itself
         }
         status = weft_workload_add(w, &c->common, place, s->host[s->position], s->dst ? s->dst[to] : s->host[to], bytes,

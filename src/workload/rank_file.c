@@ -19,14 +19,14 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static void skip(struct reader *r, size_t n) {
+static void skip_bytes(struct reader *r, size_t n) {
     r->at += n;
     r->here.column += (int)n;
 }
 
 static void skip_blanks(struct reader *r) {
     while (r->at < r->end && is_blank(*r->at))
-        skip(r, 1);
+        skip_bytes(r, 1);
 }
 
 /// The end of the line, or a comment up to it.
@@ -58,7 +58,7 @@ static enum weft_status read_gpu(struct reader *r, uint32_t *ret_gpu, struct wef
                                n > 40 ? 40 : (int)n, r->at);
         *ret_gpu = *ret_gpu * 10 + (uint32_t)(r->at[i] - '0');
     }
-    skip(r, n);
+    skip_bytes(r, n);
     return WEFT_OK;
 }
 
@@ -77,7 +77,7 @@ static enum weft_status read_line(struct reader *r, struct weft_arena *arena, st
     if (control)
         return WEFT_REFUSE(ret_error, r->here, "the control character 0x%02x; expected the name of a host without",
                            control);
-    skip(r, n);
+    skip_bytes(r, n);
     skip_blanks(r);
     ret_line->gpu_place = r->here;
     ret_line->gpu = WEFT_NONE;

@@ -91,8 +91,8 @@ static const struct weft_param_table rma_params =
     WEFT_PARAM_TABLE_CHECKED("rma", struct weft_rma_conf, rma_rows, rma_check);
 
 /// Numbers connections; clients that are also servers do not send requests to themselves.
-static enum weft_status number(struct weft_rma *rma, const struct weft_topology *t, struct weft_arena *arena,
-                               struct weft_error *ret_error) {
+static enum weft_status number_connections(struct weft_rma *rma, const struct weft_topology *t,
+                                           struct weft_arena *arena, struct weft_error *ret_error) {
     uint64_t slots = rma->conf->transport == WEFT_RMA_SOFTWARE ? rma->conf->under_way : 1;
     uint32_t *at = weft_arena_alloc(arena, t->hosts, sizeof *at); // a host's number among the servers, plus one
     for (uint32_t j = 0; j < rma->servers; j++)
@@ -143,7 +143,7 @@ static enum weft_status check_clique(const struct weft_rma *rma, const struct we
 }
 
 /// A flow in each direction, without a fixed end: its messages are created as operations are.
-static enum weft_status connect(struct weft_rma *rma, struct weft_workload *w, struct weft_error *ret_error) {
+static enum weft_status connect_flows(struct weft_rma *rma, struct weft_workload *w, struct weft_error *ret_error) {
     struct weft_workload_common common = {
         .group = rma->conf->group,
         .qps = 1,
@@ -188,9 +188,9 @@ static enum weft_status rma_schedule(const struct weft_model_conf *entry, const 
         return WEFT_REFUSE(ret_error, place,
                            "Req cells without an answer can be of one of the first %d workloads of kind rma",
                            WEFT_RMA_SENDS_MAX);
-    status = number(&rma, topology, w->arena, ret_error);
+    status = number_connections(&rma, topology, w->arena, ret_error);
     if (!status)
-        status = rma.conf->transport == WEFT_RMA_SOFTWARE ? connect(&rma, w, ret_error)
+        status = rma.conf->transport == WEFT_RMA_SOFTWARE ? connect_flows(&rma, w, ret_error)
                                                           : check_clique(&rma, topology, w->arena, ret_error);
     if (status) return status;
     struct weft_rma *all = weft_arena_alloc(w->arena, (size_t)w->rmas + 1, sizeof *all); // few

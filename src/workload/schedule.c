@@ -58,7 +58,7 @@ uint32_t weft_schedule_add_group(struct weft_schedule_builder *b, const char *na
 // --- ranks --------------------------------------------------------------------------------------------------------
 
 /// Makes room for one more entry of a list with `n`; false: the maximum is reached.
-static bool grow(void **list, uint32_t n, uint32_t *room, size_t size) {
+static bool grow_list(void **list, uint32_t n, uint32_t *room, size_t size) {
     if (n == *room && n == WEFT_SCHEDULE_STEPS_MAX) return false;
     *list = weft__memory_grow(*list, n, room, size);
     return true;
@@ -74,7 +74,7 @@ static bool add_collective(struct weft_schedule_builder *b, const struct weft_sc
 }
 
 bool weft_schedule_add(struct weft_schedule_builder *b, const struct weft_schedule_step *step) {
-    if (!grow((void **)&b->step, b->steps, &b->steps_room, sizeof *b->step)) return false;
+    if (!grow_list((void **)&b->step, b->steps, &b->steps_room, sizeof *b->step)) return false;
     struct weft_schedule *s = b->schedule;
     b->step[b->steps] = *step;
     b->step[b->steps++].waits = 0;
@@ -88,7 +88,7 @@ bool weft_schedule_add(struct weft_schedule_builder *b, const struct weft_schedu
 }
 
 bool weft_schedule_add_edge(struct weft_schedule_builder *b, uint32_t from, uint32_t to, bool after_start) {
-    if (!grow((void **)&b->pair, b->pairs, &b->pairs_room, sizeof *b->pair)) return false;
+    if (!grow_list((void **)&b->pair, b->pairs, &b->pairs_room, sizeof *b->pair)) return false;
     b->pair[b->pairs++] = (struct weft_schedule_pair){from, to | (after_start ? WEFT_SCHEDULE_AFTER_START : 0)};
     return true;
 }

@@ -8,8 +8,8 @@
 #include "weft/schedule.h"
 
 /// An error of a step: where it is, what it is, and what is wrong.
-static enum weft_status fault(const struct weft_schedule *s, uint32_t rank, uint32_t step, const char *why,
-                              struct weft_error *ret_error) {
+static enum weft_status step_fault(const struct weft_schedule *s, uint32_t rank, uint32_t step, const char *why,
+                                   struct weft_error *ret_error) {
     char where[256], what[160];
     const struct weft_schedule_step *own = &s->rank[rank].step[step];
     weft_schedule_where(s, rank, step, where, sizeof where);
@@ -36,18 +36,20 @@ static enum weft_status check_steps(const struct weft_schedule *s, uint32_t rank
         const struct weft_schedule_step *step = &r->step[i];
         if (step->kind == WEFT_SCHEDULE_COMPUTE) {
             if (step->size <= WEFT_TIME_MAX) continue;
-            return fault(s, rank, i, "expected a shorter time: simulated time ends before", ret_error);
+            return step_fault(s, rank, i, "expected a shorter time: simulated time ends before", ret_error);
         }
         if (step->kind == WEFT_SCHEDULE_COLLECTIVE) {
             const char *wrong = wrong_collective(s, rank, step);
-            if (wrong) return fault(s, rank, i, wrong, ret_error);
+            if (wrong) return step_fault(s, rank, i, wrong, ret_error);
             continue;
         }
         bool any = step->kind == WEFT_SCHEDULE_RECV;
         if (step->peer >= s->ranks && !(any && step->peer == WEFT_SCHEDULE_ANY))
-            return fault(s, rank, i, "expected a rank that exists", ret_error);
-        if (step->tag == WEFT_SCHEDULE_ANY && !any) return fault(s, rank, i, "expected a tag to send with", ret_error);
-        if (step->size >= WEFT_SCHEDULE_BYTES_MAX) return fault(s, rank, i, "expected less than 2^63 bytes", ret_error);
+            return step_fault(s, rank, i, "expected a rank that exists", ret_error);
+        if (step->tag == WEFT_SCHEDULE_ANY && !any)
+            return step_fault(s, rank, i, "expected a tag to send with", ret_error);
+        if (step->size >= WEFT_SCHEDULE_BYTES_MAX)
+            return step_fault(s, rank, i, "expected less than 2^63 bytes", ret_error);
     }
     return WEFT_OK;
 }
@@ -79,7 +81,7 @@ static enum weft_status fault_circle(const struct weft_schedule *s, uint32_t ran
                               weft_schedule_number_of(s, rank, at, name, sizeof name));
     } while (at != first);
     if (steps > NAMED) snprintf(why + n, sizeof why - n, ", %" PRIu32 " steps in all", steps);
-    return fault(s, rank, first, why, ret_error);
+    return step_fault(s, rank, first, why, ret_error);
 }
 
 /// Removes steps that wait for none; the remaining ones wait in a circle, or for such. `left`, `ready`: room for each
@@ -117,7 +119,7 @@ struct balances {
     size_t room, used; ///< room: a power of two
 };
 
-static struct balance *find(const struct balances *b, uint32_t src, uint32_t dst, uint32_t tag) {
+static struct balance *balance_of(const struct balances *b, uint32_t src, uint32_t dst, uint32_t tag) {
     uint64_t hash = ((uint64_t)src << 32 | dst) * UINT64_C(0x9e3779b97f4a7c15);
     hash = (hash ^ hash >> 29 ^ tag) * UINT64_C(0xbf58476d1ce4e5b9);
     size_t at = (size_t)(hash ^ hash >> 32) & (b->room - 1);
@@ -126,16 +128,17 @@ static struct balance *find(const struct balances *b, uint32_t src, uint32_t dst
     return &b->list[at];
 }
 
-static void add(struct balances *b, uint32_t src, uint32_t dst, uint32_t tag, int32_t n) {
+static void add_balance(struct balances *b, uint32_t src, uint32_t dst, uint32_t tag, int32_t n) {
     if (2 * b->used >= b->room) {
         struct balances more = {.room = b->room ? 2 * b->room : 1024};
         more.list = weft_memory_new(WEFT_MEMORY_SCENARIO, more.room, sizeof *more.list);
         for (size_t i = 0; i < b->room; i++)
-            if (b->list[i].n) *find(&more, b->list[i].src, b->list[i].dst, b->list[i].tag) = b->list[i], more.used++;
+            if (b->list[i].n)
+                *balance_of(&more, b->list[i].src, b->list[i].dst, b->list[i].tag) = b->list[i], more.used++;
         weft_memory_free(WEFT_MEMORY_SCENARIO, b->list, b->room * sizeof *b->list);
         *b = more;
     }
-    struct balance *own = find(b, src, dst, tag);
+    struct balance *own = balance_of(b, src, dst, tag);
     if (!own->used) {
         *own = (struct balance){src, dst, tag, 0, true};
         b->used++;
@@ -156,23 +159,23 @@ static uint32_t last_such(const struct weft_schedule_rank *r, enum weft_schedule
     return i;
 }
 
-static enum weft_status judge(const struct weft_schedule *s, const struct balances *b, int64_t *wild,
-                              struct weft_error *ret_error) {
+static enum weft_status judge_balances(const struct weft_schedule *s, const struct balances *b, int64_t *wild,
+                                       struct weft_error *ret_error) {
     for (size_t i = 0; i < b->room; i++) {
         const struct balance *x = &b->list[i];
         if (x->n < 0)
-            return fault(s, x->dst, last_such(&s->rank[x->dst], WEFT_SCHEDULE_RECV, x->src, x->tag),
-                         "no message is left for it; expected as many sends as receives", ret_error);
+            return step_fault(s, x->dst, last_such(&s->rank[x->dst], WEFT_SCHEDULE_RECV, x->src, x->tag),
+                              "no message is left for it; expected as many sends as receives", ret_error);
         if (x->n > 0 && (wild[x->dst] -= x->n) < 0)
-            return fault(s, x->src, last_such(&s->rank[x->src], WEFT_SCHEDULE_SEND, x->dst, x->tag),
-                         "no receive is left for it; expected as many receives as sends", ret_error);
+            return step_fault(s, x->src, last_such(&s->rank[x->src], WEFT_SCHEDULE_SEND, x->dst, x->tag),
+                              "no receive is left for it; expected as many receives as sends", ret_error);
     }
     for (uint32_t r = 0; r < s->ranks; r++) {
         if (wild[r] <= 0) continue;
         uint32_t i = s->rank[r].steps - 1;
         while (s->rank[r].step[i].kind != WEFT_SCHEDULE_RECV || !is_wild(&s->rank[r].step[i]))
             i--;
-        return fault(s, r, i, "no message is left for it; expected as many sends as receives", ret_error);
+        return step_fault(s, r, i, "no message is left for it; expected as many sends as receives", ret_error);
     }
     return WEFT_OK;
 }
@@ -184,13 +187,13 @@ static enum weft_status check_messages(const struct weft_schedule *s, struct wef
         for (uint32_t i = 0; i < s->rank[r].steps; i++) {
             const struct weft_schedule_step *step = &s->rank[r].step[i];
             if (step->kind == WEFT_SCHEDULE_SEND)
-                add(&b, r, step->peer, step->tag, 1);
+                add_balance(&b, r, step->peer, step->tag, 1);
             else if (step->kind == WEFT_SCHEDULE_RECV && is_wild(step))
                 wild[r]++;
             else if (step->kind == WEFT_SCHEDULE_RECV)
-                add(&b, step->peer, r, step->tag, -1);
+                add_balance(&b, step->peer, r, step->tag, -1);
         }
-    enum weft_status status = judge(s, &b, wild, ret_error);
+    enum weft_status status = judge_balances(s, &b, wild, ret_error);
     weft_memory_free(WEFT_MEMORY_SCENARIO, b.list, b.room * sizeof *b.list);
     weft_memory_free(WEFT_MEMORY_SCENARIO, wild, s->ranks * sizeof *wild);
     return status;
@@ -231,8 +234,8 @@ static void note_step(struct sequence *q, uint32_t step) {
 }
 
 /// Step i of a rank is the next one of its group there.
-static enum weft_status follow(const struct weft_schedule *s, struct sequence *q, uint32_t rank, uint32_t i,
-                               struct weft_error *ret_error) {
+static enum weft_status follow_sequence(const struct weft_schedule *s, struct sequence *q, uint32_t rank, uint32_t i,
+                                        struct weft_error *ret_error) {
     char why[512], where[256], what[160];
     uint32_t k = q->next++;
     if (!k && !q->members++) q->rank = rank;
@@ -253,18 +256,18 @@ static enum weft_status follow(const struct weft_schedule *s, struct sequence *q
                  weft_schedule_where(s, q->rank, q->step[k], where, sizeof where));
     else
         return WEFT_OK;
-    return fault(s, rank, i, why, ret_error);
+    return step_fault(s, rank, i, why, ret_error);
 }
 
 /// The first member of a group has a step that rank `rank` lacks.
-static enum weft_status missing(const struct weft_schedule *s, const struct sequence *q, uint32_t rank, uint32_t k,
-                                struct weft_error *ret_error) {
+static enum weft_status missing_step(const struct weft_schedule *s, const struct sequence *q, uint32_t rank, uint32_t k,
+                                     struct weft_error *ret_error) {
     char why[160];
     snprintf(why, sizeof why,
              "it is number %" PRIu32 " of that group, and rank %" PRIu32 " has only %" PRIu32
              "; expected the same collectives at every member",
              k + 1, rank, k);
-    return fault(s, q->rank, q->step[k], why, ret_error);
+    return step_fault(s, q->rank, q->step[k], why, ret_error);
 }
 
 static enum weft_status check_rank_collectives(const struct weft_schedule *s, uint32_t rank, struct sequence *list,
@@ -272,11 +275,12 @@ static enum weft_status check_rank_collectives(const struct weft_schedule *s, ui
     const struct weft_schedule_rank *r = &s->rank[rank];
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < r->steps && !status; i++)
-        if (r->step[i].kind == WEFT_SCHEDULE_COLLECTIVE) status = follow(s, &list[r->step[i].peer], rank, i, ret_error);
+        if (r->step[i].kind == WEFT_SCHEDULE_COLLECTIVE)
+            status = follow_sequence(s, &list[r->step[i].peer], rank, i, ret_error);
     for (uint32_t i = 0; i < r->steps; i++) {
         if (r->step[i].kind != WEFT_SCHEDULE_COLLECTIVE) continue;
         struct sequence *q = &list[r->step[i].peer];
-        if (!status && q->next && q->next < q->steps) status = missing(s, q, rank, q->next, ret_error);
+        if (!status && q->next && q->next < q->steps) status = missing_step(s, q, rank, q->next, ret_error);
         q->next = 0;
     }
     return status;
@@ -292,7 +296,7 @@ static enum weft_status check_members(const struct weft_schedule *s, uint32_t gr
         uint32_t i = 0;
         while (i < r->steps && (r->step[i].kind != WEFT_SCHEDULE_COLLECTIVE || r->step[i].peer != group))
             i++;
-        if (i == r->steps) return missing(s, q, g->rank[k], 0, ret_error);
+        if (i == r->steps) return missing_step(s, q, g->rank[k], 0, ret_error);
     }
     return WEFT_OK;
 }

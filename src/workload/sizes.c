@@ -69,8 +69,8 @@ static enum weft_status read_points(FILE *file, struct weft_place *here, struct 
     return WEFT_OK;
 }
 
-static enum weft_status normalise(struct weft_place place, struct weft__size_point *point, uint32_t n,
-                                  struct weft_error *ret_error) {
+static enum weft_status normalise_parts(struct weft_place place, struct weft__size_point *point, uint32_t n,
+                                        struct weft_error *ret_error) {
     double whole = n ? point[n - 1].part : 0;
     if (fabs(whole - 1) > 1e-9 && fabs(whole - 100) > 1e-9)
         return WEFT_REFUSE(ret_error, place,
@@ -97,7 +97,7 @@ static enum weft_status load_file(const char *path, struct weft_place place, str
     weft_memory_cleanup_remove(&cleanup);
     fclose(file);
     if (!here.line) here.line = 1;
-    if (!status) status = normalise(here, point, n, ret_error);
+    if (!status) status = normalise_parts(here, point, n, ret_error);
     *ret_sizes = (struct weft__sizes){point, n};
     return status;
 }

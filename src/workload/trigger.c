@@ -60,7 +60,7 @@ static enum weft_status check_activations(const struct weft__trigger_named *t, u
 }
 
 /// The host that starts a flow: its sender or, for READ, its receiver.
-static uint32_t starter(const struct weft_workload *w, uint32_t flow) {
+static uint32_t starting_host(const struct weft_workload *w, uint32_t flow) {
     return w->flow[flow].verb == WEFT_VERB_READ ? w->flow[flow].dst : w->flow[flow].src;
 }
 
@@ -78,7 +78,7 @@ static void list_flows(struct weft_trigger *t, const struct weft__trigger_use *u
     struct started *list = weft_memory_new(WEFT_MEMORY_SCENARIO, t->flows, sizeof *list);
     for (uint32_t k = 0; k < t->flows; k++) {
         w->flow[use[k].flow].waits = true;
-        list[k] = (struct started){starter(w, use[k].flow), use[k].flow};
+        list[k] = (struct started){starting_host(w, use[k].flow), use[k].flow};
     }
     if (t->flows && t->kind != WEFT_TRIGGER_NEXT) qsort(list, t->flows, sizeof *list, by_host);
     t->flow = weft_arena_alloc(w->arena, t->flows, sizeof *t->flow);
@@ -115,8 +115,8 @@ static void make_lists(const struct weft__trigger_builder *b, struct weft_worklo
     w->activation = activation;
 }
 
-static enum weft_status resolve(struct weft__trigger_builder *b, weft_time_ps delay, struct weft_workload *w,
-                                struct weft_error *ret_error) {
+static enum weft_status resolve_triggers(struct weft__trigger_builder *b, weft_time_ps delay, struct weft_workload *w,
+                                         struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     size_t from = 0;
     for (size_t i = 0; i < b->triggers && !status; i++) {
@@ -146,18 +146,18 @@ struct ended {
     bool *started;
 };
 
-static void start(struct ended *e, uint32_t flow) {
+static void start_flow(struct ended *e, uint32_t flow) {
     if (e->started[flow]) return;
     e->started[flow] = true;
     e->stack[e->stacked++] = flow;
 }
 
-static void activate(struct ended *e, uint32_t number) {
+static void activate_trigger(struct ended *e, uint32_t number) {
     const struct weft_trigger *t = &e->w->trigger[number];
     uint32_t n = ++e->activations[number];
-    if (t->kind == WEFT_TRIGGER_NEXT && n <= t->flows) start(e, t->flow[n - 1]);
+    if (t->kind == WEFT_TRIGGER_NEXT && n <= t->flows) start_flow(e, t->flow[n - 1]);
     for (uint32_t k = 0; t->kind != WEFT_TRIGGER_NEXT && n == t->count && k < t->flows; k++)
-        start(e, t->flow[k]);
+        start_flow(e, t->flow[k]);
 }
 
 static void run_all(struct ended *e, struct weft_arena *scratch) {
@@ -174,11 +174,11 @@ static void run_all(struct ended *e, struct weft_arena *scratch) {
     for (uint32_t i = 0; i < w->activations; i++)
         e->by_flow[e->first[w->activation[i].flow + 1]++] = w->activation[i].trigger;
     for (uint32_t f = 0; f < w->flows; f++)
-        if (!w->flow[f].waits) start(e, f);
+        if (!w->flow[f].waits) start_flow(e, f);
     while (e->stacked) {
         uint32_t f = e->stack[--e->stacked];
         for (uint32_t i = e->first[f]; i < e->first[f + 1]; i++)
-            activate(e, e->by_flow[i]);
+            activate_trigger(e, e->by_flow[i]);
     }
 }
 
@@ -212,7 +212,7 @@ enum weft_status weft__triggers_finish(struct weft__trigger_builder *b, weft_tim
     if (b->triggers) qsort(b->trigger, b->triggers, sizeof *b->trigger, by_id);
     if (b->uses) qsort(b->use, b->uses, sizeof *b->use, by_trigger);
     make_lists(b, w);
-    enum weft_status status = resolve(b, delay, w, ret_error);
+    enum weft_status status = resolve_triggers(b, delay, w, ret_error);
     if (!status && b->triggers) status = check_hosts(b, w, ret_error);
     return status || !b->uses ? status : check_starts(b, w, ret_error);
 }

@@ -24,7 +24,7 @@ struct weft_random weft__workload_stream(uint64_t seed, uint32_t entry, uint32_t
     return stream;
 }
 
-static void grow(struct weft_workload *w, uint64_t flows) {
+static void grow_flows(struct weft_workload *w, uint64_t flows) {
     if (flows <= w->flows_capacity) return;
     uint64_t capacity = 2 * (uint64_t)w->flows_capacity; // even single flows can be thousands
     if (capacity < flows) capacity = flows;
@@ -38,8 +38,9 @@ static uint64_t qps_of(const struct weft_workload_common *common, weft_bytes byt
 }
 
 /// Whether there may be `flows` more flows of `qps` queue pairs each, including their repetitions.
-static enum weft_status check(const struct weft_workload *w, const struct weft_workload_common *common,
-                              struct weft_place place, uint64_t flows, uint64_t qps, struct weft_error *ret_error) {
+static enum weft_status check_room(const struct weft_workload *w, const struct weft_workload_common *common,
+                                   struct weft_place place, uint64_t flows, uint64_t qps,
+                                   struct weft_error *ret_error) {
     uint64_t more = weft__times(flows, common->repeat), max = common->messages ? JOB_FLOWS_MAX : FLOWS_MAX;
     if (more > max - (common->messages ? w->job_flows : w->flows + w->counted_flows - w->job_flows))
         return WEFT_REFUSE(ret_error, place,
@@ -65,7 +66,7 @@ static enum weft_status check_bytes(const struct weft_workload *w, const struct 
 enum weft_status weft__workload_add_counted(struct weft_workload *w, const struct weft_workload_common *common,
                                             struct weft_place place, uint64_t flows, weft_bytes bytes,
                                             struct weft_error *ret_error) {
-    enum weft_status status = check(w, common, place, flows, common->qps, ret_error);
+    enum weft_status status = check_room(w, common, place, flows, common->qps, ret_error);
     if (!status) status = check_bytes(w, common, place, bytes, ret_error);
     if (status) return status;
     w->counted_flows += (uint32_t)flows;
@@ -79,8 +80,8 @@ enum weft_status weft__workload_add_counted(struct weft_workload *w, const struc
 enum weft_status weft__workload_reserve(struct weft_workload *w, const struct weft_workload_common *common,
                                         struct weft_place place, uint64_t flows, struct weft_error *ret_error) {
     uint64_t qps = qps_of(common, common->size_bytes);
-    enum weft_status status = check(w, common, place, flows, qps, ret_error);
-    if (!status && !w->counts) grow(w, w->flows + flows * common->repeat);
+    enum weft_status status = check_room(w, common, place, flows, qps, ret_error);
+    if (!status && !w->counts) grow_flows(w, w->flows + flows * common->repeat);
     return status;
 }
 
@@ -111,11 +112,11 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
                            common->group, t->node[t->host[src]].name, t->node[t->host[dst]].name, t->network[from].name,
                            t->network[to].name);
     uint64_t qps = qps_of(common, bytes);
-    enum weft_status status = check(w, common, place, 1, qps, ret_error);
+    enum weft_status status = check_room(w, common, place, 1, qps, ret_error);
     uint64_t all = weft__times(bytes, common->repeat);
     if (!status) status = check_bytes(w, common, place, all, ret_error);
     if (status) return status;
-    grow(w, w->flows + common->repeat);
+    grow_flows(w, w->flows + common->repeat);
     // Rows limit repeat, interval and start, so it suffices that 128 bits do not overflow.
     unsigned __int128 last = start + (unsigned __int128)(common->repeat - 1) * common->interval_ps;
     if (last > (unsigned __int128)START_MAX_S * WEFT_PS_PER_S)
@@ -210,21 +211,18 @@ static enum weft_status end_flows(struct weft_workload *w, const struct weft_mod
     return status;
 }
 
-static enum weft_status make(const struct weft_model_conf *entry, uint32_t entries,
-                             const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
-                             struct weft_arena *arena, bool counts, struct weft_workload **ret_workload,
-                             struct weft_error *ret_error) {
-    struct weft_workload *w = weft_arena_alloc(arena, 1, sizeof *w);
-    w->counts = counts;
-    w->arena = arena;
-    w->topology = topology;
-    w->entries = entries;
-    w->entry_flow = weft_arena_alloc(arena, entries + 1, sizeof *w->entry_flow);
-    for (uint32_t e = 0; e < entries; e++) {
+/// `empty`: where it is made, for which topology, and whether its flows are only counted.
+static enum weft_status make_workload(struct weft_workload empty, const struct weft_model_conf *entry, uint64_t seed,
+                                      weft_time_ps until, struct weft_workload **ret_workload,
+                                      struct weft_error *ret_error) {
+    struct weft_workload *w = weft_arena_alloc(empty.arena, 1, sizeof *w);
+    *w = empty;
+    w->entry_flow = weft_arena_alloc(w->arena, w->entries + 1, sizeof *w->entry_flow);
+    for (uint32_t e = 0; e < w->entries; e++) {
         const struct weft_workload_ops *ops = entry[e].model->ops;
         enum weft_status status = ops->schedule
-                                      ? ops->schedule(&entry[e], topology, w, ret_error)
-                                      : ops->expand(entry[e].conf, entry[e].place, topology, seed, e, w, ret_error);
+                                      ? ops->schedule(&entry[e], w->topology, w, ret_error)
+                                      : ops->expand(entry[e].conf, entry[e].place, w->topology, seed, e, w, ret_error);
         if (status) return status;
         if (ops->expand && !ops->jitters) add_jitter(w, entry[e].conf, seed, e);
         status = end_flows(w, &entry[e], e, until, ret_error);
@@ -241,14 +239,17 @@ enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t
                                    const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
                                    struct weft_arena *arena, struct weft_workload **ret_workload,
                                    struct weft_error *ret_error) {
-    return make(entry, entries, topology, seed, until, arena, false, ret_workload, ret_error);
+    return make_workload((struct weft_workload){.arena = arena, .topology = topology, .entries = entries}, entry, seed,
+                         until, ret_workload, ret_error);
 }
 
 enum weft_status weft_workload_count(const struct weft_model_conf *entry, uint32_t entries,
                                      const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
                                      struct weft_arena *arena, struct weft_workload **ret_workload,
                                      struct weft_error *ret_error) {
-    return make(entry, entries, topology, seed, until, arena, true, ret_workload, ret_error);
+    return make_workload(
+        (struct weft_workload){.arena = arena, .topology = topology, .entries = entries, .counts = true}, entry, seed,
+        until, ret_workload, ret_error);
 }
 
 struct pair {

@@ -83,6 +83,47 @@ class LongParts(unittest.TestCase):
             self.assertIn("expected I/N", done.stderr)
 
 
+class Names(unittest.TestCase):
+    def faults(self, text, name="src/cc/x.c"):
+        with tempfile.TemporaryDirectory() as root:
+            path = Path(root) / name
+            path.parent.mkdir(parents=True)
+            path.write_text(text)
+            status, out = run("check-names", root)
+            self.assertEqual(status, 1 if len(out.splitlines()) > 1 else 0)
+            return [line.split(": ", 1) for line in out.splitlines()[:-1]]
+
+    def test_statics_of_one_word(self):
+        for text in ("static void add(struct x *x) {\n}\n", "static inline uint8_t add(void) {\n    return 0;\n}\n",
+                     "static enum weft_status *add(int n);\n", "static const struct weft_result_value *\nadd(int n) {\n}\n",
+                     "static void add(struct x *x,\n                int n) {\n}\n"):
+            with self.subTest(text=text):
+                self.assertEqual([fault for _, fault in self.faults(text)],
+                                 ["static function 'add'; expected its noun as well, as in add_flow"])
+        for text in ("static void add_flow(void) {\n    add(1);\n}\n", "void add(void);\n", "int main(int argc, char **argv) {\n}\n",
+                     "static const struct ops ops = {.add = add(1)};\n", "// static void add(void) {\n",
+                     'static const char text[] = "static void add(int n) {";\n', "#define ADD \\\nstatic void add(void) {\n",
+                     "struct ops {\n    void (*add)(int n);\n};\n"):
+            with self.subTest(text=text):
+                self.assertEqual(self.faults(text), [])
+
+    def test_parameters(self):
+        eight = ", ".join("int a[3]" for _ in range(8))
+        for head in ("void weft_add(%s) {\n}\n", "static void add_flow(%s) {\n}\n", "bool weft__add(%s);\n",
+                     "struct ops {\n    void (*add)(%s);\n};\n", "static void (*const all[])(%s) = {0};\n",
+                     "typedef int add_fn(%s);\n"):
+            with self.subTest(head=head):
+                self.assertEqual(self.faults(head % eight), [])
+                self.assertEqual(self.faults(head % (eight + ", void (*each)(int a, int b)"))[0][1].split(" has ")[1],
+                                 "9 parameters; expected at most 8, and a struct of what belongs together")
+        self.assertEqual(self.faults(f"void weft_add({eight},\n              int n);\n", "include/weft/x.h")[0][0], "include/weft/x.h:1")
+        self.assertEqual(self.faults("void weft_add(void) {\n    add_flow(%s);\n}\n" % ", ".join("12345678 9")), [])
+
+    def test_nothing_to_check(self):
+        with tempfile.TemporaryDirectory() as root:
+            self.assertEqual(run("check-names", root)[0], 1)
+
+
 class Layers(unittest.TestCase):
     def faults(self, name, text):
         with tempfile.TemporaryDirectory() as root:

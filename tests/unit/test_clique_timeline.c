@@ -40,7 +40,9 @@ static struct told tell(const char *keys, const char *events, const struct weft_
     struct told x = {.b = build_with(keys, events)};
     x.f = &weft_dragonflies_new(x.b.t, x.b.arena)->fabric[0];
     assert_int_equal(weft_params_load(&weft_gnet_table, NULL, &x.gnet, x.b.arena, NULL), WEFT_OK);
-    x.timeline = weft_clique_timeline_new(x.b.t, x.f, &x.gnet, conf, given, givens, NULL, 1, x.b.arena);
+    const struct weft_control_conf control = {.sdn = *conf};
+    x.timeline = weft_clique_timeline_new(
+        x.b.t, x.f, &x.gnet, &(struct weft_control_given){&control, given, givens, 1, NULL}, NULL, x.b.arena);
     return x;
 }
 

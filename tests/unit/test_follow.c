@@ -41,8 +41,8 @@ struct frame {
 };
 
 static void add(struct weft__follow *f, const struct frame *n) {
-    assert_true(
-        weft__follow_add_frame(f, n->time_ps, n->busy_ps, n->port, n->qp, n->psn, n->kind, n->priority, n->lost));
+    const struct weft_packet packet = {.qp = n->qp, .kind = n->kind & 15u, .priority = n->priority & 7u};
+    assert_true(weft__follow_add_frame(f, n->time_ps, n->busy_ps, n->port, &packet, n->psn, n->lost));
 }
 
 static void assert_read_back(struct weft__follow *f, const struct frame *noted, uint32_t n) {
@@ -122,10 +122,12 @@ static void a_sprayed_frame_takes_8_bytes(void **state) {
 
 static void what_does_not_fit_is_refused(void **state) {
     struct log log;
+    const struct weft_packet packet = {.qp = 0};
     log_init(&log);
-    assert_false(weft__follow_add_frame(&log.follow, 0, UINT64_C(1) << WEFT__FRAME_BUSY, 0, 0, 0, 0, 0, false));
-    assert_false(weft__follow_add_frame(&log.follow, 0, 1, 0, 1u << WEFT__FRAME_NUMBER, 0, 0, 0, false));
-    assert_false(weft__follow_add_frame(&log.follow, 0, 1, 0, 0, 1u << WEFT__FRAME_NUMBER, 0, 0, false));
+    assert_false(weft__follow_add_frame(&log.follow, 0, UINT64_C(1) << WEFT__FRAME_BUSY, 0, &packet, 0, false));
+    assert_false(
+        weft__follow_add_frame(&log.follow, 0, 1, 0, &(struct weft_packet){.qp = 1u << WEFT__FRAME_NUMBER}, 0, false));
+    assert_false(weft__follow_add_frame(&log.follow, 0, 1, 0, &packet, 1u << WEFT__FRAME_NUMBER, false));
     assert_int_equal(bytes_of(&log.follow.frames), 0);
     weft__follow_pool_deinit(&log.pool);
 }

@@ -85,7 +85,7 @@ static void eligible_put(struct weft_eligible *e, uint32_t node, uint32_t in, we
 }
 
 /// A breadth-first search over fabric links from an interface node; `hops` stays 0 for boxes that it does not reach.
-static uint32_t search(const struct weft_topology *t, uint32_t from, uint32_t *hops, uint32_t *order) {
+static uint32_t search_from(const struct weft_topology *t, uint32_t from, uint32_t *hops, uint32_t *order) {
     uint32_t reached = 1;
     order[0] = from;
     hops[from] = 1;
@@ -108,7 +108,7 @@ struct weft_eligible *weft__eligible_by_paths(const struct weft_topology *t) {
     uint32_t *order = weft_memory_new(KIND, t->nodes, sizeof *order);
     uint16_t *port = weft_memory_new(KIND, UINT16_MAX + 1, sizeof *port);
     for (uint32_t in = 0; in < e->ins; in++) {
-        uint32_t reached = search(t, e->node_of_in[in], hops, order);
+        uint32_t reached = search_from(t, e->node_of_in[in], hops, order);
         for (uint32_t i = 1; i < reached; i++) {
             const struct weft_node_info *node = &t->node[order[i]];
             uint32_t n = 0;

@@ -10,7 +10,7 @@
 
 #include <assert.h>
 
-static void stop(struct weft__fn *fn, struct weft__worker *w, uint32_t in, uint32_t out) {
+static void stop_lane(struct weft__fn *fn, struct weft__worker *w, uint32_t in, uint32_t out) {
     struct weft__fn_llfc *l = fn->llfc;
     uint64_t *word = &l->stops[out * l->words + in / 64], bit = UINT64_C(1) << in % 64;
     if (*word & bit) return;
@@ -20,7 +20,7 @@ static void stop(struct weft__fn *fn, struct weft__worker *w, uint32_t in, uint3
 }
 
 /// The FIFO of `out` may have shrunk enough to restart lanes.
-static void review(struct weft__fn *fn, struct weft__worker *w, uint32_t out) {
+static void review_stops(struct weft__fn *fn, struct weft__worker *w, uint32_t out) {
     struct weft__fn_llfc *l = fn->llfc;
     if (l->queues.queue[out].cells > fn->conf->llfc_go_cells) return;
     for (uint32_t k = 0; k < l->words; k++) {
@@ -47,7 +47,7 @@ static void on_data(struct weft__node *node, struct weft__fn *fn, struct weft__w
         fn->marked++;
     }
     weft__lane_queue_send(&l->queues, node, w, out, p);
-    if (fn->conf->llfc && l->queues.queue[out].cells > fn->conf->llfc_stop_cells) stop(fn, w, in, out);
+    if (fn->conf->llfc && l->queues.queue[out].cells > fn->conf->llfc_stop_cells) stop_lane(fn, w, in, out);
 }
 
 static void on_cell(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t word) {
@@ -55,7 +55,7 @@ static void on_cell(struct weft__node *node, struct weft__worker *w, struct weft
     uint32_t out = (uint32_t)word;
     if (p->kind == WEFT_PACKET_LLFC) {
         weft__lane_queue_on_signal(&fn->llfc->queues, node, w, p->port, p);
-        review(fn, w, p->port);
+        review_stops(fn, w, p->port);
     } else if (out == WEFT_NONE) {
         weft__fn_lose(fn, w, p, p->port, WEFT_DROP_NO_ROUTE, &fn->unreachable);
     } else if (weft__cell_is_control(p)) {
@@ -68,7 +68,7 @@ static void on_cell(struct weft__node *node, struct weft__worker *w, struct weft
 static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t lane) {
     struct weft__fn *fn = node->state;
     weft__lane_queue_serve(&fn->llfc->queues, node, w, lane);
-    review(fn, w, lane);
+    review_stops(fn, w, lane);
 }
 
 static void llfc_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {

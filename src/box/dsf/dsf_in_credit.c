@@ -94,7 +94,7 @@ void weft__in_on_request(struct weft__node *node, struct weft__in *in, struct we
 // --- granting -----------------------------------------------------------------------------------------------------
 
 /// The requested priorities that may be granted credits now.
-static uint8_t grantable(struct weft__in *in, weft_time_ps now, uint32_t k) {
+static uint8_t grantable_of(struct weft__in *in, weft_time_ps now, uint32_t k) {
     struct weft__port *port = &in->ether.port[k];
     uint8_t mask = in->port[k].ring_mask & (uint8_t)~weft__port_paused(port, now);
     for (uint32_t bits = mask; bits; bits &= bits - 1) {
@@ -110,7 +110,7 @@ void weft__in_arm_credits(struct weft__node *node, struct weft__in *in, weft_tim
     uint32_t key = weft__ether_key(WEFT__IN_KEY_CREDIT, k);
     if (!port->ring_mask) return;
     weft_time_ps at = port->next_credit_ps > now ? port->next_credit_ps : now;
-    if (!grantable(in, now, k)) {
+    if (!grantable_of(in, now, k)) {
         // Otherwise it waits for a frame to leave, or for a pause frame to arrive.
         uint8_t paused = port->ring_mask & in->ether.port[k].paused;
         if (!paused) return;
@@ -204,8 +204,8 @@ static uint32_t next_in_ring(struct weft__in *in, weft_time_ps now, struct weft_
 
 /// The priority whose turn it is, with its VOQ in *ret_flow. If only slow VOQs ask at a priority and all skip this
 /// turn, the turn goes to another priority; if all do, to none (WEFT_NONE).
-static uint32_t pick(struct weft__in *in, weft_time_ps now, struct weft__in_port *port, uint8_t mask,
-                     uint32_t *ret_flow) {
+static uint32_t pick_flow(struct weft__in *in, weft_time_ps now, struct weft__in_port *port, uint8_t mask,
+                          uint32_t *ret_flow) {
     uint32_t first = WEFT_PRIORITIES;
     for (; mask; mask &= port->ring_mask) {
         uint32_t priority = in->ether.scheduler->pick(&port->scheduler, in->ether.conf->scheduler.conf, mask);
@@ -225,9 +225,9 @@ void weft__in_grant(struct weft__node *node, struct weft__in *in, struct weft__w
         weft__timer_set(&node->timers, weft__ether_key(WEFT__IN_KEY_CREDIT, k), in->throttled_until_ps);
         return;
     }
-    uint8_t mask = grantable(in, w->now_ps, k);
+    uint8_t mask = grantable_of(in, w->now_ps, k);
     if (mask) {
-        uint32_t f, priority = pick(in, w->now_ps, port, mask, &f);
+        uint32_t f, priority = pick_flow(in, w->now_ps, port, mask, &f);
         bool slow = weft__port_queue_of(&in->ether.port[k], priority)->bytes > in->conf->egress_slow_bytes;
         port->next_credit_ps = w->now_ps + (slow ? port->slow_credit_ps : port->credit_ps);
         if (in->throttle_ps) in->throttled_until_ps = w->now_ps + in->throttle_ps;

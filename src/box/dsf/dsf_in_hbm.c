@@ -12,7 +12,7 @@
 
 #include <assert.h>
 
-static void use(const struct weft__in *in, weft_time_ps now, struct weft__hbm_direction *way, uint32_t bytes) {
+static void use_way(const struct weft__in *in, weft_time_ps now, struct weft__hbm_direction *way, uint32_t bytes) {
     if (way->busy_until_ps < now) *way = (struct weft__hbm_direction){.busy_until_ps = now};
     uint64_t num = bytes * 8 * WEFT_PS_PER_S + way->rem;
     way->busy_until_ps += num / in->conf->hbm_rate_bps;
@@ -44,7 +44,7 @@ bool weft__in_hbm_room(const struct weft__in *in, weft_time_ps now, uint32_t byt
 /// Checks again when HBM may have written enough.
 static void arm_look(struct weft__node *node, struct weft__in *in, weft_time_ps now, weft_bytes excess) {
     struct weft__hbm_direction way = {.busy_until_ps = now};
-    use(in, now, &way, (uint32_t)(excess < UINT16_MAX ? excess + 1 : UINT16_MAX));
+    use_way(in, now, &way, (uint32_t)(excess < UINT16_MAX ? excess + 1 : UINT16_MAX));
     weft__timer_set(&node->timers, weft__in_box_key(in, WEFT__IN_KEY_CHIP), way.busy_until_ps);
 }
 
@@ -59,7 +59,7 @@ void weft__in_hbm_store(struct weft__node *node, struct weft__in *in, weft_time_
     in->hbm.bytes += bytes;
     if (in->hbm.bytes > in->counts.hbm_bytes_max) in->counts.hbm_bytes_max = in->hbm.bytes;
     in->counts.hbm_packets++;
-    use(in, now, &in->hbm.write, bytes);
+    use_way(in, now, &in->hbm.write, bytes);
     if (in->ether.full || chip_bytes(in, now) <= chip_share(in, in->conf->sram_xoff)) return;
     in->counts.chip_full++;
     in->ether.full = true;
@@ -70,7 +70,7 @@ void weft__in_hbm_take(struct weft__in *in, weft_time_ps now, struct weft__voq *
     assert(v->hbm && in->hbm.bytes >= bytes);
     v->hbm--;
     in->hbm.bytes -= bytes;
-    if (read) use(in, now, &in->hbm.read, bytes);
+    if (read) use_way(in, now, &in->hbm.read, bytes);
 }
 
 void weft__in_hbm_look(struct weft__node *node, struct weft__in *in, struct weft__worker *w) {

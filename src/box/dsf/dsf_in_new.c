@@ -124,7 +124,7 @@ void weft__in_start(void *state) {
 
 // --- at the end ---------------------------------------------------------------------------------------------------
 
-static void most(uint64_t *sum, uint64_t value) {
+static void raise_to(uint64_t *sum, uint64_t value) {
     if (value > *sum) *sum = value;
 }
 
@@ -132,7 +132,7 @@ void weft__dsf_sum(struct weft_dsf_outcome *sum, const struct weft_dsf_outcome *
 #define X(field, type, help) sum->field += one->field;
     WEFT_DSF_COUNTERS(X)
 #undef X
-#define X(field, type, help) most(&sum->field, one->field);
+#define X(field, type, help) raise_to(&sum->field, one->field);
     WEFT_DSF_WATERMARKS(X)
 #undef X
 }
@@ -141,9 +141,9 @@ void weft__in_finish(struct weft__in *in, weft_time_ps now, struct weft_dsf_outc
     struct weft_dsf_outcome *c = &in->counts;
     weft__ether_finish(&in->ether, now);
     for (uint32_t k = 0; k < in->ether.ports; k++)
-        most(&c->egress_bytes_max, in->ether.queues[k].bytes_max);
+        raise_to(&c->egress_bytes_max, in->ether.queues[k].bytes_max);
     for (uint32_t v = 0; v < in->voqs.n; v++)
-        most(&c->voq_bytes_max, in->voq[v].bytes_max);
+        raise_to(&c->voq_bytes_max, in->voq[v].bytes_max);
     c->voqs = in->voqs.n;
     c->cells_lost = in->lanes.lost;
     c->buffer_bytes_max = in->voq_bytes_max;

@@ -28,7 +28,7 @@ static struct weft__in_stream *stream_at(struct weft__in *in, const struct weft_
     return s;
 }
 
-static void grow(struct weft__in_stream *s) {
+static void grow_stream(struct weft__in_stream *s) {
     uint32_t before = s->mask + 1, after = 2 * before;
     struct weft__assembly *slot = weft_memory_new(WEFT_MEMORY_QUEUE, after, sizeof *slot);
     for (uint32_t i = 0; i < before; i++) {
@@ -48,8 +48,8 @@ static void free_slot(struct weft__in *in, struct weft__in_stream *s, struct wef
 }
 
 /// A packet is complete and its turn has come. Restores the queue pair's fields, which cells have overwritten.
-static void deliver(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p,
-                    uint32_t from) {
+static void deliver_packet(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p,
+                           uint32_t from) {
     const struct weft_qp_conf *qp = &in->hosts->qp[p->qp &= WEFT__CELL_QP];
     p->dst = p->kind == WEFT_PACKET_DATA ? qp->dst : qp->src;
     p->entropy = qp->entropy & 0x3fffu;
@@ -72,14 +72,15 @@ static void deliver(struct weft__node *node, struct weft__in *in, struct weft__w
 }
 
 /// Delivers the packets whose turn has come.
-static void advance(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__in_stream *s) {
+static void pass_stream(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
+                        struct weft__in_stream *s) {
     for (;;) {
         struct weft__assembly *a = &s->slot[s->expected & s->mask];
         if (!weft__assembly_is_used(a) || !weft__assembly_is_whole(a)) break;
         struct weft_packet p = a->packet;
         free_slot(in, s, a);
         s->expected = (uint16_t)((s->expected + 1) & (WEFT__CELL_SEQUENCES - 1));
-        deliver(node, in, w, &p, s->from);
+        deliver_packet(node, in, w, &p, s->from);
     }
 }
 
@@ -123,11 +124,11 @@ static void make_room(struct weft__node *node, struct weft__in *in, struct weft_
     for (; beyond >= SLOTS_MOST; beyond--) {
         give_up_one(in, w, s);
         uint32_t before = s->expected;
-        advance(node, in, w, s);
+        pass_stream(node, in, w, s);
         beyond -= weft__cell_beyond(s->expected, before);
     }
     while (beyond > (int32_t)s->mask)
-        grow(s);
+        grow_stream(s);
 }
 
 void weft__in_on_cell(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
@@ -162,7 +163,7 @@ void weft__in_on_cell(struct weft__node *node, struct weft__in *in, struct weft_
     in->reassembly_bytes += cell->bytes;
     if (in->reassembly_bytes > in->reassembly_bytes_max) in->reassembly_bytes_max = in->reassembly_bytes;
     if (weft__cell_is_last(cell)) a->packet.dst |= (weft__cell_index(cell) + 1) << WEFT__ASSEMBLY_OF;
-    if (weft__assembly_is_whole(a) && !weft__cell_beyond(sequence, s->expected)) advance(node, in, w, s);
+    if (weft__assembly_is_whole(a) && !weft__cell_beyond(sequence, s->expected)) pass_stream(node, in, w, s);
 }
 
 /// Since when the packet whose turn it is has been overdue: the first cell of it, or of a later packet. There must be
@@ -178,7 +179,7 @@ void weft__in_give_up(struct weft__node *node, struct weft__in *in, struct weft_
     weft_time_ps next = WEFT_TIME_NEVER, timeout = in->conf->reassembly_timeout_ps;
     for (uint32_t i = 0; i < in->streams; i++) {
         struct weft__in_stream *s = &in->stream[i];
-        for (; s->pending; advance(node, in, w, s)) {
+        for (; s->pending; pass_stream(node, in, w, s)) {
             weft_time_ps at = waited_since(s) + timeout;
             if (at > w->now_ps) {
                 if (at < next) next = at;

@@ -50,7 +50,7 @@ static void arm_look(struct weft__node *node, struct weft__in *in, weft_time_ps 
     if (weft__timer_at(&node->timers, key) == WEFT_TIME_NEVER) weft__timer_set(&node->timers, key, now + every);
 }
 
-static void tell(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
+static void tell_state(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
     struct weft__voq *v = &in->voq[number];
     v->asked_ps = w->now_ps;
     in->counts.requests++;
@@ -71,7 +71,7 @@ static void tell(struct weft__node *node, struct weft__in *in, struct weft__work
 }
 
 /// Determines the VOQ's state now, and reports it if it has changed.
-static void review(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
+static void review_voq(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
     struct weft__voq *v = &in->voq[number];
     int64_t surplus = v->balance - (int64_t)v->bytes;
     uint8_t state = v->state;
@@ -83,7 +83,7 @@ static void review(struct weft__node *node, struct weft__in *in, struct weft__wo
         state = WEFT__VOQ_SLOW;
     if (state == v->state) return;
     v->state = state;
-    tell(node, in, w, number);
+    tell_state(node, in, w, number);
 }
 
 /// A cell that may leave now.
@@ -250,7 +250,7 @@ static void send_first(struct weft__node *node, struct weft__in *in, struct weft
 }
 
 /// Sends what the balance and the lanes allow.
-static void serve(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
+static void serve_voq(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
     struct weft__voq *v = &in->voq[number];
     struct cell last = {0};
     while (v->fifo.n && v->balance > 0 && !v->waits) {
@@ -260,7 +260,7 @@ static void serve(struct weft__node *node, struct weft__in *in, struct weft__wor
         else
             send_first(node, in, w, v, &last);
     }
-    review(node, in, w, number);
+    review_voq(node, in, w, number);
 }
 
 /// Takes all VOQs out of the ring; returns the first of a list of them.
@@ -287,7 +287,7 @@ void weft__in_on_lanes(struct weft__node *node, struct weft__in *in, struct weft
                 continue;
             }
             send_first(node, in, w, v, &(struct cell){0}); // others come between its packets, so no cell is shared
-            review(node, in, w, number);
+            review_voq(node, in, w, number);
             *tail = number;
             tail = &v->next;
         }
@@ -315,7 +315,7 @@ void weft__in_enqueue(struct weft__node *node, struct weft__in *in, struct weft_
     weft__fifo_push(&v->fifo, in->ether.pool, p);
     if (__builtin_expect(in->voq_bytes > in->hbm.watch_bytes || v->hbm, 0))
         weft__in_hbm_store(node, in, w->now_ps, v, p->bytes);
-    serve(node, in, w, number);
+    serve_voq(node, in, w, number);
 }
 
 void weft__in_on_credit(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number,
@@ -329,9 +329,9 @@ void weft__in_on_credit(struct weft__node *node, struct weft__in *in, struct wef
     if (v->balance > most) {
         in->counts.credit_bytes_given_up += (uint64_t)(v->balance - most);
         v->balance = most;
-        if (v->state == WEFT__VOQ_SATISFIED) tell(node, in, w, number); // the report may have been lost
+        if (v->state == WEFT__VOQ_SATISFIED) tell_state(node, in, w, number); // the report may have been lost
     }
-    serve(node, in, w, number);
+    serve_voq(node, in, w, number);
 }
 
 static void note_purge(const struct weft__in *in, weft_time_ps now, const struct weft__voq *v) {
@@ -344,7 +344,7 @@ static void note_purge(const struct weft__in *in, weft_time_ps now, const struct
 }
 
 /// The credit watchdog: discards waiting packets.
-static void purge(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
+static void purge_voq(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
     struct weft__voq *v = &in->voq[number];
     in->counts.voqs_purged++;
     if (__builtin_expect(in->trace != NULL, 0)) note_purge(in, w->now_ps, v);
@@ -360,7 +360,7 @@ static void purge(struct weft__node *node, struct weft__in *in, struct weft__wor
     }
     v->balance = 0;
     v->state = WEFT__VOQ_SATISFIED;
-    tell(node, in, w, number);
+    tell_state(node, in, w, number);
 }
 
 void weft__in_look_at_voqs(struct weft__node *node, struct weft__in *in, struct weft__worker *w) {
@@ -370,12 +370,12 @@ void weft__in_look_at_voqs(struct weft__node *node, struct weft__in *in, struct 
         if (!v->fifo.n) continue;
         weft_time_ps patience = in->conf->watchdog_ps;
         if (patience != WEFT_TIME_NEVER && w->now_ps - v->credit_ps >= patience) {
-            purge(node, in, w, i);
+            purge_voq(node, in, w, i);
             continue;
         }
         weft_time_ps last = v->asked_ps > v->credit_ps ? v->asked_ps : v->credit_ps;
         if (w->now_ps - last >= in->conf->refresh_ps) {
-            tell(node, in, w, i);
+            tell_state(node, in, w, i);
             last = w->now_ps;
         }
         weft_time_ps at = last + in->conf->refresh_ps;

@@ -4,8 +4,8 @@
 
 #include "box/dsf/dsf_net.h"
 
-static void init(struct weft__known *k, const struct weft_eligible *e, uint32_t self, bool cold,
-                 struct weft__known_change *change, struct weft_arena *arena) {
+static void init_known(struct weft__known *k, const struct weft_eligible *e, uint32_t self, bool cold,
+                       struct weft__known_change *change, struct weft_arena *arena) {
     uint32_t words = (e->ins + 63) / 64;
     *k = (struct weft__known){weft_arena_alloc(arena, words, sizeof *k->unknown), change, 0};
     if (!cold) return;
@@ -22,7 +22,7 @@ struct weft__known *weft__known_new(const struct weft_known_timeline *timeline, 
     for (uint32_t i = 0; i < timeline->events; i++)
         n[e->in_of_node[timeline->event[i].node]]++;
     for (uint32_t in = 0; in < e->ins; first += n[in++])
-        init(&known[in], e, in, timeline->cold, &change[first], arena);
+        init_known(&known[in], e, in, timeline->cold, &change[first], arena);
     for (uint32_t i = 0; i < timeline->events; i++) {
         const struct weft_known_event *event = &timeline->event[i];
         struct weft__known *k = &known[e->in_of_node[event->node]];

@@ -42,7 +42,7 @@ static void tell_story(struct weft__network *net, struct story *story) {
     (void)status;
 }
 
-static void *make(struct weft__network *net) {
+static void *make_dsf(struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     struct story story;
     tell_story(net, &story);
@@ -61,7 +61,7 @@ static void *make(struct weft__network *net) {
     return dsf;
 }
 
-static void release(void *state) {
+static void release_dsf(void *state) {
     weft_eligible_free(((struct weft__dsf *)state)->eligible);
 }
 
@@ -72,11 +72,11 @@ struct weft_dsf_histograms *weft__dsf_seen(struct weft__network *net, uint32_t n
     return *seen;
 }
 
-static void tell(struct weft__network *net, const struct weft__tally *sum) {
+static void tell_dsf(struct weft__network *net, const struct weft__tally *sum) {
     weft_outcome_dsf(net->outcome)->cell_hops = sum->count[WEFT__COUNT_CELL_HOPS];
 }
 
-static void collect(struct weft__network *net) {
+static void collect_dsf(struct weft__network *net) {
     struct weft_dsf_histograms *sum = weft_outcome_dsf(net->outcome)->seen;
     for (uint32_t w = 0; w < net->engine.conf.workers; w++) {
         const struct weft_dsf_histograms *one = weft__dsf_of(net)->seen[w];
@@ -87,7 +87,7 @@ static void collect(struct weft__network *net) {
     }
 }
 
-static const char *unskippable(const struct weft__network *net) {
+static const char *dsf_unskippable(const struct weft__network *net) {
     return weft__dsf_of(net)->changes ? "something happens to nodes (control.events)" : NULL;
 }
 
@@ -100,12 +100,12 @@ static void each_histogram(struct weft__network *net, weft__on_histogram *on_his
 
 const struct weft__shared weft__dsf_shared = {
     .check = weft__dsf_check_shared,
-    .make = make,
-    .free = release,
-    .tell = tell,
-    .collect = collect,
+    .make = make_dsf,
+    .free = release_dsf,
+    .tell = tell_dsf,
+    .collect = collect_dsf,
     .explain = weft__dsf_explain,
-    .unskippable = unskippable,
+    .unskippable = dsf_unskippable,
     .each_histogram = each_histogram,
 };
 

@@ -17,7 +17,7 @@ static uint32_t epoch_at(const struct weft__outside *o, weft_time_ps now, uint32
     return e;
 }
 
-static uint32_t choose(const struct weft__outside *o, const struct weft_packet *p, uint32_t seed, uint32_t n) {
+static uint32_t choose_exit(const struct weft__outside *o, const struct weft_packet *p, uint32_t seed, uint32_t n) {
     struct weft_route_query query = {
         .packet = p, .hash_seed = seed, .ports = n, .port = o->index, .qp_numbers = o->qp_numbers};
     uint32_t k = n > 1 ? o->route->select(o->route_conf, &query) : 0;
@@ -26,7 +26,8 @@ static uint32_t choose(const struct weft__outside *o, const struct weft_packet *
 }
 
 /// The index in `left` of exit `k` of `all`; `left` is a subset in the same order.
-static uint32_t find(const struct weft__outside *o, struct weft_exit_set all, struct weft_exit_set left, uint32_t k) {
+static uint32_t find_exit(const struct weft__outside *o, struct weft_exit_set all, struct weft_exit_set left,
+                          uint32_t k) {
     const struct weft__outside_exit *wanted = &o->exit[all.first + k];
     for (uint32_t i = k < left.n ? k + 1 : left.n; i-- > 0 && all.n - left.n >= k - i;)
         if (o->exit[left.first + i].in == wanted->in && o->exit[left.first + i].port == wanted->port) return i;
@@ -40,10 +41,10 @@ bool weft__outside_exit(const struct weft__outside *o, weft_time_ps now, const s
     if (!set.n) return false;
     if (o->resilient && epoch) {
         struct weft_exit_set all = exits_of(o, from, 0, p->dst); // links that are down at the start are noticed later
-        if (all.n >= set.n) k = find(o, all, set, choose(o, p, seed, all.n));
+        if (all.n >= set.n) k = find_exit(o, all, set, choose_exit(o, p, seed, all.n));
         seed = ~seed; // with the same hash, everything from a lost exit would go to its neighbours
     }
-    *ret_exit = o->exit[set.first + (k == WEFT_NONE ? choose(o, p, seed, set.n) : k)];
+    *ret_exit = o->exit[set.first + (k == WEFT_NONE ? choose_exit(o, p, seed, set.n) : k)];
     return true;
 }
 
@@ -56,6 +57,6 @@ bool weft__outside_own_exit(const struct weft__outside *o, weft_time_ps now, con
         first++;
     while (first + own < set.n && exit[first + own].in == in)
         own++;
-    if (own) *ret_exit = exit[first + choose(o, p, o->hash_seed, own)];
+    if (own) *ret_exit = exit[first + choose_exit(o, p, o->hash_seed, own)];
     return own;
 }

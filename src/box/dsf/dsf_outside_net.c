@@ -195,8 +195,8 @@ static void make_fabric(struct weft__network *net, struct weft__dsf *dsf, const 
     uint32_t nodes = 0, *node = weft_arena_alloc(scratch, dsf->eligible->ins, sizeof *node);
     for (uint32_t in = 0; in < dsf->eligible->ins; in++)
         if (all_up->fabric_of_node[dsf->eligible->node_of_in[in]] == f) node[nodes++] = dsf->eligible->node_of_in[in];
-    enum weft_status status = weft_exit_timeline_new(net->topology, node, nodes, &s->control, states, story->event,
-                                                     story->events, false, s->run.seed + f, scratch, &x, NULL);
+    const struct weft_control_given given = {&s->control, story->event, story->events, s->run.seed + f, states};
+    enum weft_status status = weft_exit_timeline_new(net->topology, node, nodes, &given, false, scratch, &x, NULL);
     assert(!status); // weft__dsf_check_shared
     (void)status;
     const struct weft_route_ops *ops = route->model->ops;

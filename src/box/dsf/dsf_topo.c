@@ -56,7 +56,7 @@ static void print_fabrics(FILE *file, const struct weft_dsf_summary *s) {
     putc('\n', file);
 }
 
-static void describe(FILE *file, const struct weft_topology *t, const struct weft_topology_summary *network) {
+static void describe_dsf(FILE *file, const struct weft_topology *t, const struct weft_topology_summary *network) {
     const struct weft_dsf_summary *s = network->dsf;
     if (!s) return;
     struct weft_plan_dsf_conf base;
@@ -73,4 +73,4 @@ static void describe(FILE *file, const struct weft_topology *t, const struct wef
     print_fabrics(file, s);
 }
 
-const struct weft__box_view weft__dsf_view = {.describe = describe};
+const struct weft__box_view weft__dsf_view = {.describe = describe_dsf};

@@ -153,8 +153,8 @@ static __attribute__((cold, noinline)) void act_on_recorded(struct weft__node *n
     set_record(nic, NULL, NULL);
 }
 
-static inline void take(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
-                        const struct weft_packet *p) {
+static inline void take_packet(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                               const struct weft_packet *p) {
     if (__builtin_expect(p->side, 0))
         act_on_recorded(node, nic, w, *p);
     else
@@ -201,7 +201,7 @@ static void on_signal(struct weft__node *node, struct weft__nic *nic, struct wef
 
 void weft__nic_take(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                     const struct weft_packet *p) {
-    take(node, nic, w, p);
+    take_packet(node, nic, w, p);
 }
 
 static inline __attribute__((always_inline)) void any_packet(struct weft__node *node, struct weft__nic *nic,
@@ -217,7 +217,7 @@ static inline __attribute__((always_inline)) void any_packet(struct weft__node *
         weft__nic_receive_slowly(node, nic, w, p);
     } else {
         weft__port_freed(&nic->port, w, p->priority, p->bytes);
-        take(node, nic, w, p);
+        take_packet(node, nic, w, p);
     }
 }
 

@@ -7,7 +7,7 @@
 #include "box/nic/nic.h"
 #include "transport/program.h"
 
-static const char *refuse(const struct weft__nic *nic) {
+static const char *why_refused(const struct weft__nic *nic) {
     if (nic->planes) return "host.planes: a NIC of several ports";
     if (nic->pull) return "congestion control by credit of receivers";
     if (nic->end.rma) return "remote memory access";
@@ -59,7 +59,7 @@ static void mix_receiver(const struct weft__nic *nic, uint32_t qp, struct weft__
 }
 
 /// Mixes a timer of the NIC into a sum, because the order in the heap depends on history. False: it does not count.
-static bool counts(const struct weft__nic *nic, uint32_t key, bool *ret_looks) {
+static bool counts_timer(const struct weft__nic *nic, uint32_t key, bool *ret_looks) {
     *ret_looks = false;
     if (key < WEFT__KEY_QPS) return true;
     if (key < nic->key_read0) {
@@ -78,7 +78,7 @@ static void mix_timers(const struct weft__node *node, const struct weft__nic *ni
     for (uint32_t key = 0; key < node->timers.keys; key++) {
         weft_time_ps at = weft__timer_at(&node->timers, key);
         bool look;
-        if (at == WEFT_TIME_NEVER || !counts(nic, key, &look)) continue;
+        if (at == WEFT_TIME_NEVER || !counts_timer(nic, key, &look)) continue;
         uint64_t both[2] = {key, key}, fixed[2] = {key, key};
         weft__fingerprint_mix_into(both, at - s->now_ps);
         weft__fingerprint_mix_into(fixed, at);
@@ -108,7 +108,7 @@ void weft__nic_pass_looks(struct weft__network *net, uint32_t node, weft_time_ps
 
 const char *weft__nic_fingerprint(const struct weft__network *net, uint32_t node, struct weft__fingerprint *ret) {
     const struct weft__nic *nic = weft__network_state(net, node);
-    const char *refused = refuse(nic);
+    const char *refused = why_refused(nic);
     if (refused) return refused;
     weft__port_fingerprint(&nic->port, ret);
     bool takes_all = nic->room_bytes > INT64_MAX / 2; // it started with INT64_MAX

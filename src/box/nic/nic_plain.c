@@ -12,8 +12,8 @@
 
 /// A frame that the NIC has made leaves at once. Where it goes, for the caller to fill in as a whole, with the time
 /// that it arrives: a packet written elsewhere and copied then would be waited for.
-static inline struct weft_packet *put(struct weft__nic *nic, struct weft__worker *w, uint32_t priority, uint32_t bytes,
-                                      weft_time_ps *ret_time) {
+static inline struct weft_packet *put_frame(struct weft__nic *nic, struct weft__worker *w, uint32_t priority,
+                                            uint32_t bytes, weft_time_ps *ret_time) {
     struct weft__port *port = &nic->port;
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     weft__nic_count_sent(w, queue, bytes);
@@ -24,13 +24,13 @@ static inline struct weft_packet *put(struct weft__nic *nic, struct weft__worker
 
 // --- data comes ---------------------------------------------------------------------------------------------------
 
-static inline void acknowledge(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
-                               const struct weft_packet *data, const struct weft_qp_conf *qp, uint32_t psn) {
+static inline void acknowledge_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                                    const struct weft_packet *data, const struct weft_qp_conf *qp, uint32_t psn) {
     struct weft__port *port = &nic->port;
     uint32_t priority = weft__roce_rc_ack_priority(nic->conf->transport.conf, data->priority);
     bool pass = port->busy_until_ps <= w->now_ps && !port->hindrances && !weft__nic_backlog(nic);
     weft_time_ps time = 0; // of one that waits: unknown
-    struct weft_packet *p = pass ? put(nic, w, priority, nic->ack_bytes, &time)
+    struct weft_packet *p = pass ? put_frame(nic, w, priority, nic->ack_bytes, &time)
                                  : weft__fifo_add(&nic->backlog[priority].control, nic->end.pool);
     *p = (struct weft_packet){
         .time_ps = time,
@@ -65,7 +65,7 @@ static inline bool take_data(struct weft__node *node, struct weft__nic *nic, str
     r->nak_sent = false;
     if (!weft__roce_rc_owes_ack(r, nic->conf->transport.conf, p)) return true;
     r->unacked = 0;
-    acknowledge(node, nic, w, p, qp, p->psn + 1);
+    acknowledge_data(node, nic, w, p, qp, p->psn + 1);
     return true;
 }
 
@@ -103,7 +103,7 @@ static inline void send_data(struct weft__node *node, struct weft__nic *nic, str
     const struct weft__port *port = &nic->port;
     uint32_t bytes = weft__qp_frame_least(conf->mtu) + hosts->framing_bytes;
     weft_time_ps time;
-    struct weft_packet *p = put(nic, w, priority, bytes, &time);
+    struct weft_packet *p = put_frame(nic, w, priority, bytes, &time);
     *p = (struct weft_packet){
         .time_ps = time,
         .node = port->peer_node & (WEFT_PACKET_NODES - 1),
@@ -126,7 +126,7 @@ static inline void send_data(struct weft__node *node, struct weft__nic *nic, str
 }
 
 /// Where one priority alone has something to send.
-static inline bool serve(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+static inline bool serve_priority(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     uint32_t mask = weft__nic_backlog(nic);
     struct weft__port *port = &nic->port;
     if (!mask || mask & (mask - 1) || port->hindrances || port->busy_until_ps > w->now_ps) return false;
@@ -154,7 +154,7 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
 
 static inline weft_time_ps on_turn(struct weft__node *node, struct weft__worker *w, uint32_t key) {
     struct weft__nic *nic = node->state;
-    if (__builtin_expect(key != WEFT__ETHER_KEY_TX, 0) || !serve(node, nic, w)) return 0;
+    if (__builtin_expect(key != WEFT__ETHER_KEY_TX, 0) || !serve_priority(node, nic, w)) return 0;
     return nic->port.turn_ps = weft__nic_backlog(nic) ? nic->port.busy_until_ps : WEFT_TIME_NEVER;
 }
 

@@ -80,7 +80,7 @@ static struct weft__nic *first_free(const struct weft__nic_planes *p, uint32_t p
 }
 
 /// Like first_free, limited to the planes that the queue pair's transport wants, if one of them is up.
-static struct weft__nic *choose(const struct weft__nic *nic, uint32_t qp) {
+static struct weft__nic *choose_plane(const struct weft__nic *nic, uint32_t qp) {
     const struct weft__hosts *hosts = nic->end.hosts;
     const struct weft__nic_planes *p = nic->planes;
     uint32_t plane = p->sending[hosts->qp[qp].at_src], priority = hosts->qp[qp].priority, wanted = 0;
@@ -98,7 +98,7 @@ struct weft__nic *weft__nic_plane_next(struct weft__nic *nic, uint32_t qp) {
 }
 
 struct weft__nic *weft__nic_plane_of(const struct weft__nic *nic, uint32_t qp) {
-    if (nic->conf->planes == WEFT_PLANES_PACKET) return choose(nic, qp);
+    if (nic->conf->planes == WEFT_PLANES_PACKET) return choose_plane(nic, qp);
     return first_up(nic->planes, nic->planes->sending[nic->end.hosts->qp[qp].at_src]);
 }
 
@@ -125,7 +125,7 @@ struct weft__nic *weft__nic_plane_migrate(struct weft__nic *nic, uint32_t qp) {
 }
 
 /// Moves packets that wait at a port whose link is down to other ports.
-static void leave(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+static void leave_plane(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     struct weft__nic *to = weft__nic_plane_up(nic);
     if (to == nic) return;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
@@ -144,7 +144,7 @@ static void leave(struct weft__node *node, struct weft__nic *nic, struct weft__w
 
 void weft__nic_plane_changed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     if (nic->is_down)
-        leave(node, nic, w);
+        leave_plane(node, nic, w);
     else
         weft__nic_kick(node, nic, w);
 }

@@ -17,7 +17,7 @@ void weft__nic_pull_init(struct weft__nic *nic, uint32_t *keys, struct weft_aren
     nic->pull->conf = nic->cc->pull(nic->conf->cc.conf);
 }
 
-static void push(struct weft__nic_pull *pull, enum weft__nic_pull_why why, uint32_t at) {
+static void push_sender(struct weft__nic_pull *pull, enum weft__nic_pull_why why, uint32_t at) {
     struct weft__nic_pull_list *list = &pull->list[why];
     if (pull->of[at].waits[why]) return;
     pull->of[at].waits[why] = true;
@@ -39,7 +39,7 @@ void weft__nic_pull_wanted(struct weft__node *node, struct weft__nic *nic, struc
     struct weft__nic_pulled *of = &pull->of[nic->end.hosts->qp[qp].at_dst];
     if (target > of->target) of->target = target;
     if (of->target <= of->granted || of->waits[WEFT__NIC_PULL_ASKED]) return;
-    push(pull, WEFT__NIC_PULL_ASKED, nic->end.hosts->qp[qp].at_dst);
+    push_sender(pull, WEFT__NIC_PULL_ASKED, nic->end.hosts->qp[qp].at_dst);
     if (weft__timer_at(&node->timers, pull->key) != WEFT_TIME_NEVER) return;
     weft__timer_set(&node->timers, pull->key, pull->free_ps > w->now_ps ? pull->free_ps : w->now_ps);
 }
@@ -52,7 +52,7 @@ void weft__nic_pull_again(struct weft__node *node, struct weft__nic *nic, struct
 }
 
 /// The sender whose turn it is, among those that have more to send; WEFT_NONE: there is none.
-static uint32_t pop(const struct weft__nic *nic, enum weft__nic_pull_why why) {
+static uint32_t pop_sender(const struct weft__nic *nic, enum weft__nic_pull_why why) {
     struct weft__nic_pull *pull = nic->pull;
     for (uint32_t at; (at = pull->list[why].first) != WEFT_NONE;) {
         pull->list[why].first = pull->of[at].next[why];
@@ -73,17 +73,17 @@ static uint32_t grant_to(const struct weft__nic *nic, enum weft__nic_pull_why wh
     assert(why == WEFT__NIC_PULL_AHEAD || of->target > of->granted); // it was asked for
     of->granted += grant;
     if (of->target > of->granted)
-        push(pull, WEFT__NIC_PULL_ASKED, at);
+        push_sender(pull, WEFT__NIC_PULL_ASKED, at);
     else if ((double)(of->granted - of->target) * QUANTUM < ahead)
-        push(pull, WEFT__NIC_PULL_AHEAD, at);
+        push_sender(pull, WEFT__NIC_PULL_AHEAD, at);
     return grant;
 }
 
 void weft__nic_on_pull(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     struct weft__nic_pull *pull = nic->pull;
     enum weft__nic_pull_why why = WEFT__NIC_PULL_ASKED;
-    uint32_t at = pop(nic, why);
-    if (at == WEFT_NONE) at = pop(nic, why = WEFT__NIC_PULL_AHEAD);
+    uint32_t at = pop_sender(nic, why);
+    if (at == WEFT_NONE) at = pop_sender(nic, why = WEFT__NIC_PULL_AHEAD);
     if (at == WEFT_NONE) return;
     uint32_t qp = nic->receive_qp[at], grant = grant_to(nic, why, at);
     struct weft_transport_reply reply = {.psn = pull->of[at].granted, .kind = WEFT_PACKET_ACK, .credit = true};

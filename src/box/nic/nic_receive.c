@@ -48,12 +48,12 @@ static inline uint32_t payload_of(const struct weft__nic *nic, const struct weft
     return p->flags & WEFT_PACKET_LAST ? weft__message_last_payload(&nic->end, p) : conf->mtu;
 }
 
-static inline void deliver(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
+static inline void deliver_payload(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
     weft__nic_count_payload(w, &nic->end.hosts->receiver[p->qp], p, payload_of(nic, p));
 }
 
-static void notify(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
-                   const struct weft_transport_reply *cnp) {
+static void notify_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                          const struct weft_transport_reply *cnp) {
     weft__count(w, WEFT__COUNT_CNPS, 1);
     if (__builtin_expect(nic->trace != NULL, 0)) {
         struct weft_event *event = weft__nic_trace_qp(nic, w->now_ps, WEFT_EVENT_CNP_SENT, qp);
@@ -71,15 +71,15 @@ static void act_on_verdict(struct weft__nic *nic, struct weft__worker *w, const 
         outcome->out_of_order_placed += delivered;
     }
     if (delivered)
-        deliver(nic, w, p);
+        deliver_payload(nic, w, p);
     else
         weft__nic_discard(nic, w, p,
                           receipt->verdict == WEFT_TRANSPORT_REFUSED ? WEFT_DROP_OUT_OF_ORDER : WEFT_DROP_DUPLICATE);
 }
 
 /// Sends the transport's answer, and sets the timer that it asked for.
-static void reply(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
-                  const struct weft_transport_receipt *receipt) {
+static void send_reply(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                       const struct weft_transport_receipt *receipt) {
     if (receipt->reply.kind) weft__nic_send_control(node, nic, w, qp, &receipt->reply);
     if (receipt->timer_ps)
         weft__timer_set(&node->timers, weft__key_read(nic, nic->end.hosts->qp[qp].at_dst), receipt->timer_ps);
@@ -94,12 +94,12 @@ void weft__nic_on_data(struct weft__node *node, struct weft__nic *nic, struct we
     struct weft_transport_receipt receipt = {.messages = 0};
     uint32_t before = r->expected;
     nic->transport->on_data(r, &fact, p, &receipt);
-    if (receipt.notify.kind) notify(node, nic, w, p->qp, &receipt.notify);
+    if (receipt.notify.kind) notify_sender(node, nic, w, p->qp, &receipt.notify);
     act_on_verdict(nic, w, p, &receipt);
     if (r->expected == fact.qp->packets && r->expected != before) finish_receiver(node, nic, w, p->qp, p->psn);
     for (; receipt.messages; receipt.messages--)
         weft__message_arrived(node, &nic->end, w, p->qp);
-    reply(node, nic, w, p->qp, &receipt);
+    send_reply(node, nic, w, p->qp, &receipt);
 }
 
 /// A switch has trimmed a data packet to its header.
@@ -114,7 +114,7 @@ void weft__nic_on_trimmed(struct weft__node *node, struct weft__nic *nic, struct
     struct weft_transport_receipt receipt = {.messages = 0};
     nic->transport->on_trimmed(&nic->end.hosts->receiver[p->qp], &fact, p, &receipt);
     if (nic->pull && receipt.reply.kind == WEFT_PACKET_NAK) weft__nic_pull_again(node, nic, w, p->qp, p->psn);
-    reply(node, nic, w, p->qp, &receipt);
+    send_reply(node, nic, w, p->qp, &receipt);
 }
 
 /// The sender asks for an acknowledgement.
@@ -143,7 +143,7 @@ void weft__nic_on_receiver_timer(struct weft__node *node, struct weft__nic *nic,
     struct weft_transport_fact fact = fact_of(nic, w->now_ps, qp);
     struct weft_transport_receipt receipt = {.messages = 0};
     nic->transport->on_receiver_timer(r, &fact, &receipt);
-    reply(node, nic, w, qp, &receipt);
+    send_reply(node, nic, w, qp, &receipt);
 }
 
 // --- the endpoint -------------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ void weft__nic_unready(struct weft__nic *nic, uint32_t qp) {
 }
 
 /// Notes what a followed sender waits for from now on.
-static void follow(const struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
+static void follow_sender(const struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
     const struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     struct weft__follow *f = nic->port.follow;
     if (!weft__follow_has_qp(f, qp) || !s->started || s->done) return;
@@ -89,7 +89,7 @@ static inline __attribute__((always_inline)) void place(struct weft__node *node,
                                                         weft_time_ps free_ps) {
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
-    if (__builtin_expect(nic->port.follow != NULL, 0)) follow(nic, qp, free_ps);
+    if (__builtin_expect(nic->port.follow != NULL, 0)) follow_sender(nic, qp, free_ps);
     if (s->ready || !s->started || !weft__nic_may_send(conf, s)) return;
     nic = weft__nic_of_sender(nic, qp);
     weft_time_ps at = s->next_send_ps;

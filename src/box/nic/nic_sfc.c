@@ -19,7 +19,7 @@ static bool has_more(const struct weft__nic *nic, uint32_t qp) {
     return s->started && !s->done && s->next < nic->end.hosts->qp[qp].packets;
 }
 
-static void hold(const struct weft__nic *nic, uint32_t qp, weft_time_ps now, weft_time_ps until) {
+static void hold_qp(const struct weft__nic *nic, uint32_t qp, weft_time_ps now, weft_time_ps until) {
     struct weft__qp_hold *h = &nic->end.hosts->hold[qp];
     if (h->until_ps <= now) {
         count_pause(nic, qp, now);
@@ -39,14 +39,14 @@ void weft__nic_on_sfcm(struct weft__nic *nic, struct weft__worker *w, const stru
     if (!nic->conf->sfc) return;
     if (until > nic->hold_until_ps) nic->hold_until_ps = until;
     if (nic->conf->sfc_scope == WEFT_SFC_FLOW) {
-        hold(nic, p->qp, w->now_ps, until);
+        hold_qp(nic, p->qp, w->now_ps, until);
         return;
     }
     for (uint32_t k = 0; k < nic->sends; k++) { // including those that start later
         const struct weft_qp_conf *qp = &nic->end.hosts->qp[nic->send_qp[k]];
         bool same_priority = qp->priority == blamed->priority, same_host = qp->dst == blamed->dst;
         if (nic->conf->sfc_scope == WEFT_SFC_PRIORITY ? same_priority : same_host)
-            hold(nic, nic->send_qp[k], w->now_ps, until);
+            hold_qp(nic, nic->send_qp[k], w->now_ps, until);
     }
 }
 

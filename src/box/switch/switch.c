@@ -63,11 +63,11 @@ static inline uint8_t ready_at(const struct weft__switch *sw, uint32_t out) {
 }
 
 /// Arms the port's timer for the next time at which it could send a waiting packet.
-static inline void arm(struct weft__node *node, struct weft__switch *sw, weft_time_ps now, uint32_t out) {
+static inline void arm_port(struct weft__node *node, struct weft__switch *sw, weft_time_ps now, uint32_t out) {
     weft__ether_arm(&sw->port[out], node, now, out, ready_at(sw, out));
 }
 
-static inline uint8_t sendable(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint8_t ready) {
+static inline uint8_t sendable_of(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint8_t ready) {
     return weft__ether_sendable(&sw->conf->pfc, &sw->port[out], now, ready);
 }
 
@@ -96,8 +96,8 @@ static __attribute__((noinline)) bool judge_leaving(struct weft__node *node, str
 }
 
 /// False: the AQM has dropped the packet instead.
-static inline bool transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                            struct weft_packet *p, uint32_t out) {
+static inline bool transmit_packet(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                                   struct weft_packet *p, uint32_t out) {
     struct weft__port *port = &sw->port[out];
     if (__builtin_expect(sw->aqm_leaving, 0) && !judge_leaving(node, sw, w, p, out)) return false;
     weft__port_send(port, w, p);
@@ -108,16 +108,16 @@ static inline bool transmit(struct weft__node *node, struct weft__switch *sw, st
 }
 
 /// A free port of an output-queued switch sends the next packet.
-static void serve(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
+static void serve_port(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
     struct weft__port *port = &sw->port[out];
     struct weft_packet p;
     do {
         uint8_t ready = port->ready;
         if (!ready) return;
-        uint8_t mask = sendable(sw, w->now_ps, out, ready);
+        uint8_t mask = sendable_of(sw, w->now_ps, out, ready);
         if (!mask) return;
         weft__port_pop(port, sw->pool, pick_priority(sw, out, mask), &p);
-    } while (!transmit(node, sw, w, &p, out) && port->busy_until_ps <= w->now_ps);
+    } while (!transmit_packet(node, sw, w, &p, out) && port->busy_until_ps <= w->now_ps);
 }
 
 static inline enum weft_aqm_verdict verdict_at(struct weft__switch *sw, weft_time_ps now, const struct weft_packet *p,
@@ -135,9 +135,9 @@ void weft__switch_kick(struct weft__node *node, struct weft__switch *sw, struct 
         else if (sw->arbitrated)
             sw->arbitrate = true;
         else
-            serve(node, sw, w, out);
+            serve_port(node, sw, w, out);
     }
-    if (!sw->arbitrated || port->busy_until_ps > w->now_ps) arm(node, sw, w->now_ps, out);
+    if (!sw->arbitrated || port->busy_until_ps > w->now_ps) arm_port(node, sw, w->now_ps, out);
 }
 
 /// A packet waits for `out`.
@@ -163,8 +163,8 @@ static void take_first(struct weft__switch *sw, uint32_t out, uint32_t priority,
 }
 
 /// Discards the packets that wait for `out` at these priorities; of an input queue, those at its head.
-static void purge(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out,
-                  uint8_t mask) {
+static void purge_port(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out,
+                       uint8_t mask) {
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         if (!(mask >> p & 1)) continue;
         while (ready_at(sw, out) >> p & 1) {
@@ -246,19 +246,19 @@ static uint8_t find_able(const struct weft__switch *sw, uint32_t out, uint8_t ma
 }
 
 /// What output `out` requests: a priority, chosen by the scheduler among those of free inputs, and those inputs.
-static bool request(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
+static bool request_inputs(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
     struct weft__port *port = &sw->port[out];
     if (port->busy_until_ps >
         w->now_ps) { // an input queue's new head may be for an output that has started another frame
-        arm(node, sw, w->now_ps, out);
+        arm_port(node, sw, w->now_ps, out);
         if (port->turn_ps == port->busy_until_ps) weft__bits_set(sw->asleep, out);
         return false;
     }
     if (port->storm && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP)
-        purge(node, sw, w, out, port->storm); // likewise
-    uint8_t mask = sendable(sw, w->now_ps, out, sw->queueing->ready(sw->queueing_state, out));
+        purge_port(node, sw, w, out, port->storm); // likewise
+    uint8_t mask = sendable_of(sw, w->now_ps, out, sw->queueing->ready(sw->queueing_state, out));
     if (!mask) {
-        arm(node, sw, w->now_ps, out);
+        arm_port(node, sw, w->now_ps, out);
         return false;
     }
     uint8_t able = find_able(sw, out, mask);
@@ -291,7 +291,8 @@ static void arm_inputs(struct weft__node *node, struct weft__switch *sw, weft_ti
             arm_input(node, sw, now, k * 64 + (uint32_t)__builtin_ctzll(bits));
 }
 
-static void cross(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in, uint32_t out) {
+static void cross_fabric(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in,
+                         uint32_t out) {
     struct weft_packet p;
     if (__builtin_expect(sw->passed != NULL, 0)) pass_over(sw, in, out);
     sw->queueing->pop(sw->queueing_state, in, out, sw->chosen[out], &p);
@@ -299,14 +300,14 @@ static void cross(struct weft__node *node, struct weft__switch *sw, struct weft_
     sw->queued[in]--;
     weft_time_ps time = weft__port_time(&sw->port[in], p.bytes + WEFT_WIRE_OVERHEAD);
     if (sw->conf->fabric_speedup > 1) time = (weft_time_ps)((double)time / sw->conf->fabric_speedup);
-    if (!transmit(node, sw, w, &p, out)) {
+    if (!transmit_packet(node, sw, w, &p, out)) {
         sw->arbitrate = true; // the input and the output are still free
         return;
     }
     weft__bits_set(sw->busy_inputs, in);
     sw->input_until_ps[in] = w->now_ps + time;
     if (sw->queued[in]) arm_input(node, sw, w->now_ps, in);
-    arm(node, sw, w->now_ps, out);
+    arm_port(node, sw, w->now_ps, out);
 }
 
 /// Collects the outputs that have something to request in sw->requesting; returns how many.
@@ -319,7 +320,7 @@ static uint32_t collect_requests(struct weft__node *node, struct weft__switch *s
             uint32_t out = k * 64 + (uint32_t)__builtin_ctzll(bits);
             if (!sw->port[out].waiting) { // neither at the head of a queue nor behind one
                 weft__bits_clear(sw->waiting, out);
-            } else if (request(node, sw, w, out)) {
+            } else if (request_inputs(node, sw, w, out)) {
                 weft__bits_set(sw->requesting, out);
                 n++;
             }
@@ -336,7 +337,7 @@ static uint32_t cross_matched(struct weft__node *node, struct weft__switch *sw, 
             uint32_t out = k * 64 + (uint32_t)__builtin_ctzll(bits);
             if (sw->match[out] == WEFT_ARBITER_NONE) continue;
             if (sw->port[out].busy_until_ps <= w->now_ps) {
-                cross(node, sw, w, sw->match[out], out);
+                cross_fabric(node, sw, w, sw->match[out], out);
                 crossed++;
             } else { // room freed by another crossing has just sent a pause frame there
                 sw->arbitrate = true;
@@ -345,7 +346,7 @@ static uint32_t cross_matched(struct weft__node *node, struct weft__switch *sw, 
     return crossed;
 }
 
-static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
+static void arbitrate_ports(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
     uint32_t asked = collect_requests(node, sw, w);
     if (__builtin_expect(sw->passed != NULL, 0)) give_way(sw);
     if (asked) {
@@ -361,7 +362,7 @@ static inline bool on_settled(struct weft__node *node, struct weft__worker *w) {
     struct weft__switch *sw = node->state;
     if (__builtin_expect(!sw->arbitrate, 1)) return false;
     sw->arbitrate = false;
-    arbitrate(node, sw, w);
+    arbitrate_ports(node, sw, w);
     return true;
 }
 
@@ -396,7 +397,7 @@ const uint16_t *weft__switch_look_at(struct weft__switch *sw, const struct weft_
 }
 
 /// Routes by the packet alone.
-static inline uint32_t route(struct weft__switch *sw, const struct weft_packet *p) {
+static inline uint32_t route_packet(struct weft__switch *sw, const struct weft_packet *p) {
     const uint16_t *port;
     uint32_t n = weft__switch_candidates(sw, p, &port);
     if (n < 2) return n ? *port : WEFT_NONE;
@@ -469,8 +470,8 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
 }
 
 /// The packet waits for `out`, at its input or there.
-static inline void enqueue(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                           const struct weft_packet *p, uint32_t out) {
+static inline void enqueue_packet(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                                  const struct weft_packet *p, uint32_t out) {
     if (!sw->arbitrated) {
         weft__port_push(&sw->port[out], sw->pool, p->priority, p);
         return;
@@ -481,20 +482,20 @@ static inline void enqueue(struct weft__node *node, struct weft__switch *sw, str
     weft__bits_set(sw->waiting, out);
 }
 
-static inline void forward(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                           struct weft_packet *p, uint32_t out, enum weft_aqm_verdict verdict) {
+static inline void forward_packet(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                                  struct weft_packet *p, uint32_t out, enum weft_aqm_verdict verdict) {
     bool xoff;
     if (!enter_buffer(sw, w, p, out, verdict, &xoff)) return;
     struct weft__port *port = &sw->port[out];
     bool free = port->busy_until_ps <= w->now_ps;
     if (!sw->arbitrated && free && !port->pending && !port->ready &&
-        sendable(sw, w->now_ps, out, (uint8_t)(1u << p->priority))) {
+        sendable_of(sw, w->now_ps, out, (uint8_t)(1u << p->priority))) {
         pick_priority(sw, out, (uint8_t)(1u << p->priority));
-        transmit(node, sw, w, p, out); // it never waited, so it pauses no neighbour
+        transmit_packet(node, sw, w, p, out); // it never waited, so it pauses no neighbour
         return;
     }
     if (__builtin_expect(xoff, 0)) weft__ether_want_pause(&sw->ether, node, w, p->port, p->priority, out, true);
-    enqueue(node, sw, w, p, out);
+    enqueue_packet(node, sw, w, p, out);
     if (__builtin_expect(weft__port_queue_of(port, p->priority)->bytes > sw->sfc_watch_bytes, 0))
         weft__switch_judge_source(node, sw, w, p, out);
     await_turn(node, sw, w, out);
@@ -503,7 +504,7 @@ static inline void forward(struct weft__node *node, struct weft__switch *sw, str
 /// Frames of the rare kind: a call rather than a copy of the code.
 void weft__switch_forward(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                           struct weft_packet *p, uint32_t out, enum weft_aqm_verdict verdict) {
-    forward(node, sw, w, p, out, verdict);
+    forward_packet(node, sw, w, p, out, verdict);
 }
 
 static void on_local(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
@@ -529,12 +530,12 @@ static void pass_message(struct weft__node *node, struct weft__switch *sw, struc
 
 void weft__switch_emit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                        struct weft_packet *packet) {
-    pass_message(node, sw, w, packet, sw->route_state ? WEFT_NONE : route(sw, packet));
+    pass_message(node, sw, w, packet, sw->route_state ? WEFT_NONE : route_packet(sw, packet));
 }
 
 /// A cut-through switch got a frame for an output faster than its input: it needs the complete frame first.
-static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p,
-                  uint32_t out) {
+static bool defer_packet(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                         const struct weft_packet *p, uint32_t out) {
     const struct weft__port *from = &sw->port[p->port];
     if (p->bytes <= WEFT__HEADER || !weft__speed_is_faster(sw->port[out].speed, from->speed)) return false;
     sw->deferred[p->port] = *p;
@@ -563,7 +564,7 @@ static void switch_fetch(const struct weft__node *node, const struct weft__arriv
 static inline uint32_t prepare_packet(struct weft__switch *sw, struct weft_packet *p) {
     if (weft_packet_is_local(p)) return WEFT_NONE;
     weft_packet_enter(p, weft_switch_priority(sw->conf, p));
-    uint32_t out = route(sw, p);
+    uint32_t out = route_packet(sw, p);
     if (out == WEFT_NONE) return out;
     __builtin_prefetch(&sw->port[out]);
     __builtin_prefetch(weft__ether_queue(&sw->ether, out, p->priority));
@@ -606,7 +607,7 @@ static __attribute__((cold, noinline)) void on_unrouted(struct weft__node *node,
     uint32_t out = route_now(sw, w->now_ps, packet);
     if (out == WEFT_NONE)
         weft__switch_drop(sw, w, packet, packet->port, WEFT_NONE, WEFT_DROP_NO_ROUTE);
-    else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
+    else if (!sw->has_cut_through || !defer_packet(node, sw, w, packet, out))
         weft__switch_forward(node, sw, w, packet, out, verdict_at(sw, w->now_ps, packet, out));
 }
 
@@ -624,8 +625,8 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
     uint32_t out = (uint32_t)word;
     if (__builtin_expect(packet->kind >= WEFT_PACKET_SFCM || out == WEFT_NONE, 0))
         weft__switch_take_rare(node, sw, w, packet, out);
-    else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
-        forward(node, sw, w, packet, out, verdict_at(sw, w->now_ps, packet, out));
+    else if (!sw->has_cut_through || !defer_packet(node, sw, w, packet, out))
+        forward_packet(node, sw, w, packet, out, verdict_at(sw, w->now_ps, packet, out));
 }
 
 // --- timers -------------------------------------------------------------------------------------------------------
@@ -687,7 +688,7 @@ static uint8_t ether_ready(const struct weft__node *node, uint32_t k) {
 }
 
 static void ether_purge(struct weft__node *node, struct weft__worker *w, uint32_t k, uint8_t priorities) {
-    purge(node, node->state, w, k, priorities);
+    purge_port(node, node->state, w, k, priorities);
 }
 
 static void ether_kick(struct weft__node *node, struct weft__worker *w, uint32_t k) {

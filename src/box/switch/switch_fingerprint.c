@@ -4,7 +4,7 @@
 #include "box/box.h"
 #include "box/switch/switch.h"
 
-static const char *refuse(const struct weft__switch *sw) {
+static const char *why_refused(const struct weft__switch *sw) {
     if (sw->arbitrated) return "switches with queues at inputs";
     if (sw->sfc_watch_bytes != UINT64_MAX) return "source flow control";
     if (sw->te) return "traffic engineering";
@@ -39,7 +39,7 @@ const char *weft__switch_fingerprint(const struct weft__network *net, uint32_t n
     const struct weft__switch *sw = weft__network_state(net, node);
     const struct weft__timers *timers = &net->engine.node[node].timers;
     const char *refused = mix_models(sw, ret, net->outcome->arena);
-    if (!refused) refused = refuse(sw);
+    if (!refused) refused = why_refused(sw);
     if (refused) return refused;
     for (uint32_t k = 0; k < sw->ports; k++)
         weft__port_fingerprint(&sw->port[k], ret);

@@ -16,16 +16,17 @@ static inline uint32_t number_of(const struct weft__switch *sw, const struct wef
 }
 
 /// A group has shrunk because a packet leaves by the port `out`.
-static inline void review(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in,
-                          const struct weft_buffer_group *group, uint32_t priority, const struct weft__port *out) {
+static inline void review_group(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in,
+                                const struct weft_buffer_group *group, uint32_t priority,
+                                const struct weft__port *out) {
     if (__builtin_expect(sw->ether.xoffs[priority], 0) && group->level <= sw->fixed.xon_bytes)
         weft__ether_want_pause(&sw->ether, node, w, in, priority, number_of(sw, out), false);
 }
 
 /// If the output is free and nothing blocks it, a frame that fits into the buffer is sent at once: it is counted in and
 /// out, so that only maxima show it. False: it is not sent, and nothing has changed.
-static inline bool pass(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                        const struct weft_packet *p, struct weft__port *port, uint32_t priority) {
+static inline bool pass_packet(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                               const struct weft_packet *p, struct weft__port *port, uint32_t priority) {
     if (port->hindrances || port->busy_until_ps > w->now_ps) return false;
     uint32_t in = p->port, bytes = p->bytes;
     struct weft_buffer_group *group = group_of(sw, in, priority);
@@ -36,7 +37,7 @@ static inline bool pass(struct weft__node *node, struct weft__switch *sw, struct
     weft__port_count_depth(queue, bytes);
     weft__port_count_sent(queue, bytes);
     weft__port_transmit_plain(port, w, p);
-    review(node, sw, w, in, group, priority, port);
+    review_group(node, sw, w, in, group, priority, port);
     return true;
 }
 
@@ -54,7 +55,7 @@ static inline void send_head(struct weft__node *node, struct weft__switch *sw, s
     if (!queue->fifo.n) port->ready &= (uint8_t) ~(1u << priority);
     struct weft_buffer_group *group = group_of(sw, in, priority);
     group->level -= bytes;
-    review(node, sw, w, in, group, priority, port);
+    review_group(node, sw, w, in, group, priority, port);
 }
 
 /// The port may send, and does: its next frame is in order. False: it is not as simple, and nothing has changed.
@@ -79,8 +80,8 @@ static __attribute__((noinline)) void serve_as_well(struct weft__node *node, str
 }
 
 /// Something blocks the frame.
-static inline void wait(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
-                        struct weft__port *port, uint32_t priority) {
+static inline void wait_packet(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                               struct weft_packet *p, struct weft__port *port, uint32_t priority) {
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     enum weft_aqm_verdict verdict = weft__switch_verdict(sw, w->now_ps, p, port, queue);
     struct weft_buffer_group *group = group_of(sw, p->port, priority);
@@ -141,7 +142,7 @@ static void plain_fetch(const struct weft__node *node, const struct weft__arriva
 }
 
 /// `lasting`: the routes in force are those of the packet's time.
-static inline uint32_t route(struct weft__switch *sw, const struct weft_packet *p, bool lasting) {
+static inline uint32_t route_packet(struct weft__switch *sw, const struct weft_packet *p, bool lasting) {
     const uint16_t *port;
     uint32_t n = lasting ? weft__switch_candidates_now(sw, p, &port) : weft__switch_candidates(sw, p, &port);
     if (n < 2) return n ? *port : WEFT_NONE;
@@ -158,7 +159,7 @@ _Static_assert((UINT16_MAX + UINT64_C(1)) * sizeof(struct weft__port) <= UINT64_
 static __attribute__((cold, noinline)) uint64_t prepare_rare(struct weft__switch *sw, struct weft_packet *p) {
     if (weft_packet_is_local(p)) return RARE | WEFT_NONE;
     weft_packet_enter(p, weft_switch_priority(sw->conf, p));
-    return RARE | route(sw, p, false);
+    return RARE | route_packet(sw, p, false);
 }
 
 /// Determines the priority and the next hop, and prefetches its port and queue. (Writing to the packet now avoids a
@@ -171,7 +172,7 @@ static inline __attribute__((always_inline)) uint64_t prepare_packet(struct weft
         p->priority = priority & 7u;
     else
         weft_packet_enter(p, priority);
-    uint32_t out = route(sw, p, usual);
+    uint32_t out = route_packet(sw, p, usual);
     if (__builtin_expect(out == WEFT_NONE, 0)) return RARE | out;
     const struct weft__port *port = &sw->port[out];
     if (!usual || priority != sw->fetched_priority) {
@@ -201,7 +202,7 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
     }
     uint32_t priority = (uint32_t)(word >> PRIORITY_BIT);
     struct weft__port *port = (struct weft__port *)(void *)((char *)sw->port + (uint32_t)word);
-    if (!pass(node, sw, w, packet, port, priority)) wait(node, sw, w, packet, port, priority);
+    if (!pass_packet(node, sw, w, packet, port, priority)) wait_packet(node, sw, w, packet, port, priority);
 }
 
 static inline weft_time_ps on_turn(struct weft__node *node, struct weft__worker *w, uint32_t key) {

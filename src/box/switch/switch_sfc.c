@@ -18,7 +18,7 @@ static weft_rate_bps rate_of(const struct weft__port *port) {
 }
 
 /// The number of inputs that have packets for an output and share its rate; 1 if packets do not wait at inputs.
-static uint32_t contenders(struct weft__switch *sw, uint32_t out, uint32_t priority) {
+static uint32_t count_contenders(struct weft__switch *sw, uint32_t out, uint32_t priority) {
     uint32_t n = 0;
     if (!sw->arbitrated) return 1;
     const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, priority);
@@ -28,10 +28,10 @@ static uint32_t contenders(struct weft__switch *sw, uint32_t out, uint32_t prior
 }
 
 /// Details that only some models need.
-static void describe(struct weft__switch *sw, const struct weft__sfc_packet *packet, uint32_t out,
-                     struct weft_sfc_fact *fact) {
+static void describe_fact(struct weft__switch *sw, const struct weft__sfc_packet *packet, uint32_t out,
+                          struct weft_sfc_fact *fact) {
     fact->output_rate_bps = rate_of(&sw->port[out]);
-    fact->drain_rate_bps = fact->output_rate_bps / contenders(sw, out, packet->priority);
+    fact->drain_rate_bps = fact->output_rate_bps / count_contenders(sw, out, packet->priority);
     weft__sfc_count(&sw->sfc, packet, fact);
     fact->input_rate_bps = packet->in_rate_bps;
     fact->room_bytes = sw->buffer->room(sw->buffer_state, sw->conf->buffer.conf, packet->in, out, packet->priority);
@@ -74,7 +74,7 @@ void weft__switch_judge_source(struct weft__node *node, struct weft__switch *sw,
     if (sw->queueing->depth) depth = sw->queueing->depth(sw->queueing_state, p->port, out, p->priority, &packet.queue);
     fact.queue_bytes = depth - p->bytes;
     if (fact.queue_bytes <= sw->sfc.watch_bytes) return;
-    if (sw->sfc.memory_ps) describe(sw, &packet, out, &fact);
+    if (sw->sfc.memory_ps) describe_fact(sw, &packet, out, &fact);
     struct weft_sfc_act act = weft__sfc_judge(&sw->sfc, &fact);
     if (!act.signal) return;
     struct weft_counters *counters = weft__port_counters(&sw->port[out], p->priority);

@@ -72,7 +72,7 @@ static void sum_shares(struct shares *s) {
 }
 
 /// The congestion of an egress queue: the ongoing one, or a new one with the queue pairs that fill it.
-static uint32_t congestion(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint32_t priority) {
+static uint32_t congestion_of(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint32_t priority) {
     struct weft__trace *t = sw->trace;
     struct weft__trace_queue *q = weft__trace_queue(t, out, priority);
     if (q->congested) return q->congested;
@@ -99,11 +99,12 @@ static uint32_t congestion(struct weft__switch *sw, weft_time_ps now, uint32_t o
 }
 
 /// Why packets wait for an egress queue, the oldest of them since `since`.
-static uint32_t blame(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint32_t priority, weft_time_ps since) {
+static uint32_t blame_of(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint32_t priority,
+                         weft_time_ps since) {
     const struct weft__port *port = &sw->port[out];
     bool paused = port->paused >> priority & 1 && weft__port_pause_of(port, priority)->until_ps > now;
     uint32_t pause = weft__trace_pause_since(sw->trace, out, priority, paused, since);
-    return pause ? pause : congestion(sw, now, out, priority);
+    return pause ? pause : congestion_of(sw, now, out, priority);
 }
 
 void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_t port, uint32_t priority, uint32_t out,
@@ -126,7 +127,7 @@ void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_
     uint32_t most = out; // the packet itself is not in the queue yet
     for (uint32_t i = 0; i < sw->ports; i++)
         if (look.bytes[i] > look.bytes[most]) most = i;
-    uint32_t cause = blame(sw, now, most, priority, look.oldest_ps[most]);
+    uint32_t cause = blame_of(sw, now, most, priority, look.oldest_ps[most]);
     weft_memory_free(WEFT_MEMORY_SERIES, look.bytes, sw->ports * sizeof *look.bytes);
     weft_memory_free(WEFT_MEMORY_SERIES, look.oldest_ps, sw->ports * sizeof *look.oldest_ps);
     weft__trace_xoff(sw->trace, now, port, priority, level, most, cause);
@@ -139,7 +140,7 @@ void weft__switch_trace_drop(struct weft__switch *sw, weft_time_ps now, const st
         const struct weft__trace_queue *q = weft__trace_queue(sw->trace, out, p->priority);
         if (q->level) cause = q->exceeded[q->level - 1];
     } else if (reason == WEFT_DROP_HEADROOM || reason == WEFT_DROP_BUFFER_FULL) {
-        cause = blame(sw, now, out, p->priority, now);
+        cause = blame_of(sw, now, out, p->priority, now);
     } else if (reason == WEFT_DROP_PFC_WATCHDOG) {
         cause = weft__trace_queue(sw->trace, out, p->priority)->paused;
     }

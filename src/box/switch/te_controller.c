@@ -37,7 +37,7 @@ static uint64_t intervals_of(const struct weft_route_schedule *s, weft_time_ps t
     return (time + s->interval_ps - 1) / s->interval_ps;
 }
 
-static void *make(struct weft__network *net) {
+static void *make_te(struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     if (!ops_of(net, 0)->program) return NULL; // all or none have it: weft_simulation_check
     struct weft__te *te = weft_arena_alloc(net->arena_switch, 1, sizeof *te);
@@ -57,7 +57,7 @@ static void *make(struct weft__network *net) {
     return te;
 }
 
-static weft_time_ps lookahead(const void *state) {
+static weft_time_ps te_lookahead(const void *state) {
     const struct weft_route_schedule *s = &((const struct weft__te *)state)->schedule;
     return s->collector_ps < s->programming_ps ? s->collector_ps : s->programming_ps;
 }
@@ -255,7 +255,7 @@ static void note_round(struct weft__te *te, weft_time_ps until, weft_time_ps now
 }
 
 /// Computes a plan for the current demands.
-static void compute(struct weft__te *te, uint64_t round, weft_time_ps now) {
+static void compute_plan(struct weft__te *te, uint64_t round, weft_time_ps now) {
     assert(te->kept);
     struct weft_arena **arena = &te->arena[round % te->kept];
     if (*arena) weft_arena_free(*arena);
@@ -286,7 +286,7 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     struct weft__te *te = node->state;
     weft_time_ps until = w->now_ps - te->schedule.collector_ps, in_force = w->now_ps + te->schedule.programming_ps;
     uint64_t round = weft__te_round(&te->schedule, until);
-    compute(te, round, w->now_ps);
+    compute_plan(te, round, w->now_ps);
     program_switches(te, w, round, in_force);
     note_round(te, until, w->now_ps, in_force);
     weft__timer_set(&node->timers, key, w->now_ps + te->schedule.interval_ps);
@@ -313,7 +313,7 @@ static void start_node(struct weft__te *te) {
 }
 
 /// Over ranks, each computes the first plan itself if demands are known.
-static void start(struct weft__network *net, uint32_t node) {
+static void start_te(struct weft__network *net, uint32_t node) {
     struct weft__te *te = net->shared[WEFT_BOX_ETHERNET_SWITCH];
     const struct weft_topology *t = net->topology;
     te->node = node;
@@ -324,14 +324,14 @@ static void start(struct weft__network *net, uint32_t node) {
     if (weft__network_is_own(net, node)) start_node(te);
     if (!te->schedule.known) return;
     find_known(te);
-    compute(te, 0, 0);
+    compute_plan(te, 0, 0);
     for (uint32_t sw = 0; sw < t->switches; sw++)
         if (weft__network_is_own(net, t->switch_node[sw]))
             weft__switch_te_install(switch_of(te, sw), &te->agent[sw].orders[0]);
     note_round(te, 0, 0, 0);
 }
 
-static void collect(struct weft__network *net) {
+static void collect_te(struct weft__network *net) {
     const struct weft__te *te = net->shared[WEFT_BOX_ETHERNET_SWITCH];
     struct weft_outcome *o = net->outcome;
     struct weft_te_outcome *out = weft_arena_alloc(o->arena, 1, sizeof *out);
@@ -349,7 +349,7 @@ static void collect(struct weft__network *net) {
     o->te = out;
 }
 
-static void release(void *state) {
+static void release_te(void *state) {
     struct weft__te *te = state;
     for (uint32_t k = 0; k < te->kept; k++)
         if (te->arena[k]) weft_arena_free(te->arena[k]);
@@ -374,7 +374,7 @@ static struct weft__te_orders *orders_of(const struct weft__te *te, const struct
     return &te->agent[te->net->topology->node[p->node].index].orders[p->psn % te->kept];
 }
 
-static uint32_t give(struct weft__network *net, const struct weft_packet *p, const unsigned char **ret) {
+static uint32_t give_te(struct weft__network *net, const struct weft_packet *p, const unsigned char **ret) {
     const struct weft__te *te = net->shared[WEFT_BOX_ETHERNET_SWITCH];
     if (p->node == te->node) {
         const struct weft__te_report *report = report_of(te, p);
@@ -406,7 +406,7 @@ static void take_orders(struct weft__te_orders *orders, const unsigned char *byt
     orders->entry = own;
 }
 
-static void take(struct weft__network *net, const struct weft_packet *p, const unsigned char *bytes, uint32_t n) {
+static void take_te(struct weft__network *net, const struct weft_packet *p, const unsigned char *bytes, uint32_t n) {
     const struct weft__te *te = net->shared[WEFT_BOX_ETHERNET_SWITCH];
     if (p->node == te->node)
         take_report(report_of(te, p), bytes, n);
@@ -415,7 +415,7 @@ static void take(struct weft__network *net, const struct weft_packet *p, const u
 }
 
 /// Reports belong to their switch, and everything else to the controller.
-static void forget(struct weft__network *net) {
+static void forget_te(struct weft__network *net) {
     struct weft__te *te = net->shared[WEFT_BOX_ETHERNET_SWITCH];
     const struct weft_topology *t = net->topology;
     bool own = weft__network_is_own(net, te->node);
@@ -431,19 +431,19 @@ static void forget(struct weft__network *net) {
     weft__image_forget(te, sizeof *te);
 }
 
-static const char *unskippable(const struct weft__network *net) {
+static const char *te_unskippable(const struct weft__network *net) {
     (void)net;
     return "a controller of traffic engineering measures what passes (switch.route)";
 }
 
 const struct weft__shared weft__te_shared = {
-    .make = make,
-    .free = release,
-    .lookahead = lookahead,
-    .start = start,
-    .collect = collect,
-    .give = give,
-    .take = take,
-    .forget = forget,
-    .unskippable = unskippable,
+    .make = make_te,
+    .free = release_te,
+    .lookahead = te_lookahead,
+    .start = start_te,
+    .collect = collect_te,
+    .give = give_te,
+    .take = take_te,
+    .forget = forget_te,
+    .unskippable = te_unskippable,
 };

@@ -43,7 +43,7 @@ void weft__gnet_channel_give(struct weft__gnet *g, uint32_t o, uint32_t vc) {
 }
 
 /// Finds, among the input VCs that wait for a channel, the next in turn, and gives it the channel.
-static void offer(struct weft__gnet *g, uint32_t o, uint32_t vc, uint64_t inputs) {
+static void offer_channel(struct weft__gnet *g, uint32_t o, uint32_t vc, uint64_t inputs) {
     struct weft__gnet_channels *c = g->channels;
     uint32_t least = INPUTS, next = 0;
     for (; inputs; inputs &= inputs - 1) {
@@ -82,7 +82,7 @@ void weft__gnet_channel_find(struct weft__gnet *g) {
     for (; outputs; outputs &= outputs - 1) {
         uint32_t o = (uint32_t)__builtin_ctzll(outputs);
         for (uint32_t vcs = asked[o] & ~c->taken[o]; vcs; vcs &= vcs - 1)
-            offer(g, o, (uint32_t)__builtin_ctz(vcs), inputs);
+            offer_channel(g, o, (uint32_t)__builtin_ctz(vcs), inputs);
     }
 }
 

@@ -2,7 +2,7 @@
 // What is kept of followed cells (weft/follow.h).
 #include "box/tin/gnet_switch.h"
 
-static enum weft_followed_cell carries(const struct weft_packet *cell) {
+static enum weft_followed_cell carried_by(const struct weft_packet *cell) {
     static const uint8_t carries[WEFT__GNET_TYPES] = {
         [WEFT__GNET_RTS] = WEFT_CARRIES_SOLICIT, [WEFT__GNET_CTS] = WEFT_CARRIES_SOLICIT,
         [WEFT__GNET_CTD] = WEFT_CARRIES_SOLICIT, [WEFT__GNET_DATA] = WEFT_CARRIES_PACKET,
@@ -13,7 +13,7 @@ static enum weft_followed_cell carries(const struct weft_packet *cell) {
 
 static bool is_followed(const struct weft__gnet *g, const struct weft_packet *cell, uint32_t o) {
     const struct weft__follow *f = g->follow_log;
-    enum weft_followed_cell c = carries(cell);
+    enum weft_followed_cell c = carried_by(cell);
     if (c == WEFT_CARRIES_PACKET && cell->kind == WEFT_PACKET_DATA && weft__follow_has_qp(f, cell->qp)) return true;
     if (c >= WEFT_CARRIES_REQUEST && f->rma) return true;
     return f->all && g->in[o].rate != WEFT__GNET_NO_LINK && f->all[o];
@@ -29,7 +29,7 @@ void weft__gnet_follow(struct weft__gnet *g, const struct weft_packet *cell, enu
                        uint32_t vc, const weft_time_ps time[4]) {
     if (!is_followed(g, cell, o)) return;
     bool home = what == WEFT_FOLLOWED_CROSS && g->out[o].rate == WEFT__GNET_NO_LINK;
-    enum weft_followed_cell is = carries(cell);
+    enum weft_followed_cell is = carried_by(cell);
     uint32_t asks = is == WEFT_CARRIES_REQUEST  ? weft__gnet_from(cell)
                     : is == WEFT_CARRIES_ANSWER ? weft__gnet_to(cell)
                                                 : 0;

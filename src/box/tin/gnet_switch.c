@@ -52,7 +52,7 @@ static inline void await_crossing(struct weft__node *node, struct weft__gnet *g,
 }
 
 /// A slot for a cell.
-static inline uint32_t keep(struct weft__gnet *g, const struct weft_packet *cell) {
+static inline uint32_t keep_cell(struct weft__gnet *g, const struct weft_packet *cell) {
     uint32_t slot = weft__gnet_cells_take(&g->cells);
     g->cells.slot[slot] = *cell;
     return slot;
@@ -183,7 +183,7 @@ static inline __attribute__((always_inline)) void leave(struct weft__node *node,
     uint16_t *depth = &g->depth[vc][o], *most = &g->depth[WEFT__GNET_MOST_BYTES][o];
     *depth = (uint16_t)(*depth + wire);
     if (*depth > *most) *most = *depth;
-    if (!slot) slot = keep(g, cell);
+    if (!slot) slot = keep_cell(g, cell);
     struct weft_packet *kept = &g->cells.slot[slot];
     kept->time_ps = start;
     weft__gnet_set_vc(kept, vc);
@@ -209,7 +209,7 @@ static uint32_t pick_first(struct weft__gnet_turns *turns, uint32_t vcs) {
 }
 
 /// Which of these VCs is next: by strict ranks, then in weighted turns.
-static uint32_t pick(const struct weft__gnet *g, struct weft__gnet_out *out, uint32_t vcs) {
+static uint32_t pick_vc(const struct weft__gnet *g, struct weft__gnet_out *out, uint32_t vcs) {
     if (g->conf->low_strict && vcs & LOW) vcs &= LOW;
     if (g->conf->solicit_strict && vcs & SOLICIT) {
         vcs &= SOLICIT;
@@ -223,14 +223,14 @@ static uint32_t pick(const struct weft__gnet *g, struct weft__gnet_out *out, uin
     return out->turn;
 }
 
-static void match(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint64_t outs);
+static void match_outs(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint64_t outs);
 
 /// The link of output o is free.
-static void serve(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
+static void serve_out(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
     struct weft__gnet_out *out = &g->out[o];
     uint32_t ready = out->queued & out->creditable;
     if (!ready) return;
-    uint32_t vc = pick(g, out, ready), q = weft__gnet_queue_find(&g->queues, out->queue, vc);
+    uint32_t vc = pick_vc(g, out, ready), q = weft__gnet_queue_find(&g->queues, out->queue, vc);
     uint32_t slot = weft__gnet_queue_pop(&g->queues.queue[q], &g->cells);
     uint16_t *depth = &g->depth[vc][o];
     const struct weft_packet *cell = &g->cells.slot[slot];
@@ -247,7 +247,7 @@ static void serve(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     arm_sent(node, g, o);
     if (out->room & 1u << vc || (weft_bytes)*depth + g->lump > g->conf->output_bytes) return;
     out->room |= 1u << vc;
-    if (g->wanted & weft__gnet_bit(o)) match(node, g, w, weft__gnet_bit(o));
+    if (g->wanted & weft__gnet_bit(o)) match_outs(node, g, w, weft__gnet_bit(o));
 }
 
 void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
@@ -266,7 +266,7 @@ void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct
         *starved_ps = 0;
     }
     if (out->busy_until_ps <= w->now_ps && !(g->sending_armed & weft__gnet_bit(o)))
-        serve(node, g, w, o);
+        serve_out(node, g, w, o);
     else
         arm_sent(node, g, o);
 }
@@ -274,8 +274,8 @@ void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct
 // --- crossbar -----------------------------------------------------------------------------------------------------
 
 /// A cell starts to cross to an endpoint, and nothing can delay it.
-static inline void arrive(struct weft__node *node, struct weft__gnet *g, uint32_t i, uint32_t o, uint32_t vc,
-                          const struct weft_packet *cell) {
+static inline void arrive_at(struct weft__node *node, struct weft__gnet *g, uint32_t i, uint32_t o, uint32_t vc,
+                             const struct weft_packet *cell) {
     weft_time_ps end = g->in[i].busy_until_ps;
     uint32_t awaited = g->on_crossing ? g->on_crossing(node, cell, i, end) : i;
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_leave(g->tracer, end, o, vc, WEFT_TIME_NEVER);
@@ -314,7 +314,7 @@ static inline __attribute__((always_inline)) void cross(struct weft__node *node,
                           (weft_time_ps[]){now, now + time, start, cell->time_ps});
     }
     if (!goes) {
-        arrive(node, g, i, o, out_vc, cell);
+        arrive_at(node, g, i, o, out_vc, cell);
         if (slot) weft__gnet_cells_free(&g->cells, slot);
         return;
     }
@@ -352,8 +352,8 @@ static inline void end_requests(struct weft__gnet *g, uint32_t i, uint32_t o) {
 }
 
 /// VCs at an input whose first cells request output o; *ret_fit: those of them whose cells fit at the output.
-static inline uint32_t requesting(const struct weft__gnet *g, uint32_t i, uint32_t o, uint32_t room,
-                                  uint32_t *ret_fit) {
+static inline uint32_t requesting_vcs(const struct weft__gnet *g, uint32_t i, uint32_t o, uint32_t room,
+                                      uint32_t *ret_fit) {
     uint32_t all = 0, fit = 0;
     for (uint32_t q = g->in[i].queue; q;) {
         const struct weft__gnet_queue *queue = &g->queues.queue[q];
@@ -372,11 +372,11 @@ static void take_request_back(struct weft__gnet *g, uint32_t i, uint32_t q) {
     if (g->channels && !(queue->out & WEFT__GNET_NO_CHANNEL)) weft__gnet_channel_give(g, o, queue->out_vc);
     queue->out = WEFT__GNET_NO_OUT;
     g->in[i].waiting &= ~(1u << queue->vc);
-    if (!requesting(g, i, o, 0, &fit)) end_requests(g, i, o);
+    if (!requesting_vcs(g, i, o, 0, &fit)) end_requests(g, i, o);
 }
 
 /// The first cell leaves the FIFO, and keeps its slot.
-static inline uint32_t pop(struct weft__gnet *g, uint32_t q, uint32_t *ret_wire) {
+static inline uint32_t pop_cell(struct weft__gnet *g, uint32_t q, uint32_t *ret_wire) {
     struct weft__gnet_queue *queue = &g->queues.queue[q];
     uint32_t slot = weft__gnet_queue_pop(queue, &g->cells);
     *ret_wire = weft__gnet_wire(&g->cells.slot[slot]);
@@ -395,7 +395,7 @@ static inline void request_first(struct weft__node *node, struct weft__gnet *g, 
             add_request(node, g, w->now_ps, i, &g->queues.queue[q], way);
             return;
         }
-        uint32_t wire, slot = pop(g, q, &wire), vc = g->queues.queue[q].vc;
+        uint32_t wire, slot = pop_cell(g, q, &wire), vc = g->queues.queue[q].vc;
         lose(g, w, first, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
         if (is_link(in)) give_back(g, w, i, vc, weft__gnet_units(wire), w->now_ps);
         weft__gnet_cells_free(&g->cells, slot);
@@ -406,7 +406,7 @@ static inline void request_first(struct weft__node *node, struct weft__gnet *g, 
 /// Whether an output has room for a cell of input i.
 static bool has_room(const struct weft__gnet *g, uint32_t i, uint32_t o) {
     uint32_t fit;
-    requesting(g, i, o, g->out[o].room, &fit);
+    requesting_vcs(g, i, o, g->out[o].room, &fit);
     return fit;
 }
 
@@ -456,10 +456,10 @@ static __attribute__((noinline)) uint32_t grant_by_vc(const struct weft__gnet *g
     uint32_t vcs = 0, fit;
     uint64_t of_vc = 0;
     for (uint64_t left = inputs; left; left &= left - 1, vcs |= fit)
-        requesting(g, (uint32_t)__builtin_ctzll(left), o, g->out[o].room, &fit);
+        requesting_vcs(g, (uint32_t)__builtin_ctzll(left), o, g->out[o].room, &fit);
     uint32_t vc = next_of(vcs, turns->vc_at);
     for (uint64_t left = inputs; left; left &= left - 1) {
-        requesting(g, (uint32_t)__builtin_ctzll(left), o, g->out[o].room, &fit);
+        requesting_vcs(g, (uint32_t)__builtin_ctzll(left), o, g->out[o].room, &fit);
         if (fit >> vc & 1) of_vc |= left & -left;
     }
     return next_of(of_vc, turns->input_at[vc]);
@@ -479,7 +479,7 @@ static inline uint32_t vc_of(struct weft__gnet *g, uint32_t i, uint32_t o, uint3
 static __attribute__((noinline)) void accept(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
                                              uint32_t i, uint32_t o) {
     struct weft__gnet_in *in = &g->in[i];
-    uint32_t fit, all = requesting(g, i, o, g->out[o].room, &fit);
+    uint32_t fit, all = requesting_vcs(g, i, o, g->out[o].room, &fit);
     uint32_t vc = vc_of(g, i, o, fit), q = weft__gnet_queue_find(&g->queues, in->queue, vc);
     uint32_t out_vc = g->queues.queue[q].out_vc;
     in->vc_at = (uint8_t)((vc + 1) % WEFT_GNET_VCS);
@@ -487,7 +487,7 @@ static __attribute__((noinline)) void accept(struct weft__node *node, struct wef
     note_passed(g, i, o);
     if (all == 1u << vc) end_requests(g, i, o);
     if (__builtin_expect(g->channels != NULL, 0)) weft__gnet_channel_give(g, o, out_vc);
-    uint32_t wire, slot = pop(g, q, &wire);
+    uint32_t wire, slot = pop_cell(g, q, &wire);
     if (g->queues.queue[q].head)
         request_first(node, g, w, i, q);
     else
@@ -503,14 +503,14 @@ static inline uint64_t requests_of(const struct weft__gnet *g, uint32_t o) {
     if (__builtin_expect(out->room == UINT32_MAX, 1)) return inputs;
     for (uint64_t left = inputs; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left), fit;
-        requesting(g, i, o, out->room, &fit);
+        requesting_vcs(g, i, o, out->room, &fit);
         if (!fit) inputs &= ~weft__gnet_bit(i);
     }
     return inputs;
 }
 
 /// The input whose turn it is at output o; WEFT_NONE: the output is busy, or no input may be matched.
-static inline uint32_t grant(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
+static inline uint32_t grant_input(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
     if (weft__gnet_is_out_busy(g, w->now_ps, o)) {
         if (g->wanted & weft__gnet_bit(o)) await_crossing(node, g, g->crossing_from[o]);
         return WEFT_NONE;
@@ -522,7 +522,7 @@ static inline uint32_t grant(struct weft__node *node, struct weft__gnet *g, stru
 
 /// Like match(): a single output is granted and accepted once.
 static inline void match_one(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
-    uint32_t i = grant(node, g, w, o);
+    uint32_t i = grant_input(node, g, w, o);
     if (i == WEFT_NONE) return;
     g->out[o].grant_at = (uint8_t)((i + 1) % WEFT__GNET_PORTS);
     g->in[i].accept_at = (uint8_t)((o + 1) % WEFT__GNET_PORTS);
@@ -531,7 +531,7 @@ static inline void match_one(struct weft__node *node, struct weft__gnet *g, stru
 
 /// iSLIP among these outputs and the inputs that request them, until no more are matched. Pointers move only in the
 /// first iteration. `outs`: not empty.
-static void match(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint64_t outs) {
+static void match_outs(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint64_t outs) {
     uint64_t granted[WEFT__GNET_PORTS];
     if (__builtin_expect(g->channels != NULL, 0)) return; // they are matched in the next step
     if (!(outs & (outs - 1))) {
@@ -542,7 +542,7 @@ static void match(struct weft__node *node, struct weft__gnet *g, struct weft__wo
         uint64_t inputs = 0;
         for (uint64_t left = outs; left; left &= left - 1) {
             uint32_t o = (uint32_t)__builtin_ctzll(left);
-            uint32_t i = grant(node, g, w, o);
+            uint32_t i = grant_input(node, g, w, o);
             if (i == WEFT_NONE) {
                 outs &= ~weft__gnet_bit(o);
                 continue;
@@ -610,7 +610,7 @@ static __attribute__((noinline)) void on_crossed(struct weft__node *node, struct
     struct weft_packet cell;
     if (ends_here) cell = g->out[o].cell;
     uint64_t outs = wanted_by(g, i) | (g->wanted & weft__gnet_bit(o));
-    if (outs) match(node, g, w, outs);
+    if (outs) match_outs(node, g, w, outs);
     if (ends_here) g->on_cell(node, w, &cell, o);
 }
 
@@ -644,7 +644,7 @@ static __attribute__((noinline)) void enter(struct weft__node *node, struct weft
         is_first ? weft__gnet_queue_open(&g->queues, &in->queue, vc) : weft__gnet_queue_find(&g->queues, in->queue, vc);
     struct weft__gnet_queue *queue = &g->queues.queue[q];
     uint16_t *most = &g->depth[WEFT__GNET_MOST_UNITS][i];
-    uint32_t slot = keep(g, cell);
+    uint32_t slot = keep_cell(g, cell);
     g->cells.slot[slot].port = known.set;
     weft__gnet_queue_push(queue, &g->cells, slot);
     queue->units = (uint16_t)(queue->units + weft__gnet_units(wire));
@@ -654,7 +654,7 @@ static __attribute__((noinline)) void enter(struct weft__node *node, struct weft
     add_request(node, g, w->now_ps, i, queue, way);
     if (in_busy) await_crossing(node, g, i);
     if (out_busy) await_crossing(node, g, g->crossing_from[o]);
-    if (!in_busy && !out_busy) match(node, g, w, weft__gnet_bit(o));
+    if (!in_busy && !out_busy) match_outs(node, g, w, weft__gnet_bit(o));
 }
 
 /// It is traced, has made all hops that a cell may make, or goes as ugal said.
@@ -687,8 +687,8 @@ static uint32_t come_key(const struct weft__gnet *g) {
 }
 
 /// A cell of an endpoint has reached the switch.
-static void come(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, const struct weft_packet *cell,
-                 uint32_t port) {
+static void come_in(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
+                    const struct weft_packet *cell, uint32_t port) {
     uint32_t vc = weft__gnet_vc(cell);
     if (__builtin_expect(g->conf->endpoint_vcs > 1, 0)) vc = weft__gnet_entry_vc(g, vc);
     enter(node, g, w, weft__gnet_way_of(port, vc), cell, weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN));
@@ -699,7 +699,7 @@ static __attribute__((noinline)) void on_come(struct weft__node *node, struct we
     struct weft__gnet_coming *c = &g->coming;
     while (c->n && c->cell[c->first].time_ps <= w->now_ps) {
         struct weft_packet cell = weft__gnet_coming_pop(c);
-        come(node, g, w, &cell, cell.port);
+        come_in(node, g, w, &cell, cell.port);
     }
     if (c->n) weft__gnet_due_set(&g->due, come_key(g), c->cell[c->first].time_ps);
 }
@@ -715,7 +715,7 @@ void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct wef
     if (g->ugal) weft__gnet_ugal_begin(g, cell);
     cell->time_ps = w->now_ps + g->lag_ps;
     if (!g->lag_ps) {
-        come(node, g, w, cell, port);
+        come_in(node, g, w, cell, port);
         return;
     }
     cell->port = (uint16_t)port;
@@ -776,7 +776,7 @@ void weft__gnet_on_fault(struct weft__node *node, struct weft__gnet *g, struct w
         turn_away(node, g, w, (uint32_t)__builtin_ctzll(newly));
     for (uint64_t left = g->links | g->endpoints; left; left &= left - 1)
         wanted |= wanted_by(g, (uint32_t)__builtin_ctzll(left));
-    if (wanted) match(node, g, w, wanted);
+    if (wanted) match_outs(node, g, w, wanted);
     if (next != WEFT_TIME_NEVER) weft__timer_set(&node->timers, g->key0, next);
 }
 
@@ -790,5 +790,5 @@ void weft__gnet_on_due(struct weft__node *node, struct weft__gnet *g, struct wef
         return;
     }
     g->sending_armed &= ~weft__gnet_bit(key - WEFT__GNET_SENT);
-    serve(node, g, w, key - WEFT__GNET_SENT);
+    serve_out(node, g, w, key - WEFT__GNET_SENT);
 }

@@ -10,7 +10,7 @@
 enum { FIRST = 64 };
 
 /// Between 1 and 2 x one_in - 1, so that sampling does not align with a period of the traffic.
-static uint64_t draw(struct weft__gnet_tracer *tracer) {
+static uint64_t draw_sample(struct weft__gnet_tracer *tracer) {
     if (!tracer->one_in) return UINT64_MAX;
     return 1 + weft_random_below(&tracer->random, 2 * tracer->one_in - 1);
 }
@@ -23,7 +23,7 @@ void weft__gnet_tracer_init(struct weft__gnet_tracer *tracer, uint64_t one_in, u
         .hops_max = (uint32_t)hops_max,
         .node = node,
     };
-    tracer->until_next = draw(tracer);
+    tracer->until_next = draw_sample(tracer);
 }
 
 void weft__gnet_tracer_deinit(struct weft__gnet_tracer *tracer) {
@@ -57,7 +57,7 @@ static void add_visit(struct weft__gnet_tracer *tracer, weft_time_ps now, uint32
 void weft__gnet_trace_send(struct weft__gnet_tracer *tracer, weft_time_ps now, uint32_t port,
                            struct weft_packet *cell) {
     if (!--tracer->until_next) {
-        tracer->until_next = draw(tracer);
+        tracer->until_next = draw_sample(tracer);
         cell->entropy = (cell->entropy | 1u << WEFT__GNET_TRACE_AT) & 0x3fffu;
     }
     if (weft__gnet_is_traced(cell)) add_visit(tracer, now, port, true, cell);
@@ -89,7 +89,7 @@ void weft__gnet_trace_cross(struct weft__gnet_tracer *tracer, uint32_t in, uint3
     tracer->visit[tracer->visits - 1] = crossed;
 }
 
-static void note(struct weft__gnet_tracer *tracer, const struct weft_cell_hop *hop) {
+static void note_hop(struct weft__gnet_tracer *tracer, const struct weft_cell_hop *hop) {
     if (tracer->hops == tracer->hops_max) {
         tracer->unnoted++;
         return;
@@ -100,7 +100,7 @@ static void note(struct weft__gnet_tracer *tracer, const struct weft_cell_hop *h
 }
 
 static void end_visit(struct weft__gnet_tracer *tracer, struct weft__gnet_visit *v) {
-    note(tracer, &v->hop);
+    note_hop(tracer, &v->hop);
     memmove(v, v + 1, (size_t)(tracer->visit + tracer->visits - (v + 1)) * sizeof *v);
     tracer->visits--;
 }

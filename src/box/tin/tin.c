@@ -391,7 +391,7 @@ static uint32_t number_ports(struct weft__tin *tin, const struct weft__tin_setup
 }
 
 /// Thresholds are those of the AQM, applied to RTS queues. The code points of frames are known where they enter.
-static void record(struct weft__tin *tin, const struct weft__tin_setup *setup) {
+static void record_trace(struct weft__tin *tin, const struct weft__tin_setup *setup) {
     const struct weft__ether *e = &tin->ether;
     weft_bytes thresholds[WEFT_EVENT_THRESHOLDS];
     if (e->aqm->thresholds) e->aqm->thresholds(e->conf->aqm.conf, thresholds);
@@ -464,7 +464,7 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
         weft__gnet_tracer_init(tin->gnet.tracer, setup->conf->trace, setup->conf->trace_kept, setup->node, setup->seed,
                                setup->who);
     }
-    if (setup->events_max) record(tin, setup);
+    if (setup->events_max) record_trace(tin, setup);
     tin->gnet.counts.seen = setup->seen;
     node->ops = &tin_ops;
     node->state = tin;

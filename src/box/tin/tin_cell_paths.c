@@ -33,7 +33,7 @@ static const struct weft__gnet_tracer *tracer_of(const struct weft__network *net
     return ((const struct weft__tin *)net->engine.node[node].state)->gnet.tracer;
 }
 
-static void gather(struct collector *c) {
+static void gather_notes(struct collector *c) {
     const struct weft_topology *t = c->net->topology;
     for (uint32_t n = 0; n < t->nodes; n++)
         if (tracer_of(c->net, n)) c->notes += tracer_of(c->net, n)->hops;
@@ -144,8 +144,8 @@ static enum weft_cell_route way_of(const struct collector *c, const struct weft_
 // --- paths --------------------------------------------------------------------------------------------------------
 
 /// Follows a cell from the endpoint that sent it. `ret_hop` has room for all its notes.
-static struct weft_cell_path follow(const struct collector *c, const struct weft_cell_hop *from,
-                                    struct weft_cell_hop *ret_hop) {
+static struct weft_cell_path follow_cell(const struct collector *c, const struct weft_cell_hop *from,
+                                         struct weft_cell_hop *ret_hop) {
     const struct weft_topology *t = c->net->topology;
     const struct weft_dragonflies *shape = weft__cliques_of(c->net)->shape;
     struct weft_cell_path path = {.suspect = WEFT_NONE};
@@ -166,7 +166,7 @@ static struct weft_cell_path follow(const struct collector *c, const struct weft
     }
 }
 
-static void count(struct weft_cell_paths *p, const struct weft_cell_path *path) {
+static void count_path(struct weft_cell_paths *p, const struct weft_cell_path *path) {
     p->arrived += path->end == WEFT_CELL_END_ARRIVED;
     p->lost += path->end == WEFT_CELL_END_LOST;
     p->under_way += path->end == WEFT_CELL_END_UNDER_WAY;
@@ -193,7 +193,7 @@ void weft__cell_paths_collect(struct weft__network *net) {
     struct weft_outcome *o = net->outcome;
     struct weft_cell_paths *p = weft_outcome_cliques(o)->cells;
     struct collector c = {.net = net, .arena = weft_arena_new(WEFT_MEMORY_RESULT)};
-    gather(&c);
+    gather_notes(&c);
     make_meant(&c);
     const struct weft_cell_hop **sent = weft_arena_alloc(c.arena, c.notes, sizeof *sent);
     for (uint32_t i = 0; i < c.notes; i++)
@@ -204,10 +204,10 @@ void weft__cell_paths_collect(struct weft__network *net) {
     p->hop = weft_arena_alloc(o->arena, c.notes, sizeof *p->hop);
     uint32_t hops = 0;
     for (uint64_t i = 0; i < p->cells; i++) {
-        p->path[i] = follow(&c, sent[i], &p->hop[hops]);
+        p->path[i] = follow_cell(&c, sent[i], &p->hop[hops]);
         p->path[i].hop0 = hops;
         hops += p->path[i].hops;
-        count(p, &p->path[i]);
+        count_path(p, &p->path[i]);
     }
     find_suspect(net->topology, p, c.arena);
     for (uint32_t f = 0; f < weft__cliques_of(net)->shape->n; f++)

@@ -9,7 +9,8 @@
 
 enum { PODS_MAX = 128, TINS_MAX = 16 };
 
-static enum weft_status check(const struct weft_topology *t, struct weft_place place, struct weft_error *ret_error) {
+static enum weft_status check_cells(const struct weft_topology *t, struct weft_place place,
+                                    struct weft_error *ret_error) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_TOPOLOGY);
     const struct weft_dragonflies *shape = weft_dragonflies_new(t, arena);
     enum weft_status status = WEFT_OK;
@@ -56,7 +57,8 @@ static enum weft_status check_conf(const struct weft_device_conf *conf, struct w
     return WEFT_REFUSE(ret_error, place, "cells of a link are captured one by one; expected tin.train: 1");
 }
 
-static size_t build(const struct weft__network *net, const struct weft_packet *cell, uint32_t sender, uint8_t *ret) {
+static size_t cell_bytes(const struct weft__network *net, const struct weft_packet *cell, uint32_t sender,
+                         uint8_t *ret) {
     static const enum weft_gnet_type types[WEFT__GNET_TYPES] = {
         [WEFT__GNET_RTS] = WEFT_GNET_TYPE_RTS, [WEFT__GNET_CTS] = WEFT_GNET_TYPE_CTS,
         [WEFT__GNET_CTD] = WEFT_GNET_TYPE_CTD, [WEFT__GNET_DATA] = WEFT_GNET_TYPE_DATA,
@@ -107,4 +109,4 @@ static size_t build(const struct weft__network *net, const struct weft_packet *c
 }
 
 const struct weft__cell_capture weft__tin_capture = {
-    .bytes_min = WEFT_GNET_CELL_BYTES_MIN, .check = check, .check_conf = check_conf, .build = build};
+    .bytes_min = WEFT_GNET_CELL_BYTES_MIN, .check = check_cells, .check_conf = check_conf, .build = cell_bytes};

@@ -124,7 +124,7 @@ static const struct weft_param rows[] = {
     WEFT_SECTION(T, gnet, "tables", &weft_gnet_table, "tables of routes; the settings of a Clique's first TiN count"),
 };
 
-static const char *check(const void *conf, char *text, size_t size) {
+static const char *tin_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
     weft_bytes least = c->local_fifo_bytes < c->global_fifo_bytes ? c->local_fifo_bytes : c->global_fifo_bytes;
     weft_bytes lump = c->train * WEFT_GNET_CELL_MAX;
@@ -151,7 +151,7 @@ static const char *check(const void *conf, char *text, size_t size) {
         return NULL;
     return text;
 }
-const struct weft_param_table weft_tin_table = WEFT_PARAM_TABLE_CHECKED("tin", T, rows, check);
+const struct weft_param_table weft_tin_table = WEFT_PARAM_TABLE_CHECKED("tin", T, rows, tin_check);
 
 /// Bytes of a frame's cells: RTS, CTS, and data without the Ethernet header and FCS (18 B).
 static const uint32_t cells[] = {WEFT_GNET_CELL_MIN, WEFT_GNET_CELL_MIN,

@@ -15,7 +15,7 @@
 
 enum { FETCHES_FIRST = 16, FETCHES_MOST = 1 << WEFT__TIN_FETCH_BITS };
 
-static void append(struct weft__tin *tin, struct weft__tin_list *list, uint32_t slot) {
+static void append_fetch(struct weft__tin *tin, struct weft__tin_list *list, uint32_t slot) {
     weft__tin_append(list, &tin->fetch->link, sizeof *tin->fetch, slot);
 }
 static void remove_from(struct weft__tin *tin, struct weft__tin_list *list, uint32_t slot) {
@@ -62,8 +62,8 @@ static __attribute__((cold, noinline)) void trace_given_up(const struct weft__ti
 
 // --- asking -------------------------------------------------------------------------------------------------------
 
-static void answer(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
-                   const struct weft_packet *rts, enum weft__cell_type type, uint32_t fetch) {
+static void answer_rts(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
+                       const struct weft_packet *rts, enum weft__cell_type type, uint32_t fetch) {
     struct weft_packet cell = {
         .bytes = WEFT_GNET_CELL_MIN,
         .dst = weft__gnet_pair(weft__gnet_from(rts), tin->gnet.self),
@@ -100,11 +100,11 @@ static void free_slot(struct weft__tin *tin, uint32_t slot) {
     assert(f->used);
     f->used = false;
     f->use = (uint8_t)((f->use + 1) % WEFT__TIN_FETCH_USES);
-    append(tin, &tin->fetch_free, slot);
+    append_fetch(tin, &tin->fetch_free, slot);
 }
 
-static void fetch(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k, uint32_t slot,
-                  const struct weft_packet *rts) {
+static void fetch_packet(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k,
+                         uint32_t slot, const struct weft_packet *rts) {
     struct weft__tin_port *port = &tin->port[k];
     struct weft__tin_fetch *f = &tin->fetch[slot];
     uint32_t flow = weft__gnet_hash(rts) % WEFT__TIN_FLOWS;
@@ -120,7 +120,7 @@ static void fetch(struct weft__node *node, struct weft__tin *tin, struct weft__w
         .used = true,
         .use = f->use,
     };
-    append(tin, &tin->fetching, slot);
+    append_fetch(tin, &tin->fetching, slot);
     weft__gnet_note_slot(&tin->gnet, slot, port->endpoint == WEFT__GNET_ETHERNET);
     uint32_t key = weft__tin_key(tin, WEFT__TIN_KEY_FETCHING);
     if (weft__timer_at(&node->timers, key) == WEFT_TIME_NEVER)
@@ -134,7 +134,7 @@ static void fetch(struct weft__node *node, struct weft__tin *tin, struct weft__w
     port->egress_bytes += f->bytes;
     if (port->egress_bytes > tin->gnet.counts.egress_bytes_max) tin->gnet.counts.egress_bytes_max = port->egress_bytes;
     tin->gnet.counts.cts++;
-    answer(node, tin, w, rts, WEFT__GNET_CTS, slot | (uint32_t)tin->fetch[slot].use << WEFT__TIN_FETCH_BITS);
+    answer_rts(node, tin, w, rts, WEFT__GNET_CTS, slot | (uint32_t)tin->fetch[slot].use << WEFT__TIN_FETCH_BITS);
 }
 
 /// Whether a port may request that much more.
@@ -179,7 +179,7 @@ void weft__tin_grant(struct weft__node *node, struct weft__tin *tin, struct weft
         if (tin->ether.scheduler->on_sent)
             tin->ether.scheduler->on_sent(&port->scheduler, ethernet->scheduler.conf, priority,
                                           bytes + WEFT_WIRE_OVERHEAD);
-        fetch(node, tin, w, k, slot, &rts);
+        fetch_packet(node, tin, w, k, slot, &rts);
     }
 }
 
@@ -192,7 +192,7 @@ void weft__tin_on_rts(struct weft__node *node, struct weft__tin *tin, struct wef
     assert(k < tin->ether.ports); // or another TiN has asked for a port that leads nowhere
     struct weft__tin_port *port = &tin->port[k];
     if (port->rts_bytes[priority] > tin->conf->ctd_bytes) {
-        answer(node, tin, w, rts, WEFT__GNET_CTD, 0);
+        answer_rts(node, tin, w, rts, WEFT__GNET_CTD, 0);
         return;
     }
     struct weft_tin_outcome *counts = &tin->gnet.counts;
@@ -210,7 +210,7 @@ void weft__tin_on_rts(struct weft__node *node, struct weft__tin *tin, struct wef
 
 // --- what comes ---------------------------------------------------------------------------------------------------
 
-static void mark(struct weft__tin *tin, weft_time_ps now, struct weft_packet *p, uint32_t k) {
+static void mark_packet(struct weft__tin *tin, weft_time_ps now, struct weft_packet *p, uint32_t k) {
     p->ecn = WEFT_ECN_CE;
     weft__port_counters(&tin->ether.port[k], p->priority)->ecn_marked++;
     tin->gnet.counts.marked++;
@@ -226,12 +226,12 @@ bool weft__tin_on_leaving(struct weft__node *node, struct weft__worker *w, uint3
     struct weft__tin *tin = node->state;
     enum weft_aqm_verdict verdict =
         weft__ether_judge_leaving(&tin->ether, tin->ether.conf->aqm.conf, w->now_ps, p, queue_of(tin, p, k));
-    if (verdict == WEFT_AQM_MARK) mark(tin, w->now_ps, p, k);
+    if (verdict == WEFT_AQM_MARK) mark_packet(tin, w->now_ps, p, k);
     return verdict < WEFT_AQM_DROP;
 }
 
 /// A packet is complete and its turn has come. Restores the queue pair's fields, which cells have overwritten.
-static void deliver(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t slot) {
+static void deliver_packet(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t slot) {
     struct weft_packet p = tin->fetch[slot].packet;
     uint32_t k = tin->fetch[slot].port;
     p.dst = host_of(tin, &p);
@@ -243,18 +243,19 @@ static void deliver(struct weft__node *node, struct weft__tin *tin, struct weft_
     if (__builtin_expect(tin->gnet.follow_log != NULL, 0))
         weft__tin_follow_stage(tin, w->now_ps, &p, p.psn, WEFT_STAGE_DELIVERED);
     bool marked, stays = weft__ether_judge(&tin->ether, w, &p, k, queue_of(tin, &p, k), &marked);
-    if (marked) mark(tin, w->now_ps, &p, k);
+    if (marked) mark_packet(tin, w->now_ps, &p, k);
     if (!stays || !weft__ether_send(&tin->ether, node, w, &p, k))
         tin->port[k].egress_bytes -= p.bytes; // the caller grants
 }
 
 /// Delivers a flow's complete packets whose turn has come.
-static void advance(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k, uint32_t flow) {
+static void pass_flow(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k,
+                      uint32_t flow) {
     struct weft__tin_port *port = &tin->port[k];
     uint32_t slot;
     while ((slot = port->head[flow]) != WEFT_NONE && tin->fetch[slot].whole) {
         port->head[flow] = tin->fetch[slot].next;
-        deliver(node, tin, w, slot);
+        deliver_packet(node, tin, w, slot);
     }
 }
 
@@ -316,12 +317,12 @@ void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct we
     uint32_t slot = weft__tin_fetch_slot(cell), k = f->port, flow = f->flow;
     remove_from(tin, &tin->fetching, slot);
     tin->port[k].fetching_bytes -= f->bytes;
-    if (tin->port[k].head[flow] == slot) advance(node, tin, w, k, flow);
+    if (tin->port[k].head[flow] == slot) pass_flow(node, tin, w, k, flow);
     weft__tin_grant(node, tin, w, k);
 }
 
 /// Removes a packet that will never be complete from its flow.
-static void abandon(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t slot) {
+static void abandon_packet(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t slot) {
     struct weft__tin_fetch *f = &tin->fetch[slot];
     struct weft__tin_port *port = &tin->port[f->port];
     uint32_t before = WEFT_NONE, k = f->port, flow = f->flow;
@@ -342,7 +343,7 @@ static void abandon(struct weft__node *node, struct weft__tin *tin, struct weft_
     port->fetching_bytes -= f->bytes;
     port->egress_bytes -= f->bytes;
     free_slot(tin, slot);
-    advance(node, tin, w, k, flow);
+    pass_flow(node, tin, w, k, flow);
     weft__tin_grant(node, tin, w, k);
 }
 
@@ -351,7 +352,7 @@ void weft__tin_give_up(struct weft__node *node, struct weft__tin *tin, struct we
     uint32_t slot;
     while ((slot = tin->fetching.first) != WEFT_NONE && tin->fetch[slot].since_ps + timeout <= w->now_ps) {
         remove_from(tin, &tin->fetching, slot);
-        abandon(node, tin, w, slot);
+        abandon_packet(node, tin, w, slot);
     }
     if (slot != WEFT_NONE)
         weft__timer_set(&node->timers, weft__tin_key(tin, WEFT__TIN_KEY_FETCHING), tin->fetch[slot].since_ps + timeout);

@@ -57,8 +57,8 @@ static uint16_t *find_ports_out(const struct weft_topology *t, const struct weft
 
 /// Hops to `edge` from every node outside the Clique over links in service; WEFT_NONE: unreachable. Lists nodes in the
 /// order of hops.
-static void search(const struct weft_topology *t, const uint32_t *fabric_of_node, uint32_t fabric, const bool *down,
-                   uint32_t edge, uint32_t *hops, uint32_t *queue) {
+static void search_from(const struct weft_topology *t, const uint32_t *fabric_of_node, uint32_t fabric,
+                        const bool *down, uint32_t edge, uint32_t *hops, uint32_t *queue) {
     uint32_t filled = 1;
     memset(hops, 0xff, t->nodes * sizeof *hops);
     hops[edge] = 0;
@@ -99,7 +99,7 @@ struct exit {
     double rate, weight;
 };
 
-static void weigh(struct exit *exit, uint32_t n, const double *capacity, double *sum_of_node) {
+static void weigh_exits(struct exit *exit, uint32_t n, const double *capacity, double *sum_of_node) {
     for (uint32_t i = 0; i < n; i++)
         sum_of_node[exit[i].spine] = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -110,7 +110,7 @@ static void weigh(struct exit *exit, uint32_t n, const double *capacity, double 
 
 /// How often each exit is listed in a group of `size`: at least once, and otherwise by weight; remainders go to those
 /// furthest below their share. Returns by how much the exit furthest above its share exceeds it.
-static double divide(const struct exit *exit, uint32_t n, double sum, uint32_t size, uint32_t *entries) {
+static double divide_entries(const struct exit *exit, uint32_t n, double sum, uint32_t size, uint32_t *entries) {
     uint32_t all = 0;
     double most = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -138,13 +138,13 @@ static struct weft__tin_exits make_group(const struct exit *exit, uint32_t n, ui
     for (uint32_t i = 0; i < n; i++)
         sum += exit[i].weight;
     for (uint32_t tried = n; n && tried <= (most > n ? most : n); tried++) {
-        double excess = divide(exit, n, sum, tried, entries);
+        double excess = divide_entries(exit, n, sum, tried, entries);
         if (excess > least - 1e-9) continue;
         least = excess;
         size = tried;
         if (excess < 1 + 1e-9) break;
     }
-    if (n) divide(exit, n, sum, size, entries);
+    if (n) divide_entries(exit, n, sum, size, entries);
     for (uint32_t i = 0; i < n; i++)
         all += entries[i];
     uint16_t *tin = weft_arena_alloc(arena, all, sizeof *tin);
@@ -168,7 +168,7 @@ struct ways_out {
     struct weft_arena *arena;
 };
 
-static struct weft__tin_exits nearest(struct ways_out *o, const bool *down) {
+static struct weft__tin_exits nearest_exits(struct ways_out *o, const bool *down) {
     const struct weft_dragonfly *f = &o->shape->fabric[o->fabric];
     const struct weft_topology *t = o->t;
     uint32_t least = WEFT_NONE, n = 0;
@@ -180,7 +180,7 @@ static struct weft__tin_exits nearest(struct ways_out *o, const bool *down) {
         least = here;
         o->exit[n++] = (struct exit){(uint16_t)i, spine, (double)t->link[t->port[o->port[i]].link].rate_bps, 1};
     }
-    if (o->conf->exits == WEFT_TIN_WCMP) weigh(o->exit, n, o->capacity, o->sum);
+    if (o->conf->exits == WEFT_TIN_WCMP) weigh_exits(o->exit, n, o->capacity, o->sum);
     return make_group(o->exit, n, (uint32_t)o->conf->exit_entries, o->arena);
 }
 
@@ -203,9 +203,9 @@ void weft__tin_find_exits(struct weft__tin_places *places, const struct weft_top
     for (uint32_t s = 0; s < states; s++)
         for (uint32_t c = 0; c < places->classes; c++) {
             const bool *links = down + (size_t)s * t->links;
-            search(t, shape->fabric_of_node, fabric, links, edge[c], o.hops, o.queue);
+            search_from(t, shape->fabric_of_node, fabric, links, edge[c], o.hops, o.queue);
             find_capacities(t, shape->fabric_of_node, fabric, links, o.hops, o.queue, o.capacity);
-            exits[s * places->classes + c] = nearest(&o, links);
+            exits[s * places->classes + c] = nearest_exits(&o, links);
         }
     places->exits = exits;
     weft_memory_free(KIND, edge, t->hosts * sizeof *edge);

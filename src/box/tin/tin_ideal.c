@@ -30,7 +30,7 @@ static struct path cross_link(const struct weft__forwarding *forwarding, uint32_
     return path;
 }
 
-static struct path both(struct path a, struct path b) {
+static struct path both_ways(struct path a, struct path b) {
     return (struct path){a.time_ps + b.time_ps, a.signals_ps + b.signals_ps, a.data_ps + b.data_ps};
 }
 
@@ -63,7 +63,7 @@ static bool find_shortest(const struct weft__forwarding *forwarding, uint32_t no
         uint32_t at;
         if (!weft_topology_link_is_fabric(t, out->link)) continue;
         if (!find_shortest(forwarding, t->port[out->peer].node, exit, links - 1, wire, &rest, &at)) continue;
-        rest = both(cross_link(forwarding, node, out, wire), rest);
+        rest = both_ways(cross_link(forwarding, node, out, wire), rest);
         if (found && !is_shorter(rest, *ret_path)) continue;
         found = true;
         *ret_path = rest;

@@ -12,7 +12,7 @@
 
 enum { PACKETS_FIRST = 16, PACKETS_MOST = 1 << 16 };
 
-static void append(struct weft__tin *tin, struct weft__tin_list *list, uint32_t slot) {
+static void append_packet(struct weft__tin *tin, struct weft__tin_list *list, uint32_t slot) {
     weft__tin_append(list, &tin->packet->link, sizeof *tin->packet, slot);
 }
 static void remove_from(struct weft__tin *tin, struct weft__tin_list *list, uint32_t slot) {
@@ -34,7 +34,7 @@ static uint32_t take_slot(struct weft__tin *tin) {
 }
 
 /// The packet leaves the ingress buffer.
-static void leave(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t slot) {
+static void leave_buffer(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t slot) {
     struct weft__tin_packet *s = &tin->packet[slot];
     struct weft__tin_port *port = &tin->port[s->packet.port];
     if (port->incoming == slot) {
@@ -45,11 +45,11 @@ static void leave(struct weft__node *node, struct weft__tin *tin, struct weft__w
     tin->ingress_bytes -= s->packet.bytes;
     s->used = false;
     s->use = (uint16_t)((s->use + 1) & ((1u << WEFT__GNET_USE_BITS) - 1));
-    append(tin, &tin->packet_free, slot);
+    append_packet(tin, &tin->packet_free, slot);
     weft__ether_release(&tin->ether, node, w, &s->packet);
 }
 
-static void announce(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t slot) {
+static void announce_packet(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t slot) {
     struct weft__tin_packet *s = &tin->packet[slot];
     const struct weft_packet *p = &s->packet;
     struct weft_packet rts = {
@@ -64,7 +64,7 @@ static void announce(struct weft__node *node, struct weft__tin *tin, struct weft
     weft__gnet_set_use(&rts, s->use);
     s->is_announced = true;
     s->since_ps = w->now_ps;
-    append(tin, &tin->announced, slot);
+    append_packet(tin, &tin->announced, slot);
     uint32_t key = weft__tin_key(tin, WEFT__TIN_KEY_ANNOUNCED);
     if (weft__timer_at(&node->timers, key) == WEFT_TIME_NEVER)
         weft__timer_set(&node->timers, key, w->now_ps + tin->conf->rts_timeout_ps);
@@ -129,7 +129,7 @@ void weft__tin_on_frame(struct weft__node *node, struct weft__tin *tin, struct w
         return;
     }
     if (!weft__ether_enter(&tin->ether, w, p, &xoff)) {
-        append(tin, &tin->packet_free, slot);
+        append_packet(tin, &tin->packet_free, slot);
         return;
     }
     struct weft__tin_packet *s = &tin->packet[slot];
@@ -147,12 +147,12 @@ void weft__tin_on_frame(struct weft__node *node, struct weft__tin *tin, struct w
         tin->port[k].incoming = slot;
         weft__timer_set(&node->timers, weft__ether_key(WEFT__TIN_KEY_COMPLETE, k), s->complete_ps);
     }
-    if (p->bytes > tin->conf->rts_early_bytes || s->complete_ps == w->now_ps) announce(node, tin, w, slot);
+    if (p->bytes > tin->conf->rts_early_bytes || s->complete_ps == w->now_ps) announce_packet(node, tin, w, slot);
     if (xoff) weft__ether_hold(&tin->ether, node, w, k, p->priority);
 }
 
 /// The packet is cleared and complete: it is sent as cells.
-static void send(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t slot) {
+static void send_packet(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t slot) {
     const struct weft__tin_packet *s = &tin->packet[slot];
     uint32_t left = s->packet.bytes - WEFT__TIN_L2_BYTES,
              class = weft_gnet_class(WEFT_GNET_KIND_DATA, weft__tin_level(tin, s->packet.priority)),
@@ -161,7 +161,7 @@ static void send(struct weft__node *node, struct weft__tin *tin, struct weft__wo
     cell.dst = weft__gnet_pair(s->to, s->fetch);
     if (__builtin_expect(tin->gnet.follow_log != NULL, 0))
         weft__tin_follow_stage(tin, w->now_ps, &cell, cell.psn, WEFT_STAGE_CUT);
-    leave(node, tin, w, slot);
+    leave_buffer(node, tin, w, slot);
     w->tally.delivered_bytes += WEFT__TIN_L2_BYTES; // the Ethernet header is removed; the egress adds another
     while (left) {
         struct weft_packet one = cell;
@@ -177,9 +177,9 @@ void weft__tin_on_complete(struct weft__node *node, struct weft__tin *tin, struc
     assert(slot != WEFT_NONE && tin->packet[slot].used);
     tin->port[k].incoming = WEFT_NONE;
     if (!tin->packet[slot].is_announced)
-        announce(node, tin, w, slot);
+        announce_packet(node, tin, w, slot);
     else if (tin->packet[slot].is_asked_for)
-        send(node, tin, w, slot);
+        send_packet(node, tin, w, slot);
 }
 
 void weft__tin_on_clear(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
@@ -196,14 +196,14 @@ void weft__tin_on_clear(struct weft__node *node, struct weft__tin *tin, struct w
     if (weft__gnet_type(cell) == WEFT__GNET_CTD) {
         tin->gnet.counts.ctd++;
         weft__ether_drop(&tin->ether, w, &s->packet, s->packet.port, WEFT_DROP_CTD);
-        leave(node, tin, w, slot);
+        leave_buffer(node, tin, w, slot);
         return;
     }
     s->fetch = (uint16_t)cell->psn;
     s->is_asked_for = true;
     if (__builtin_expect(tin->gnet.follow_log != NULL, 0))
         weft__tin_follow_stage(tin, w->now_ps, &s->packet, s->packet.psn, WEFT_STAGE_CLEARED);
-    if (s->complete_ps <= w->now_ps) send(node, tin, w, slot);
+    if (s->complete_ps <= w->now_ps) send_packet(node, tin, w, slot);
 }
 
 void weft__tin_forget(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w) {
@@ -214,7 +214,7 @@ void weft__tin_forget(struct weft__node *node, struct weft__tin *tin, struct wef
         remove_from(tin, &tin->announced, slot);
         weft__ether_drop(&tin->ether, w, &s->packet, s->packet.port, WEFT_DROP_RTS_TIMEOUT);
         tin->gnet.counts.packets_lost++;
-        leave(node, tin, w, slot);
+        leave_buffer(node, tin, w, slot);
     }
     if (slot != WEFT_NONE)
         weft__timer_set(&node->timers, weft__tin_key(tin, WEFT__TIN_KEY_ANNOUNCED),

@@ -60,7 +60,7 @@ static bool find_rates(const struct weft_topology *t, const struct weft_device_c
     return most < WEFT__GNET_NO_LINK;
 }
 
-static enum weft_status check(const struct weft__plan *plan, struct weft_error *ret_error) {
+static enum weft_status check_rates(const struct weft__plan *plan, struct weft_error *ret_error) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_ROUTES);
     struct weft__cliques *cliques = weft_arena_alloc(arena, 1, sizeof *cliques);
     bool fits = find_rates(plan->topology, plan->device, cliques, arena);
@@ -70,7 +70,7 @@ static enum weft_status check(const struct weft__plan *plan, struct weft_error *
                        "links and endpoints of TiNs have more than %d different rates", WEFT__GNET_NO_LINK);
 }
 
-static void *make(struct weft__network *net) {
+static void *make_cliques(struct weft__network *net) {
     struct weft_arena *arena = net->arena_switch;
     struct weft_dragonflies *shape = weft_dragonflies_new(net->topology, arena);
     struct weft__cliques *cliques = weft_arena_alloc(arena, 1, sizeof *cliques);
@@ -88,7 +88,7 @@ static void *make(struct weft__network *net) {
     return cliques;
 }
 
-static void release(void *state) {
+static void release_cliques(void *state) {
     struct weft__cliques *cliques = state;
     for (uint32_t f = 0; f < cliques->shape->n; f++)
         for (uint32_t e = 0; e < cliques->clique[f].tables.n; e++)
@@ -123,7 +123,7 @@ static void collect_depths(struct weft__network *net) {
     weft_outcome_cliques(net->outcome)->depths = sum;
 }
 
-static void collect(struct weft__network *net) {
+static void collect_cliques(struct weft__network *net) {
     struct weft_tin_histograms *sum = weft_outcome_tin(net->outcome)->seen;
     for (uint32_t w = 0; w < net->engine.conf.workers; w++) {
         const struct weft_tin_histograms *one = weft__cliques_of(net)->seen[w];
@@ -136,7 +136,7 @@ static void collect(struct weft__network *net) {
     if (weft__cliques_of(net)->traces) weft__cell_paths_collect(net);
 }
 
-static const char *unskippable(const struct weft__network *net) {
+static const char *tin_unskippable(const struct weft__network *net) {
     const struct weft__cliques *cliques = weft__cliques_of(net);
     if (cliques->traces) return "cells are traced (tin.trace)";
     for (uint32_t f = 0; f < cliques->shape->n; f++)
@@ -152,13 +152,13 @@ static void each_histogram(struct weft__network *net, weft__on_histogram *on_his
 }
 
 const struct weft__shared weft__cliques_shared = {
-    .check = check,
-    .make = make,
-    .free = release,
+    .check = check_rates,
+    .make = make_cliques,
+    .free = release_cliques,
     .settled = weft__cliques_settled,
     .tell = weft__cliques_tell,
-    .collect = collect,
+    .collect = collect_cliques,
     .explain = weft__cliques_explain,
-    .unskippable = unskippable,
+    .unskippable = tin_unskippable,
     .each_histogram = each_histogram,
 };

@@ -50,8 +50,8 @@ static void give_back(struct weft__worker *w, const struct weft__port *port, uin
 }
 
 /// The NIC is free and takes the frame.
-static void take(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, struct weft__tin_nic *nic,
-                 uint32_t host, struct weft_packet *p) {
+static void take_frame(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
+                       struct weft__tin_nic *nic, uint32_t host, struct weft_packet *p) {
     uint32_t bytes = p->bytes;
     nic->busy_until_ps = w->now_ps + time_of(nic, bytes + WEFT_WIRE_OVERHEAD);
     weft__share_charge(&nic->share, host, bytes + WEFT_WIRE_OVERHEAD);
@@ -76,7 +76,7 @@ void weft__tin_nic_on_frame(struct weft__node *node, struct weft__tin *tin, stru
     }
     uint32_t host = find_host(nic, p->port);
     if (!nic->waiting_bytes && nic->busy_until_ps <= w->now_ps) {
-        take(node, tin, w, nic, host, p);
+        take_frame(node, tin, w, nic, host, p);
         return;
     }
     if (!nic->waiting_bytes)
@@ -94,7 +94,7 @@ void weft__tin_nic_on_free(struct weft__node *node, struct weft__tin *tin, struc
     struct weft_packet p;
     weft__fifo_pop(&nic->waiting[host], tin->pool, &p);
     nic->waiting_bytes -= p.bytes;
-    take(node, tin, w, nic, host, &p);
+    take_frame(node, tin, w, nic, host, &p);
     if (nic->waiting_bytes) weft__timer_set(&node->timers, weft__ether_key(WEFT__TIN_KEY_NIC, k), nic->busy_until_ps);
 }
 

@@ -28,7 +28,7 @@ static struct group find_group(const struct weft_topology *t, uint32_t tin, uint
     return g;
 }
 
-static bool shares(const struct group *g, const struct weft_tin_conf *conf) {
+static bool is_shared(const struct group *g, const struct weft_tin_conf *conf) {
     return g->nic.hosts > 1 && g->sum > conf->nic_rate_bps;
 }
 
@@ -37,7 +37,7 @@ enum weft_status weft__tin_nics_check(const struct weft_topology *t, uint32_t ti
     for (uint32_t first = 0; first < t->node[tin].ports;) {
         struct group g = find_group(t, tin, first, conf->nic_hosts);
         first = g.end;
-        if (!shares(&g, conf) || g.most <= conf->nic_rate_bps) continue;
+        if (!is_shared(&g, conf) || g.most <= conf->nic_rate_bps) continue;
         char has[32], may[32];
         weft_format_rate(g.most, has, sizeof has);
         weft_format_rate(conf->nic_rate_bps, may, sizeof may);
@@ -60,7 +60,7 @@ struct weft__tin_nics *weft__tin_nics_find(const struct weft_topology *t, uint32
         for (uint32_t first = 0; first < ports;) {
             struct group g = find_group(t, tin, first, conf->nic_hosts);
             first = g.end;
-            if (!shares(&g, conf)) continue;
+            if (!is_shared(&g, conf)) continue;
             if (pass) nic[n] = g.nic;
             n++;
         }
@@ -75,5 +75,5 @@ int64_t weft__tin_nic_window(const struct weft__network *net, uint32_t port) {
     struct group g = {.end = 0};
     while (g.end <= at)
         g = find_group(t, tin, g.end, conf->nic_hosts);
-    return shares(&g, conf) ? (int64_t)conf->nic_window_bytes : INT64_MAX;
+    return is_shared(&g, conf) ? (int64_t)conf->nic_window_bytes : INT64_MAX;
 }

@@ -6,10 +6,10 @@
 #include "box/tin/tin_report.h"
 #include "weft/gnet_routes.h"
 
-static struct weft_result_value text(const char *value) {
+static struct weft_result_value text_value(const char *value) {
     return (struct weft_result_value){.known = value, .text = value};
 }
-static struct weft_result_value number(struct weft_result_cursor *c) {
+static struct weft_result_value number_value(struct weft_result_cursor *c) {
     return (struct weft_result_value){.known = true, .whole = c->at - 1};
 }
 
@@ -75,7 +75,7 @@ static bool next_cell_type(struct weft_result_cursor *c) {
     return true;
 }
 static struct weft_result_value cell_type(struct weft_result_cursor *c) {
-    return text(cell_names[c->at - 1]);
+    return text_value(cell_names[c->at - 1]);
 }
 
 static const struct weft_result_column cells_columns[] = {
@@ -99,7 +99,7 @@ static bool next_hops(struct weft_result_cursor *c) {
 }
 
 static const struct weft_result_column hops_columns[] = {
-    WEFT_RESULT_CALL(number, "links", COUNT, "links that a cell crossed", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(number_value, "links", COUNT, "links that a cell crossed", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_NAMED(struct whole, value, "cells", COUNT, "cells that came to an endpoint after so many links"),
 };
 static const struct weft_result_table table_hops = {
@@ -173,7 +173,7 @@ static bool next_transition(struct weft_result_cursor *c) {
 #define SEEN_NAMED(field, key, type, ...) WEFT_RESULT_NAMED(struct weft_tin_transition, field, key, type, __VA_ARGS__)
 #define FETCH_MAX "longest time from a CTS until the packet was whole, of the packets that became whole"
 static const struct weft_result_column transitions_columns[] = {
-    WEFT_RESULT_CALL(number, "number", COUNT, "number of the transition, from 0", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(number_value, "number", COUNT, "number of the transition, from 0", .flags = WEFT_RESULT_KEY),
     SEEN_NAMED(from_ps, "at_ps", TIME, "when links failed or came back"),
     SEEN_NAMED(to_ps, "until_ps", TIME, "when the tables followed; none: they never did", .flags = WEFT_RESULT_SPARSE),
     SEEN_NAMED(down, "links_down", COUNT, "links that failed"),
@@ -284,7 +284,7 @@ static bool next_gnet_port(struct weft_result_cursor *c) {
     return true;
 }
 static struct weft_result_value port_class(struct weft_result_cursor *c) {
-    return text(((const struct weft_gnet_port *)c->part[0])->global ? "global" : "local");
+    return text_value(((const struct weft_gnet_port *)c->part[0])->global ? "global" : "local");
 }
 
 static const struct weft_result_column gnet_ports_columns[] = {
@@ -314,7 +314,7 @@ static bool next_traced(struct weft_result_cursor *c) {
 }
 static struct weft_result_value traced_suspect(struct weft_result_cursor *c) {
     uint32_t node = weft_outcome_cliques(c->run->outcome)->cells->suspect;
-    return text(node == WEFT_NONE ? NULL : c->run->topology->node[node].name);
+    return text_value(node == WEFT_NONE ? NULL : c->run->topology->node[node].name);
 }
 
 #define TRACED(field, type, ...) WEFT_RESULT(struct weft_cell_paths, field, type, __VA_ARGS__)
@@ -374,7 +374,7 @@ static bool next_trace(struct weft_result_cursor *c) {
 #define FIRST(field, key, type, ...) WEFT_RESULT_AT(1, struct weft_cell_hop, field, key, type, __VA_ARGS__)
 #define OF_TRACE(field, type, ...) WEFT_RESULT_AT(2, struct trace, field, #field, type, __VA_ARGS__)
 static const struct weft_result_column cell_traces_columns[] = {
-    WEFT_RESULT_CALL(number, "cell", COUNT, "number of the cell, by time", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(number_value, "cell", COUNT, "number of the cell, by time", .flags = WEFT_RESULT_KEY),
     OF_TRACE(type, TEXT, "type of the cell: rts, cts, ctd, data, req or resp"),
     FIRST(wire, "bytes", BYTES, "bytes of the cell"),
     OF_TRACE(src, TEXT, "name of the TiN that sent the cell"),

@@ -74,8 +74,8 @@ static void note_left(const struct weft__tin_rma *rma, const struct weft__worker
 // --- cells that are sent -------------------------------------------------------------------------------------------
 
 /// `host`: the host whose request it is; WEFT_NONE: not a request.
-static void inject(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, struct weft_packet *cell,
-                   enum weft__cell_type type, uint32_t host) {
+static void inject_cell(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w,
+                        struct weft_packet *cell, enum weft__cell_type type, uint32_t host) {
     static const enum weft_gnet_kind kind[2][2] = {{WEFT_GNET_KIND_REQ, WEFT_GNET_KIND_RESP},
                                                    {WEFT_GNET_KIND_CTS, WEFT_GNET_KIND_DATA}};
     bool bulk = cell->ecn & 1, answers = type == WEFT__GNET_RESP;
@@ -160,7 +160,8 @@ static uint32_t next_slot(struct weft__node *node, struct weft__tin_rma *rma, st
     return p.qp;
 }
 
-static void dispatch(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t slot) {
+static void dispatch_request(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w,
+                             uint32_t slot) {
     struct weft__tin_request *r = &rma->request[slot];
     uint32_t value = r->bytes;
     if (r->verb != WEFT_RMA_READ) r->bytes = ACK_BYTES; // the only data requested here
@@ -183,21 +184,21 @@ static void dispatch(struct weft__node *node, struct weft__tin_rma *rma, struct 
     };
     if (r->client != WEFT_NONE) rma->client[r->client].core->stats->requests++;
     note_request(rma, w, WEFT_RMA_ASKED, rma->self, slot, r->use, WEFT_NONE);
-    inject(node, rma, w, &cell, WEFT__GNET_REQ, r->host);
+    inject_cell(node, rma, w, &cell, WEFT__GNET_REQ, r->host);
 }
 
-static bool fits(const struct weft__tin_rma *rma, uint32_t slot) {
+static bool fits_window(const struct weft__tin_rma *rma, uint32_t slot) {
     const struct weft__tin_request *r = &rma->request[slot];
     return rma->solicited_bytes + window_bytes(r) <= rma->conf->window_bytes;
 }
 
 static void dispatch_waiting(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w) {
-    while (rma->waiting.n && fits(rma, weft__fifo_head(&rma->waiting)->qp))
-        dispatch(node, rma, w, next_slot(node, rma, &rma->waiting, WAITING));
+    while (rma->waiting.n && fits_window(rma, weft__fifo_head(&rma->waiting)->qp))
+        dispatch_request(node, rma, w, next_slot(node, rma, &rma->waiting, WAITING));
 }
 
 /// Sends a Req that nobody answers: it needs no window, and the server counts its operation.
-static void send(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t slot) {
+static void send_req(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t slot) {
     const struct weft__tin_request r = rma->request[slot];
     struct weft__rma_client *core = rma->client[r.client].core;
     weft_time_ps begun = core->op[r.op].begun_ps;
@@ -214,19 +215,19 @@ static void send(struct weft__node *node, struct weft__tin_rma *rma, struct weft
     };
     free_slot(rma, slot);
     weft__rma_sent(core, w, r.op);
-    inject(node, rma, w, &cell, WEFT__GNET_REQ, r.host);
+    inject_cell(node, rma, w, &cell, WEFT__GNET_REQ, r.host);
 }
 
 /// The command has reached the hardware.
 static void on_command(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t slot) {
     if (rma->request[slot].verb == WEFT_RMA_SEND) {
-        send(node, rma, w, slot);
+        send_req(node, rma, w, slot);
         return;
     }
     if (rma->request[slot].client != WEFT_NONE)
         note_op(rma, w, WEFT_RMA_READY, rma->request[slot].client, rma->request[slot].op, slot);
-    if (!rma->waiting.n && fits(rma, slot)) {
-        dispatch(node, rma, w, slot);
+    if (!rma->waiting.n && fits_window(rma, slot)) {
+        dispatch_request(node, rma, w, slot);
         return;
     }
     rma->request[slot].state = WEFT__TIN_WAITING;
@@ -242,8 +243,8 @@ static const struct weft_cc_ops *cc_of(const struct weft__tin_client *c) {
 typedef void cc_handler(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);
 
 /// Congestion control that needs timers gets no calls from them here.
-static void tell(const struct weft__tin_rma *rma, const struct weft__tin_client *c, struct weft__tin_pace *pace,
-                 cc_handler *handler, weft_time_ps now, uint32_t bytes, weft_time_ps rtt, bool timeout) {
+static void tell_cc(const struct weft__tin_rma *rma, const struct weft__tin_client *c, struct weft__tin_pace *pace,
+                    cc_handler *handler, weft_time_ps now, uint32_t bytes, weft_time_ps rtt, bool timeout) {
     if (!handler) return;
     struct weft_cc_fact fact = {
         .now_ps = now,
@@ -262,7 +263,7 @@ static void tell(const struct weft__tin_rma *rma, const struct weft__tin_client 
         pace->next_ps = now + (weft_time_ps)((unsigned __int128)(pace->next_ps - now) * before / act.rate_bps);
 }
 
-static void charge(struct weft__tin_pace *pace, weft_time_ps now, uint32_t bytes) {
+static void charge_pace(struct weft__tin_pace *pace, weft_time_ps now, uint32_t bytes) {
     pace->next_ps = now + weft_time_of_bytes(bytes, pace->rate_bps);
 }
 
@@ -288,8 +289,8 @@ static weft_time_ps command_time(const struct weft__tin_rma *rma) {
 }
 
 /// The command for an operation goes to the hardware.
-static void command(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t client,
-                    uint32_t op) {
+static void command_op(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t client,
+                       uint32_t op) {
     const struct weft__tin_client *c = &rma->client[client];
     const struct weft_rma *entry = c->core->rma;
     const struct weft__rma_op *o = &c->core->op[op];
@@ -341,10 +342,10 @@ static void run_client(struct weft__node *node, struct weft__tin_rma *rma, struc
         c->ready_first = path->after;
         path->ready = false;
         path->first = c->core->op[op].next;
-        if (c->core->rma->conf->split) charge(&path->remote, w->now_ps, bytes);
-        charge(&c->local, w->now_ps, bytes);
+        if (c->core->rma->conf->split) charge_pace(&path->remote, w->now_ps, bytes);
+        charge_pace(&c->local, w->now_ps, bytes);
         place_path(node, rma, w, client, server);
-        command(node, rma, w, client, op);
+        command_op(node, rma, w, client, op);
     }
     if (c->ready_first == WEFT_NONE)
         weft__timer_cancel(&node->timers, c->key0 + PACE);
@@ -358,8 +359,8 @@ static void run_path(struct weft__node *node, struct weft__tin_rma *rma, struct 
     run_client(node, rma, w, client);
 }
 
-static void submit(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t client,
-                   uint32_t op) {
+static void submit_op(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t client,
+                      uint32_t op) {
     struct weft__tin_client *c = &rma->client[client];
     uint32_t server = c->core->op[op].server;
     struct weft__tin_path *path = &c->path[server];
@@ -380,7 +381,7 @@ static void on_work(struct weft__node *node, struct weft__tin_rma *rma, struct w
     if (host->work.n)
         weft__timer_set(&node->timers, rma->key0 + OF_HOSTS + 2 * h, weft__fifo_head(&host->work)->time_ps);
     if (p.flags == SUBMIT) {
-        submit(node, rma, w, p.qp, p.psn);
+        submit_op(node, rma, w, p.qp, p.psn);
         return;
     }
     struct weft__rma_client *core = rma->client[p.qp].core;
@@ -388,7 +389,7 @@ static void on_work(struct weft__node *node, struct weft__tin_rma *rma, struct w
     if (!weft__rma_answered(core, w, p.psn)) add_work(node, rma, w, SUBMIT, p.qp, p.psn); // the value, after the index
 }
 
-static void begin(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t client) {
+static void begin_op(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t client) {
     struct weft__rma_client *core = rma->client[client].core;
     uint32_t op = weft__rma_begin(core, w);
     if (!core->over) weft__timer_set(&node->timers, rma->client[client].key0 + NEXT, core->next_ps);
@@ -419,9 +420,10 @@ static void hand_back(struct weft__node *node, struct weft__tin_rma *rma, struct
     *(dispatched ? &c->core->stats->timeouts : &c->core->stats->dispatch_timeouts) += 1;
     c->core->stats->retries++;
     if (rma->gnet->trace) trace_timeout(rma, w->now_ps, &r, dispatched);
-    tell(rma, c, pace, cc_of(c)->on_loss, w->now_ps, 0, w->now_ps - (remote ? r.dispatched_ps : r.submitted_ps), true);
+    tell_cc(rma, c, pace, cc_of(c)->on_loss, w->now_ps, 0, w->now_ps - (remote ? r.dispatched_ps : r.submitted_ps),
+            true);
     note_op(rma, w, dispatched ? WEFT_RMA_UNHEARD : WEFT_RMA_UNSENT, r.client, r.op, WEFT_NONE);
-    submit(node, rma, w, r.client, r.op);
+    submit_op(node, rma, w, r.client, r.op);
 }
 
 /// The completion is in the client's memory.
@@ -435,8 +437,8 @@ static void on_landed(struct weft__node *node, struct weft__tin_rma *rma, struct
     weft_time_ps waited = r.dispatched_ps - r.submitted_ps - command_time(rma);
     if (weft__rma_counts(c->core->rma, c->core->op[r.op].begun_ps))
         weft_histogram_add(&c->core->stats->execution, w->now_ps - r.submitted_ps);
-    if (split) tell(rma, c, &path->remote, cc_of(c)->on_ack, w->now_ps, bytes, w->now_ps - r.dispatched_ps, false);
-    tell(rma, c, &c->local, cc_of(c)->on_ack, w->now_ps, bytes, split ? waited : w->now_ps - r.submitted_ps, false);
+    if (split) tell_cc(rma, c, &path->remote, cc_of(c)->on_ack, w->now_ps, bytes, w->now_ps - r.dispatched_ps, false);
+    tell_cc(rma, c, &c->local, cc_of(c)->on_ack, w->now_ps, bytes, split ? waited : w->now_ps - r.submitted_ps, false);
     note_op(rma, w, WEFT_RMA_LANDED, r.client, r.op, WEFT_NONE);
     run_path(node, rma, w, r.client, server);
     add_work(node, rma, w, COMPLETE, r.client, r.op);
@@ -484,7 +486,7 @@ static void on_read(struct weft__node *node, struct weft__tin_rma *rma, struct w
         struct weft_packet next = cell;
         next.bytes = (uint16_t)(bytes < WEFT_GNET_RESP_BYTES_MAX ? bytes : WEFT_GNET_RESP_BYTES_MAX);
         bytes -= next.bytes;
-        inject(node, rma, w, &next, WEFT__GNET_RESP, WEFT_NONE);
+        inject_cell(node, rma, w, &next, WEFT__GNET_RESP, WEFT_NONE);
     }
 }
 
@@ -502,8 +504,8 @@ static struct weft_packet answer_to(const struct weft__tin_rma *rma, uint32_t ti
 }
 
 /// A write was announced: this TiN asks for its data.
-static void pull(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w,
-                 const struct weft_packet *cell) {
+static void pull_write(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w,
+                       const struct weft_packet *cell) {
     uint32_t slot = take_slot(rma);
     struct weft__tin_request *r = &rma->request[slot];
     *r = (struct weft__tin_request){
@@ -534,7 +536,7 @@ static void on_request(struct weft__node *node, struct weft__tin_rma *rma, struc
         read_memory(node, rma, w, host, &answer, weft__tin_req_bytes(cell->psn));
         break;
     case WEFT_RMA_WRITE:
-        pull(node, rma, w, cell);
+        pull_write(node, rma, w, cell);
         break;
     case WEFT_RMA_ATOMIC:
         read_memory(node, rma, w, host, &answer, ACK_BYTES);
@@ -563,7 +565,7 @@ static void on_answer(struct weft__node *node, struct weft__tin_rma *rma, struct
         answer.bytes = ACK_BYTES;
         note_request(rma, w, WEFT_RMA_SENT, r->tin, r->op, r->their_use, WEFT_NONE);
         free_slot(rma, cell->qp);
-        inject(node, rma, w, &answer, WEFT__GNET_RESP, WEFT_NONE);
+        inject_cell(node, rma, w, &answer, WEFT__GNET_RESP, WEFT_NONE);
     } else {
         r->state = WEFT__TIN_LANDING;
         queue_slot(node, rma, &rma->landing, LANDING, w->now_ps + rma->conf->engine_ps + rma->conf->complete_ps,
@@ -609,7 +611,7 @@ static void on_client_timer(struct weft__node *node, struct weft__tin_rma *rma, 
     }
     uint32_t k = key - rma->client[low].key0;
     if (k == NEXT)
-        begin(node, rma, w, low);
+        begin_op(node, rma, w, low);
     else if (k == PACE)
         run_client(node, rma, w, low);
     else
@@ -647,7 +649,7 @@ static void pace_init(const struct weft__tin_rma *rma, const struct weft__tin_cl
     size_t size = cc_of(c)->state_size(c->core->rma->conf->cc.conf);
     pace->cc = size ? weft_arena_alloc(arena, 1, size) : NULL;
     pace->rate_bps = rma->conf->nic_rate_bps;
-    tell(rma, c, pace, cc_of(c)->on_start, 0, 0, 0, false);
+    tell_cc(rma, c, pace, cc_of(c)->on_start, 0, 0, 0, false);
 }
 
 struct weft__tin_rma *weft__tin_rma_new(const struct weft__tin_rma_setup *setup) {

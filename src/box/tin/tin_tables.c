@@ -89,22 +89,22 @@ void weft__clique_tables(const struct weft__network *net, struct weft__clique *c
     const struct weft_scenario *scenario = net->scenario;
     const struct weft_tin_conf *conf = weft__tin_conf(net->device[f->tin[0].node]);
     struct weft_arena *arena = net->arena_switch, *scratch = weft_arena_new(WEFT_MEMORY_ROUTES);
-    struct weft_control_event *given;
-    uint32_t givens;
-    enum weft_status status = weft_control_events_read(t, scenario->control_tree, &given, &givens, NULL);
+    struct weft_control_given given = {.conf = &scenario->control, .seed = scenario->run.seed};
+    struct weft_control_event *event;
+    enum weft_status status = weft_control_events_read(t, scenario->control_tree, &event, &given.events, NULL);
     assert(!status); // weft_simulation_check
     (void)status;
+    given.event = event;
     struct states states = find_states(t, scratch);
     weft__tin_find_exits(&clique->places, t, shape, fabric, conf, states.down, states.n, arena);
     const bool *changes = find_changes(&clique->places, t, &states, scratch);
-    clique->timeline = weft_clique_timeline_new(t, f, &conf->gnet, &scenario->control.sdn, given, givens, changes,
-                                                scenario->run.seed, arena);
+    clique->timeline = weft_clique_timeline_new(t, f, &conf->gnet, &given, changes, arena);
     if (clique->timeline) find_egresses(clique, f, &states, arena);
     take_tables(clique, weft_gnet_routes_new(t, f, &conf->gnet, NULL), arena);
     weft_arena_free(scratch);
 }
 
-static void tell(struct weft_tin_outcome *o, struct weft__clique *clique, const struct weft_dragonfly *f) {
+static void tell_timeline(struct weft_tin_outcome *o, struct weft__clique *clique, const struct weft_dragonfly *f) {
     const struct weft_clique_timeline *timeline = clique->timeline;
     clique->transition0 = o->transitions;
     for (uint32_t i = 0; i < timeline->transitions; i++) {
@@ -127,7 +127,7 @@ void weft__cliques_tell(struct weft__network *net, const struct weft__tally *sum
         if (cliques->clique[f].timeline) transitions += cliques->clique[f].timeline->transitions;
     o->transition = weft_arena_alloc(net->outcome->arena, transitions, sizeof *o->transition);
     for (uint32_t f = 0; f < cliques->shape->n; f++)
-        if (cliques->clique[f].timeline) tell(o, &cliques->clique[f], &cliques->shape->fabric[f]);
+        if (cliques->clique[f].timeline) tell_timeline(o, &cliques->clique[f], &cliques->shape->fabric[f]);
 }
 
 weft_time_ps weft__cliques_settled(const void *state) {

@@ -43,7 +43,7 @@ static void print_fibres(FILE *file, const struct weft_clique_summary *s) {
     putc('\n', file);
 }
 
-static void describe(FILE *file, const struct weft_topology *t, const struct weft_topology_summary *network) {
+static void describe_clique(FILE *file, const struct weft_topology *t, const struct weft_topology_summary *network) {
     const struct weft_clique_summary *s = network->clique;
     if (!s) return;
     fprintf(file, "Clique     %s of %s, %s", weft__counted(s->pods, "pod").text,
@@ -63,8 +63,8 @@ static void describe(FILE *file, const struct weft_topology *t, const struct wef
 }
 
 /// What GNet links and TiNs cost; NULL: there is no TiN.
-static const struct weft_cell_costs *costs(const struct weft_topology *t, const struct weft_device_conf **device,
-                                           const weft_time_ps *processing_ps, struct weft_arena *arena) {
+static const struct weft_cell_costs *find_costs(const struct weft_topology *t, const struct weft_device_conf **device,
+                                                const weft_time_ps *processing_ps, struct weft_arena *arena) {
     struct weft_cell_costs *costs = weft_arena_alloc(arena, 1, sizeof *costs);
     weft_time_ps *link = weft_arena_alloc(arena, t->links, sizeof *link);
     *costs = (struct weft_cell_costs){
@@ -83,4 +83,4 @@ static const struct weft_cell_costs *costs(const struct weft_topology *t, const 
     return costs->tables ? costs : NULL;
 }
 
-const struct weft__box_view weft__clique_view = {.describe = describe, .costs = costs};
+const struct weft__box_view weft__clique_view = {.describe = describe_clique, .costs = find_costs};

@@ -38,7 +38,7 @@ struct run {
     struct weft__agenda agenda;
 };
 
-static void note(struct run *r, weft_time_ps time, uint32_t kind, uint32_t who, weft_bytes bytes) {
+static void note_due(struct run *r, weft_time_ps time, uint32_t kind, uint32_t who, weft_bytes bytes) {
     r->pending += kind != DUE_DISCOVER;
     weft__agenda_note(
         &r->agenda, (struct weft__due){
@@ -46,7 +46,7 @@ static void note(struct run *r, weft_time_ps time, uint32_t kind, uint32_t who, 
 }
 
 /// The time that a proxy takes for `bytes` in both directions, in turn with its other targets.
-static weft_time_ps carry(struct run *r, weft_time_ps now, uint32_t proxy, weft_bytes bytes) {
+static weft_time_ps carry_bytes(struct run *r, weft_time_ps now, uint32_t proxy, weft_bytes bytes) {
     struct tin *p = &r->tin[proxy];
     uint64_t words = weft_bootstrap_words(r->conf, bytes);
     weft_time_ps from = p->busy_until_ps > now ? p->busy_until_ps : now, took = words * r->conf->mos_word_ps;
@@ -67,10 +67,10 @@ static void send_rpc(struct run *r, weft_time_ps now, uint32_t tin) {
     weft_bytes bytes = left < conf->rpc_bytes ? left : conf->rpc_bytes;
     weft_time_ps sent = now + conf->turnaround_ps + conf->latency_ps, there;
     if (t->state == PMOS)
-        there = carry(r, sent, r->result->tin[tin].proxy, bytes);
+        there = carry_bytes(r, sent, r->result->tin[tin].proxy, bytes);
     else
         there = sent + bytes * 8 * WEFT_PS_PER_S / conf->tcp_rate_bps;
-    note(r, there + conf->latency_ps, DUE_RPC, tin, bytes);
+    note_due(r, there + conf->latency_ps, DUE_RPC, tin, bytes);
 }
 
 /// The neighbour with a session and room whose relayed discover comes first; WEFT_NONE: none.
@@ -94,7 +94,7 @@ static bool is_audible(const struct run *r, uint32_t tin) {
 /// Connections are attempted at independent times: the next attempt is up to `connect` away.
 static void await_connection(struct run *r, weft_time_ps now, uint32_t tin) {
     r->tin[tin].state = TCP;
-    note(r, now + weft_random_below(&r->random, r->conf->connect_ps), DUE_CONNECTED, tin, 0);
+    note_due(r, now + weft_random_below(&r->random, r->conf->connect_ps), DUE_CONNECTED, tin, 0);
 }
 
 static void begin_session(struct run *r, weft_time_ps now, uint32_t tin, uint32_t proxy) {
@@ -109,13 +109,13 @@ static void begin_session(struct run *r, weft_time_ps now, uint32_t tin, uint32_
         ret->wave = r->result->tin[proxy].wave + 1;
         if (++r->tin[proxy].targets > r->result->targets_most) r->result->targets_most = r->tin[proxy].targets;
         t->state = PMOS;
-        if (!t->addressed) answered = carry(r, answered, proxy, 4 * r->conf->dhcp_bytes);
+        if (!t->addressed) answered = carry_bytes(r, answered, proxy, 4 * r->conf->dhcp_bytes);
     }
-    note(r, t->addressed ? now : answered, DUE_ADDRESS, tin, 0);
+    note_due(r, t->addressed ? now : answered, DUE_ADDRESS, tin, 0);
 }
 
 /// Gives sessions to those that wait longest, as far as there are sessions and proxies.
-static void serve(struct run *r, weft_time_ps now) {
+static void serve_waiting(struct run *r, weft_time_ps now) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < r->waitings; i++) {
         uint32_t tin = r->waiting[i];
@@ -133,13 +133,13 @@ static void on_discover(struct run *r, weft_time_ps now, uint32_t tin) {
     struct tin *t = &r->tin[tin];
     t->state = SEARCHING;
     if (!is_audible(r, tin)) {
-        note(r, now + r->conf->discover_ps, DUE_DISCOVER, tin, 0);
+        note_due(r, now + r->conf->discover_ps, DUE_DISCOVER, tin, 0);
         return;
     }
     t->state = HEARD;
     if (r->result->tin[tin].heard_ps == WEFT_TIME_NEVER) r->result->tin[tin].heard_ps = now + r->conf->latency_ps;
     r->waiting[r->waitings++] = tin;
-    serve(r, now);
+    serve_waiting(r, now);
 }
 
 static void leave_proxy(struct run *r, uint32_t tin) {
@@ -152,26 +152,26 @@ static void on_rpc(struct run *r, weft_time_ps now, uint32_t tin, weft_bytes byt
     if (t->state == PMOS && t->taken >= r->bytes_pmos) {
         leave_proxy(r, tin);
         await_connection(r, now, tin);
-        serve(r, now);
+        serve_waiting(r, now);
     } else if (t->taken < r->bytes) {
         send_rpc(r, now, tin);
     } else {
         t->state = DONE;
         r->sessions--;
         r->result->tin[tin].done_ps = now;
-        serve(r, now);
+        serve_waiting(r, now);
     }
 }
 
 /// A TiN fails, and with it the sessions that it serves; the controller finds out by its timeout.
-static void lose(struct run *r, weft_time_ps now, uint32_t tin) {
+static void lose_tin(struct run *r, weft_time_ps now, uint32_t tin) {
     r->tin[tin] = (struct tin){.life = r->tin[tin].life + 1};
     r->result->tin[tin].done_ps = WEFT_TIME_NEVER;
-    note(r, now + r->conf->lost_for_ps + r->conf->start_ps, DUE_BACK, tin, 0);
+    note_due(r, now + r->conf->lost_for_ps + r->conf->start_ps, DUE_BACK, tin, 0);
     for (uint32_t i = 0; i < r->c->tins; i++) {
         if (r->tin[i].state != PMOS || r->result->tin[i].proxy != tin) continue;
         r->tin[i].life++; // what is in flight is lost
-        note(r, now + r->conf->rpc_timeout_ps, DUE_TIMEOUT, i, 0);
+        note_due(r, now + r->conf->rpc_timeout_ps, DUE_TIMEOUT, i, 0);
     }
 }
 
@@ -180,7 +180,7 @@ static void lose_proxies(struct run *r, weft_time_ps now) {
         uint32_t most = WEFT_NONE;
         for (uint32_t i = 0; i < r->c->tins; i++)
             if (r->tin[i].targets && (most == WEFT_NONE || r->tin[i].targets > r->tin[most].targets)) most = i;
-        if (most != WEFT_NONE) lose(r, now, most);
+        if (most != WEFT_NONE) lose_tin(r, now, most);
     }
 }
 
@@ -191,10 +191,10 @@ static void on_timeout(struct run *r, weft_time_ps now, uint32_t tin) {
     r->result->retried++;
     memmove(r->waiting + 1, r->waiting, r->waitings++ * sizeof *r->waiting);
     r->waiting[0] = tin; // ahead of those that have not begun
-    serve(r, now);
+    serve_waiting(r, now);
 }
 
-static void act(struct run *r, const struct weft__due *due) {
+static void act_on(struct run *r, const struct weft__due *due) {
     uint32_t tin = due->who;
     weft_time_ps now = due->time_ps;
     r->pending -= due->kind != DUE_DISCOVER;
@@ -265,12 +265,12 @@ struct weft_bootstrap_result *weft_bootstrap_run(const struct weft_clique *c, co
         result->tin[i] = (struct weft_bootstrap_tin){
             .proxy = WEFT_NONE, .heard_ps = WEFT_TIME_NEVER, .begun_ps = WEFT_TIME_NEVER, .done_ps = WEFT_TIME_NEVER};
         weft_time_ps on = weft_random_below(&r.random, conf->spread_ps + 1);
-        note(&r, on + conf->start_ps, DUE_DISCOVER, i, 0);
+        note_due(&r, on + conf->start_ps, DUE_DISCOVER, i, 0);
     }
-    if (conf->proxies_lost) note(&r, conf->lost_at_ps, DUE_LOST, 0, 0);
+    if (conf->proxies_lost) note_due(&r, conf->lost_at_ps, DUE_LOST, 0, 0);
     struct weft__due due;
     while (!is_stuck(&r) && weft__agenda_take(&r.agenda, WEFT_TIME_NEVER, &due))
-        act(&r, &due);
+        act_on(&r, &due);
     weft__agenda_deinit(&r.agenda);
     sum_up(&r, arena);
     return result;

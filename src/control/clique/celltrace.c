@@ -47,7 +47,7 @@ struct weft_celltrace_path weft_celltrace_stitch(const struct weft_topology *t, 
 }
 
 /// Candidates of a cell in a state, according to the given tables, without the port by which it came.
-static uint64_t candidates(const struct weft_sdn *s, uint32_t x, uint32_t group, uint32_t slot) {
+static uint64_t candidates_of(const struct weft_sdn *s, uint32_t x, uint32_t group, uint32_t slot) {
     struct weft_gnet_set set = s->groups.tin[x].set[group];
     return (set.minimal | set.nonminimal) & ~(slot ? s->f->tin[x].back[slot - 1] : 0);
 }
@@ -58,7 +58,7 @@ uint32_t weft_sdn_trace(const struct weft_sdn *s, uint32_t src, uint32_t dst, ui
     weft_time_ps now = 0, hop_ps = 40 * WEFT_PS_PER_NS;
     for (; x != dst && n + 1 < HOPS && vc < VCS; n++) {
         uint32_t group = weft__sdn_lookup(&s->tables, x, slot * VCS + vc, dst);
-        uint64_t ports = group && s->session[x].present[group] ? candidates(s, x, group, slot) & s->up_real[x] : 0;
+        uint64_t ports = group && s->session[x].present[group] ? candidates_of(s, x, group, slot) & s->up_real[x] : 0;
         if (!ports) return n; // dropped: it leaves nowhere
         uint32_t k = weft_gnet_nth(ports, (uint32_t)weft_random_below(random, (uint32_t)__builtin_popcountll(ports)));
         now += hop_ps;
@@ -82,7 +82,7 @@ bool weft_sdn_is_meant(const struct weft_sdn *s, const struct weft_celltrace_rep
     if (hop[i].port_out == WEFT_NONE) return hop[i].tin == dst;
     uint32_t group = vc < VCS ? weft__sdn_lookup(&s->meant, hop[i].tin, input * VCS + vc, dst) : 0;
     uint32_t slot = hop[i].port_in == WEFT_NONE ? 0 : hop[i].port_in + 1;
-    return group && (candidates(s, hop[i].tin, group, slot) >> hop[i].port_out & 1);
+    return group && (candidates_of(s, hop[i].tin, group, slot) >> hop[i].port_out & 1);
 }
 
 /// Evidence against TiNs: cells that they sent astray are proof; cells last seen on their way to a TiN may also be lost
@@ -91,8 +91,8 @@ struct evidence {
     uint64_t *astray, *lost; ///< [tins]
 };
 
-static void judge(const struct weft_sdn *s, struct weft_celltrace_report *report, uint32_t n, uint32_t src,
-                  uint32_t dst, struct weft_celltrace_result *r, struct evidence *e) {
+static void judge_path(const struct weft_sdn *s, struct weft_celltrace_report *report, uint32_t n, uint32_t src,
+                       uint32_t dst, struct weft_celltrace_result *r, struct evidence *e) {
     struct weft_celltrace_report hop[2 * HOPS + 1];
     struct weft_celltrace_path path = weft_celltrace_stitch(s->t, s->f, report, n, hop);
     for (uint32_t i = 0; i < path.hops && hop[0].tin == src; i++) {
@@ -130,7 +130,7 @@ struct weft_celltrace_result weft_sdn_find_fault(const struct weft_sdn *s, uint3
                 if (weft_random_unit(&random) >= loss) report[kept++] = report[i];
             r.cells++;
             r.missing += n - kept;
-            judge(s, report, kept, pair / tins, pair % tins, &r, &e);
+            judge_path(s, report, kept, pair / tins, pair % tins, &r, &e);
         }
     find_suspect(tins, e.astray, &r);
     if (!r.astray) find_suspect(tins, e.lost, &r);

@@ -28,7 +28,7 @@ static uint32_t dcn_tin(const struct story *s, const struct weft_link_info *link
     return WEFT_NONE;
 }
 
-static void add(struct story *s, struct weft_sdn_event event, struct weft_clique_event told) {
+static void add_event(struct story *s, struct weft_sdn_event event, struct weft_clique_event told) {
     told.time_ps = event.time_ps;
     told.tin = event.what == WEFT_SDN_LINKS ? WEFT_NONE : event.tin;
     s->sdn[s->sdns] = event;
@@ -44,10 +44,12 @@ static void add_links(struct story *s, const bool *egress) {
         struct weft_clique_event told = {.link = now->link, .links = 1, .up = now->up};
         uint32_t dcn = dcn_tin(s, link);
         if (dcn != WEFT_NONE)
-            add(s, (struct weft_sdn_event){.time_ps = now->time_ps, .what = WEFT_SDN_DCN, .tin = dcn, .up = now->up},
-                told);
+            add_event(s,
+                      (struct weft_sdn_event){.time_ps = now->time_ps, .what = WEFT_SDN_DCN, .tin = dcn, .up = now->up},
+                      told);
         else if (egress && egress[e])
-            add(s, (struct weft_sdn_event){.time_ps = now->time_ps, .what = WEFT_SDN_DCN, .tin = WEFT_NONE}, told);
+            add_event(s, (struct weft_sdn_event){.time_ps = now->time_ps, .what = WEFT_SDN_DCN, .tin = WEFT_NONE},
+                      told);
         if (!is_gnet(s, link)) continue;
         struct weft_sdn_event *last = s->sdns ? &s->sdn[s->sdns - 1] : NULL;
         if (last && last->what == WEFT_SDN_LINKS && last->time_ps == now->time_ps && last->up == now->up) {
@@ -59,10 +61,10 @@ static void add_links(struct story *s, const bool *egress) {
             s->told[s->sdns - 1].links++;
             continue;
         }
-        add(s,
-            (struct weft_sdn_event){
-                .time_ps = now->time_ps, .what = WEFT_SDN_LINKS, .up = now->up, .link = &now->link, .links = 1},
-            told);
+        add_event(s,
+                  (struct weft_sdn_event){
+                      .time_ps = now->time_ps, .what = WEFT_SDN_LINKS, .up = now->up, .link = &now->link, .links = 1},
+                  told);
     }
 }
 
@@ -77,17 +79,17 @@ static void add_given(struct story *s, const struct weft_control_event *event, u
             if (s->tin_of[n] == WEFT_NONE || cut[n] != heal || !(heal || e->side[n])) continue;
             cut[n] = !heal;
             enum weft_sdn_what what = heal ? WEFT_SDN_HEAL : WEFT_SDN_CUT;
-            add(s, (struct weft_sdn_event){.time_ps = e->time_ps, .what = what, .tin = s->tin_of[n]}, told);
+            add_event(s, (struct weft_sdn_event){.time_ps = e->time_ps, .what = what, .tin = s->tin_of[n]}, told);
         }
         if (e->what != WEFT_CONTROL_REBOOT && e->what != WEFT_CONTROL_CORRUPT) continue;
         if (s->tin_of[e->node] == WEFT_NONE) continue;
         enum weft_sdn_what what = e->what == WEFT_CONTROL_REBOOT ? WEFT_SDN_REBOOT : WEFT_SDN_CORRUPT;
-        add(s, (struct weft_sdn_event){.time_ps = e->time_ps, .what = what, .tin = s->tin_of[e->node]}, told);
+        add_event(s, (struct weft_sdn_event){.time_ps = e->time_ps, .what = what, .tin = s->tin_of[e->node]}, told);
     }
 }
 
 /// Merges two lists sorted by time, the second of which follows the first. At the same time links come first.
-static void merge(struct story *s, uint32_t links) {
+static void merge_events(struct story *s, uint32_t links) {
     struct weft_sdn_event *sdn = weft_arena_alloc(s->arena, s->sdns, sizeof *sdn);
     struct weft_clique_event *told = weft_arena_alloc(s->arena, s->sdns, sizeof *told);
     for (uint32_t i = 0, a = 0, b = links; i < s->sdns; i++) {
@@ -119,6 +121,6 @@ struct weft__clique_events weft__clique_events_new(const struct weft_topology *t
     add_links(&s, egress);
     uint32_t links = s.sdns;
     add_given(&s, given, givens);
-    merge(&s, links);
+    merge_events(&s, links);
     return (struct weft__clique_events){s.sdns, s.sdn, s.told};
 }

@@ -39,7 +39,7 @@ static uint16_t set_at(const struct replay *r, uint32_t column, uint32_t row) {
     return group && group < r->presents && r->present[group] ? (uint16_t)group : 0;
 }
 
-static void show(struct replay *r, weft_time_ps now, uint32_t column, uint32_t row) {
+static void show_set(struct replay *r, weft_time_ps now, uint32_t column, uint32_t row) {
     uint16_t set = set_at(r, column, row), *shown = &r->shown[row * r->timeline->columns + column];
     if (*shown == set) return;
     *shown = set;
@@ -51,20 +51,20 @@ static void show(struct replay *r, weft_time_ps now, uint32_t column, uint32_t r
 static void write_flow(struct replay *r, weft_time_ps now, uint32_t column, uint32_t row, uint32_t group) {
     uint32_t pods0 = r->s->columns.places, own0 = pods0 + r->s->f->pods;
     r->entry[column * r->timeline->rows + row] = group;
-    show(r, now, column, row);
+    show_set(r, now, column, row);
     if (column < pods0 || column >= own0) return;
     for (uint32_t i = 0; i < r->s->columns.specials; i++)
-        if (r->s->f->tin[r->s->columns.special[i]].pod == column - pods0) show(r, now, own0 + i, row);
+        if (r->s->f->tin[r->s->columns.special[i]].pod == column - pods0) show_set(r, now, own0 + i, row);
 }
 
 static void write_group(struct replay *r, weft_time_ps now, uint32_t group, bool present) {
     r->present[group] = present;
     for (uint32_t c = 0; c < r->timeline->columns; c++)
         for (uint32_t row = 0; row < r->timeline->rows; row++)
-            if (entry_of(r, c, row) == group) show(r, now, c, row);
+            if (entry_of(r, c, row) == group) show_set(r, now, c, row);
 }
 
-static void begin(struct replay *r, const struct weft__sdn_before *before, uint32_t columns) {
+static void begin_replay(struct replay *r, const struct weft__sdn_before *before, uint32_t columns) {
     memset(r->entry, 0, (size_t)r->timeline->columns * r->timeline->rows * sizeof *r->entry);
     memcpy(r->entry, before->entry, (size_t)columns * r->timeline->rows * sizeof *r->entry);
     memset(r->present, 0, r->presents * sizeof *r->present);
@@ -97,7 +97,7 @@ static void replay_tin(const struct weft_sdn *s, struct weft_clique_timeline *ti
     r.shown = weft_memory_new(KIND, cells, sizeof *r.shown);
     r.present = weft_memory_new(KIND, r.presents, sizeof *r.present);
     r.egress = weft_memory_new(KIND, n, sizeof *r.egress);
-    begin(&r, &recorder->before[tin], recorder->columns);
+    begin_replay(&r, &recorder->before[tin], recorder->columns);
     to->set_of = weft_arena_alloc(arena, cells, sizeof *to->set_of);
     memcpy(to->set_of, r.shown, cells * sizeof *to->set_of);
     for (uint32_t i = 0; i < n; i++)
@@ -203,13 +203,13 @@ static void find_absences(struct weft_clique_timeline *timeline, const struct we
 
 struct weft_clique_timeline *weft_clique_timeline_new(const struct weft_topology *t, const struct weft_dragonfly *f,
                                                       const struct weft_gnet_conf *gnet,
-                                                      const struct weft_sdn_conf *conf,
-                                                      const struct weft_control_event *given, uint32_t givens,
-                                                      const bool *egress, uint64_t seed, struct weft_arena *arena) {
-    struct weft__clique_events what = weft__clique_events_new(t, f, given, givens, egress, arena);
+                                                      const struct weft_control_given *given, const bool *egress,
+                                                      struct weft_arena *arena) {
+    const struct weft_sdn_conf *conf = &given->conf->sdn;
+    struct weft__clique_events what = weft__clique_events_new(t, f, given->event, given->events, egress, arena);
     if (!what.n) return NULL;
     struct weft_clique_timeline *timeline = weft_arena_alloc(arena, 1, sizeof *timeline);
-    struct weft_sdn *s = weft_sdn_new(t, f, gnet, conf, seed);
+    struct weft_sdn *s = weft_sdn_new(t, f, gnet, conf, given->seed);
     weft__sdn_record(s);
     timeline->events = what.n;
     timeline->event = what.told;

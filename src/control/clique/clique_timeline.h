@@ -63,9 +63,8 @@ struct weft_clique_timeline {
 /// nothing happens to the Clique. In `arena`, but for what weft_clique_timeline_free frees.
 struct weft_clique_timeline *weft_clique_timeline_new(const struct weft_topology *t, const struct weft_dragonfly *f,
                                                       const struct weft_gnet_conf *gnet,
-                                                      const struct weft_sdn_conf *conf,
-                                                      const struct weft_control_event *given, uint32_t givens,
-                                                      const bool *egress, uint64_t seed, struct weft_arena *arena);
+                                                      const struct weft_control_given *given, const bool *egress,
+                                                      struct weft_arena *arena);
 void weft_clique_timeline_free(struct weft_clique_timeline *timeline);
 
 #endif

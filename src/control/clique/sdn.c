@@ -46,7 +46,7 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, check_tins, "check_tins", "1024", "0", "4096",
               "in Cliques of up to this many TiNs, all routes are checked after every write"),
 };
-static const char *check(const void *conf, char *text, size_t size) {
+static const char *sdn_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
     (void)text;
     (void)size;
@@ -55,4 +55,4 @@ static const char *check(const void *conf, char *text, size_t size) {
         return "firmware and an RPC do not fit into sram: expected the largest RPC to fit in memory";
     return NULL;
 }
-const struct weft_param_table weft_sdn_table = WEFT_PARAM_TABLE_CHECKED("sdn", T, rows, check);
+const struct weft_param_table weft_sdn_table = WEFT_PARAM_TABLE_CHECKED("sdn", T, rows, sdn_check);

@@ -32,7 +32,7 @@ void weft__sdn_queue(struct weft_sdn *s, uint32_t tin, struct weft__sdn_op op) {
 }
 
 /// A flow by class of inputs becomes an entry for each port of the class.
-static void expand(struct weft_sdn *s, uint32_t tin, uint32_t column, uint32_t row, uint32_t group) {
+static void expand_flow(struct weft_sdn *s, uint32_t tin, uint32_t column, uint32_t row, uint32_t group) {
     for (uint32_t slot = 0; slot < s->wiring->slots; slot++) {
         bool port = !slot || ((s->f->tin[tin].local | s->f->tin[tin].global) >> (slot - 1) & 1);
         if (port && weft__sdn_input_of(s->f, tin, slot) == row / VCS)
@@ -41,7 +41,7 @@ static void expand(struct weft_sdn *s, uint32_t tin, uint32_t column, uint32_t r
     }
 }
 
-static void shuffle(struct weft_sdn *s, uint32_t tin, uint32_t from) {
+static void shuffle_ops(struct weft_sdn *s, uint32_t tin, uint32_t from) {
     struct weft__sdn_session *e = &s->session[tin];
     for (uint32_t i = e->n; i > from + 1; i--) {
         uint32_t other = from + (uint32_t)weft_random_below(&s->random, i - from);
@@ -67,7 +67,7 @@ static void sort_tin(struct weft_sdn *s, weft_time_ps now, uint32_t first, uint3
         uint32_t *entry = weft__sdn_entry(&s->meant, c->column, tin, c->row), old = *entry;
         *entry = c->group;
         s->now_outcome->flows++;
-        expand(s, tin, c->column, c->row, c->group);
+        expand_flow(s, tin, c->column, c->row, c->group);
         if (old && !--e->refs[old]) unused[lefts++] = old;
     }
     for (uint32_t i = 0; i < lefts; i++) {
@@ -76,7 +76,7 @@ static void sort_tin(struct weft_sdn *s, weft_time_ps now, uint32_t first, uint3
         weft__sdn_queue(s, tin, (struct weft__sdn_op){WEFT__SDN_GROUP_DEL, 0, 0, unused[i], false});
     }
     weft_memory_free(KIND, unused, left * sizeof *unused);
-    if (s->conf->ordering == WEFT_SDN_NONE) shuffle(s, tin, from);
+    if (s->conf->ordering == WEFT_SDN_NONE) shuffle_ops(s, tin, from);
     if (e->n == from) return; // flows of a class of which the TiN has no port
     s->now_outcome->tins += !s->programmed[tin];
     s->programmed[tin] = true;
@@ -102,7 +102,7 @@ void weft__sdn_sort_batch(struct weft_sdn *s, weft_time_ps now, uint32_t first, 
 // --- what is programmed -------------------------------------------------------------------------------------------
 
 /// Whether cells for `dst` use the column at some TiN.
-static bool concerns(const struct weft_sdn *s, uint32_t tin, uint32_t column, uint32_t dst) {
+static bool concerns_column(const struct weft_sdn *s, uint32_t tin, uint32_t column, uint32_t dst) {
     const struct weft_tin *to = &s->f->tin[dst];
     uint32_t pods0 = s->columns.places, own0 = pods0 + s->f->pods;
     if (column < pods0) return to->pod == s->f->tin[tin].pod && to->place == column;
@@ -110,7 +110,7 @@ static bool concerns(const struct weft_sdn *s, uint32_t tin, uint32_t column, ui
     return s->columns.special[column - own0] == dst;
 }
 
-static void settle(struct weft_sdn *s, weft_time_ps now, uint32_t dst, bool because_of_write) {
+static void settle_walks(struct weft_sdn *s, weft_time_ps now, uint32_t dst, bool because_of_write) {
     struct weft__sdn_turned known = weft__sdn_walk_settle(&s->walk_known, dst);
     struct weft__sdn_turned real = weft__sdn_walk_settle(&s->walk_real, dst);
     if (because_of_write) {
@@ -126,7 +126,7 @@ static void settle(struct weft_sdn *s, weft_time_ps now, uint32_t dst, bool beca
     s->lost_pairs -= real.found;
 }
 
-static void renew(struct weft_sdn *s, uint32_t dst, uint32_t tin, uint32_t row) {
+static void renew_walks(struct weft_sdn *s, uint32_t dst, uint32_t tin, uint32_t row) {
     struct weft__sdn_state state = {(uint16_t)tin, (uint8_t)(row / VCS), (uint8_t)(row % VCS)};
     weft__sdn_walk_renew(&s->walk_known, dst, state);
     weft__sdn_walk_renew(&s->walk_real, dst, state);
@@ -135,8 +135,8 @@ static void renew(struct weft_sdn *s, uint32_t dst, uint32_t tin, uint32_t row) 
 void weft__sdn_look(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     for (uint32_t d = 0; d < s->f->tins && s->result->checked; d++) {
         for (uint32_t row = 0; row < s->tables.rows; row++)
-            renew(s, d, tin, row);
-        settle(s, now, d, false);
+            renew_walks(s, d, tin, row);
+        settle_walks(s, now, d, false);
     }
 }
 
@@ -147,7 +147,7 @@ void weft__sdn_look_at_ports(struct weft_sdn *s, weft_time_ps now, struct weft__
             for (uint32_t row = 0; row < s->tables.rows && walk->up[x] != before[x]; row++)
                 weft__sdn_walk_renew(walk, d,
                                      (struct weft__sdn_state){(uint16_t)x, (uint8_t)(row / VCS), (uint8_t)(row % VCS)});
-        settle(s, now, d, false);
+        settle_walks(s, now, d, false);
     }
 }
 
@@ -163,8 +163,8 @@ static void look_at_group(struct weft_sdn *s, weft_time_ps now, uint32_t tin, ui
     if (!is_named(s, tin, group)) return;
     for (uint32_t d = 0; d < s->f->tins; d++) {
         for (uint32_t row = 0; row < s->tables.rows; row++)
-            if (d != tin && weft__sdn_lookup(&s->tables, tin, row, d) == group) renew(s, d, tin, row);
-        settle(s, now, d, true);
+            if (d != tin && weft__sdn_lookup(&s->tables, tin, row, d) == group) renew_walks(s, d, tin, row);
+        settle_walks(s, now, d, true);
     }
 }
 
@@ -183,15 +183,15 @@ void weft__sdn_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin, struct 
         return;
     }
     for (uint32_t d = 0; d < s->f->tins; d++) {
-        if (d == tin || !concerns(s, tin, op.column, d)) continue;
-        renew(s, d, tin, op.row);
-        settle(s, now, d, true);
+        if (d == tin || !concerns_column(s, tin, op.column, d)) continue;
+        renew_walks(s, d, tin, op.row);
+        settle_walks(s, now, d, true);
     }
 }
 
 // --- reconciliation -----------------------------------------------------------------------------------------------
 
-static void collect(struct weft__sdn_op op, struct weft__sdn_op **list, uint32_t *n, uint32_t *capacity) {
+static void add_op(struct weft__sdn_op op, struct weft__sdn_op **list, uint32_t *n, uint32_t *capacity) {
     *list = weft__memory_double(KIND, *list, *n, capacity, 64, sizeof **list);
     (*list)[(*n)++] = op;
 }
@@ -202,20 +202,20 @@ uint32_t weft__sdn_reconcile(struct weft_sdn *s, uint32_t tin) {
     uint32_t n = 0, capacity = 0;
     for (uint32_t g = 1; g < e->presents; g++)
         if (e->expected[g] && !e->present[g])
-            collect((struct weft__sdn_op){WEFT__SDN_GROUP_ADD, 0, 0, g, false}, &list, &n, &capacity);
+            add_op((struct weft__sdn_op){WEFT__SDN_GROUP_ADD, 0, 0, g, false}, &list, &n, &capacity);
     for (uint32_t c = 0; c < weft__sdn_columns(&s->columns); c++)
         for (uint32_t row = 0; row < s->tables.rows; row++) {
             uint32_t is = weft__sdn_get(&s->tables, c, tin, row), shall = weft__sdn_get(&s->expected, c, tin, row);
-            if (is != shall) collect((struct weft__sdn_op){WEFT__SDN_FLOW, c, row, shall, false}, &list, &n, &capacity);
+            if (is != shall) add_op((struct weft__sdn_op){WEFT__SDN_FLOW, c, row, shall, false}, &list, &n, &capacity);
         }
     for (uint32_t g = 1; g < e->presents; g++)
         if (!e->expected[g] && e->present[g])
-            collect((struct weft__sdn_op){WEFT__SDN_GROUP_DEL, 0, 0, g, false}, &list, &n, &capacity);
+            add_op((struct weft__sdn_op){WEFT__SDN_GROUP_DEL, 0, 0, g, false}, &list, &n, &capacity);
     if (e->egress != e->egress_sent)
-        collect((struct weft__sdn_op){WEFT__SDN_EGRESS, 0, 0, e->egress_sent, false}, &list, &n, &capacity);
+        add_op((struct weft__sdn_op){WEFT__SDN_EGRESS, 0, 0, e->egress_sent, false}, &list, &n, &capacity);
     uint32_t unsent = e->n - e->sent;
     for (uint32_t i = 0; i < unsent; i++)
-        collect(e->op[e->sent + i], &list, &n, &capacity);
+        add_op(e->op[e->sent + i], &list, &n, &capacity);
     weft_memory_free(KIND, e->op, e->capacity * sizeof *e->op);
     e->given = n - (e->n - e->given);
     e->op = list;

@@ -79,7 +79,7 @@ static void on_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
 }
 
 /// Everything that the flow manager asked for is done: answers its RPCs.
-static void complete(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
+static void complete_flows(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     struct weft__sdn_session *e = &s->session[tin];
     e->n = e->given = e->sent = e->there = e->written = e->confirmed = 0;
     for (uint32_t what = 0; what < WEFT__SDN_ASKED; what++)
@@ -92,11 +92,11 @@ static void on_answer(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32
     e->rpcs--;
     e->confirmed = end;
     send_rpcs(s, now, tin);
-    if (e->confirmed == e->n) complete(s, now, tin);
+    if (e->confirmed == e->n) complete_flows(s, now, tin);
 }
 
 /// Connects if the firmware is not restarting and the line is not cut; otherwise tries again when it may.
-static void connect(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
+static void connect_tin(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     const struct weft__sdn_session *e = &s->session[tin];
     if (e->connected || e->rebooting || !e->allowed) return;
     weft__sdn_tell_tin(s, now, WEFT_SDN_CONNECT, s->conf->latency_ps, tin, 0);
@@ -128,7 +128,7 @@ static void on_registers(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     if (e->n)
         send_rpcs(s, now, tin);
     else // all of it was written, and only the answer was lost
-        complete(s, now, tin);
+        complete_flows(s, now, tin);
 }
 
 void weft__sdn_at_front_end(struct weft_sdn *s, const struct weft__due *due) {
@@ -143,7 +143,7 @@ void weft__sdn_at_front_end(struct weft_sdn *s, const struct weft__due *due) {
         on_write(s, now, tin);
         break;
     case WEFT__SDN_DUE_CONNECT:
-        connect(s, now, tin);
+        connect_tin(s, now, tin);
         break;
     case WEFT__SDN_DUE_BOOTED:
         s->session[tin].rebooting = false;

@@ -18,7 +18,7 @@ void weft__sdn_note(struct weft_sdn *s, weft_time_ps time, uint32_t kind, uint32
         (struct weft__due){.time_ps = time, .kind = kind, .who = tin, .what = what, .data = s->session[tin].life});
 }
 
-static void tell(struct weft_sdn *s, weft_time_ps now, weft_time_ps takes, struct weft__due due) {
+static void tell_due(struct weft_sdn *s, weft_time_ps now, weft_time_ps takes, struct weft__due due) {
     struct weft_sdn_result *r = s->result;
     struct weft_sdn_sent *sent = &s->now_outcome->sent[due.kind];
     due.time_ps = now + takes;
@@ -32,33 +32,33 @@ static void tell(struct weft_sdn *s, weft_time_ps now, weft_time_ps takes, struc
 
 void weft__sdn_tell(struct weft_sdn *s, weft_time_ps now, enum weft_sdn_message_kind kind, weft_time_ps takes,
                     uint32_t who, uint32_t what) {
-    tell(s, now, takes, (struct weft__due){.kind = kind, .who = who, .what = what, .data = WEFT__SDN_NO_SESSION});
+    tell_due(s, now, takes, (struct weft__due){.kind = kind, .who = who, .what = what, .data = WEFT__SDN_NO_SESSION});
 }
 
 void weft__sdn_tell_tin(struct weft_sdn *s, weft_time_ps now, enum weft_sdn_message_kind kind, weft_time_ps takes,
                         uint32_t tin, uint32_t what) {
-    tell(s, now, takes, (struct weft__due){.kind = kind, .who = tin, .what = what, .data = s->session[tin].life});
+    tell_due(s, now, takes, (struct weft__due){.kind = kind, .who = tin, .what = what, .data = s->session[tin].life});
 }
 
 void weft__sdn_tell_port(struct weft_sdn *s, weft_time_ps now, enum weft_sdn_message_kind kind, weft_time_ps takes,
                          uint32_t tin, uint32_t link, bool down) {
     uint64_t session = kind == WEFT_SDN_PORT_STATUS ? s->session[tin].life : WEFT__SDN_NO_SESSION;
-    tell(s, now, takes, (struct weft__due){.kind = kind, .who = tin, .what = link, .round = down, .data = session});
+    tell_due(s, now, takes, (struct weft__due){.kind = kind, .who = tin, .what = link, .round = down, .data = session});
 }
 
 // --- NIB ----------------------------------------------------------------------------------------------------------
 
 void weft__sdn_publish(struct weft_sdn *s, weft_time_ps now, enum weft_sdn_message_kind write, uint32_t who,
                        uint32_t what, uint32_t round) {
-    tell(s, now, s->conf->nib_write_ps,
-         (struct weft__due){.kind = write, .who = who, .what = what, .round = round, .data = WEFT__SDN_NO_SESSION});
+    tell_due(s, now, s->conf->nib_write_ps,
+             (struct weft__due){.kind = write, .who = who, .what = what, .round = round, .data = WEFT__SDN_NO_SESSION});
 }
 
 /// Each table has a subscriber: in the list of kinds, the notice of a write follows it.
 void weft__sdn_at_nib(struct weft_sdn *s, const struct weft__due *write) {
     struct weft__due notice = *write;
     notice.kind++;
-    tell(s, write->time_ps, s->conf->nib_ps, notice);
+    tell_due(s, write->time_ps, s->conf->nib_ps, notice);
 }
 
 void weft__sdn_keep_messages(struct weft_sdn *s, struct weft_arena *arena) {

@@ -77,11 +77,11 @@ static void fill_target(struct plan *p, const struct weft_gnet_routes *r) {
     weft_memory_free(KIND, column, f->pods * sizeof *column);
 }
 
-static uint32_t changed(const struct plan *p, uint32_t column, uint32_t x, uint32_t row) {
+static uint32_t is_changed(const struct plan *p, uint32_t column, uint32_t x, uint32_t row) {
     return weft__sdn_get(p->meant, column, x, row) != weft__sdn_get(&p->target, column, x, row);
 }
 
-static uint16_t *memo(uint16_t **table, const struct plan *p, uint32_t column, uint32_t x, uint32_t row) {
+static uint16_t *memo_of(uint16_t **table, const struct plan *p, uint32_t column, uint32_t x, uint32_t row) {
     size_t n = (size_t)p->f->tins * ROWS;
     if (!table[column]) {
         table[column] = weft_memory_new(KIND, n, sizeof **table);
@@ -95,7 +95,7 @@ static uint64_t ports_of(const struct plan *p, uint32_t x, uint32_t group) {
     return set.minimal | set.nonminimal;
 }
 
-static uint32_t later(uint32_t a, uint32_t b) {
+static uint32_t later_of(uint32_t a, uint32_t b) {
     return a > b ? a : b;
 }
 
@@ -128,7 +128,7 @@ static uint32_t due_by_port(struct plan *p, uint32_t x, uint32_t row, uint32_t k
     for (uint32_t to = f->pod_first[pod]; to < f->pod_first[pod + 1]; to++) {
         bool one_for_all = f->tin[y].pod != pod && own_column(p, to) == WEFT_NONE;
         if (to == y || (one_for_all && asked) || !meets_pod(p, x, row, to)) continue;
-        latest = later(latest, due_for(p, y, there, to));
+        latest = later_of(latest, due_for(p, y, there, to));
         asked = asked || one_for_all;
     }
     return latest;
@@ -142,9 +142,9 @@ static uint32_t due_next(struct plan *p, uint32_t group, uint32_t x, uint32_t ro
         uint32_t k = (uint32_t)__builtin_ctzll(ports), y = f->tin[x].peer[k];
         uint32_t there = f->tin[y].input[p->w->port_there[x * WEFT_GNET_PORTS_MAX + k]] * VCS + vc;
         if (d == WEFT_NONE)
-            latest = later(latest, due_by_port(p, x, row, k, there, pod));
+            latest = later_of(latest, due_by_port(p, x, row, k, there, pod));
         else if (d != y)
-            latest = later(latest, due_for(p, y, there, d));
+            latest = later_of(latest, due_for(p, y, there, d));
     }
     return latest;
 }
@@ -168,10 +168,10 @@ static uint32_t due_not_to_come(struct plan *p, uint32_t x, uint32_t port, uint3
     for (uint32_t row = 0; row < ROWS; row++) {
         if (weft_gnet_next_vc((enum weft_gnet_input)(row / VCS), row % VCS) != vc) continue;
         if (!(ports_of(p, y, weft__sdn_lookup(p->meant, y, row, d)) >> k & 1)) continue;
-        if (shall_meet(p, y, row, d)) latest = later(latest, due_for(p, y, row, d));
+        if (shall_meet(p, y, row, d)) latest = later_of(latest, due_for(p, y, row, d));
         for (uint32_t l = 0; l < p->w->slots - 1 && !shall_meet(p, y, row, d); l++)
             if (is_of_class(p, y, l, row) && !(p->f->tin[y].back[l] >> k & 1))
-                latest = later(latest, due_not_to_come(p, y, l, row % VCS, d));
+                latest = later_of(latest, due_not_to_come(p, y, l, row % VCS, d));
     }
     return latest;
 }
@@ -194,7 +194,7 @@ static uint32_t due_to_close(struct plan *p, uint32_t group, uint32_t x, uint32_
     for (; closed; closed &= closed - 1) {
         uint32_t port = (uint32_t)__builtin_ctzll(closed);
         if (p->f->tin[x].input[port] == row / VCS && (now & ~p->f->tin[x].back[port]))
-            latest = later(latest, due_not_to_come(p, x, port, row % VCS, d));
+            latest = later_of(latest, due_not_to_come(p, x, port, row % VCS, d));
     }
     return latest;
 }
@@ -209,18 +209,18 @@ static uint32_t due_to_leave(struct plan *p, uint32_t x, uint32_t row, uint32_t 
 /// When the flow of the pod has its final form.
 static uint32_t due_for_pod(struct plan *p, uint32_t x, uint32_t row, uint32_t pod) {
     uint32_t column = p->columns->places + pod;
-    uint16_t *m = memo(p->due, p, column, x, row);
+    uint16_t *m = memo_of(p->due, p, column, x, row);
     if (*m == UNDER_WAY) return 0; // back where it came from: entries of ports exclude that
     if (*m != UNKNOWN) return *m;
     *m = UNDER_WAY;
     uint32_t group = weft__sdn_get(&p->target, column, x, row);
     uint32_t latest = due_next(p, group, x, row, WEFT_NONE, pod);
-    if (changed(p, column, x, row))
+    if (is_changed(p, column, x, row))
         for (uint32_t d = p->f->pod_first[pod]; d < p->f->pod_first[pod + 1]; d++) {
-            if (p->own[d] && p->reached[d]) latest = later(latest, due_to_leave(p, x, row, d));
-            if (meets_pod(p, x, row, d)) latest = later(latest, due_to_close(p, group, x, row, d));
+            if (p->own[d] && p->reached[d]) latest = later_of(latest, due_to_leave(p, x, row, d));
+            if (meets_pod(p, x, row, d)) latest = later_of(latest, due_to_close(p, group, x, row, d));
         }
-    return *m = (uint16_t)(latest + changed(p, column, x, row));
+    return *m = (uint16_t)(latest + is_changed(p, column, x, row));
 }
 
 /// When cells for `d` in a state find the final entry.
@@ -232,18 +232,18 @@ static uint32_t due_for(struct plan *p, uint32_t x, uint32_t row, uint32_t d) {
         column = own_column(p, d);
         to_pod = !p->own[d];
     }
-    uint16_t *m = memo(p->due, p, column, x, row);
+    uint16_t *m = memo_of(p->due, p, column, x, row);
     if (*m == UNDER_WAY) return 0;
     if (*m != UNKNOWN) return *m;
     *m = UNDER_WAY;
     uint32_t group = weft__sdn_get(&p->target, to_pod ? p->columns->places + pod : column, x, row);
     uint32_t latest = due_next(p, group, x, row, d, pod);
-    if (to_pod) latest = later(latest, due_for_pod(p, x, row, pod));
-    if (changed(p, column, x, row)) latest = later(latest, due_to_close(p, group, x, row, d));
-    return *m = (uint16_t)(latest + changed(p, column, x, row));
+    if (to_pod) latest = later_of(latest, due_for_pod(p, x, row, pod));
+    if (is_changed(p, column, x, row)) latest = later_of(latest, due_to_close(p, group, x, row, d));
+    return *m = (uint16_t)(latest + is_changed(p, column, x, row));
 }
 
-static void add(struct weft__sdn_plan *ret, struct weft__sdn_change change) {
+static void add_change(struct weft__sdn_plan *ret, struct weft__sdn_change change) {
     ret->change = weft__memory_double(KIND, ret->change, ret->n, &ret->capacity, 1024, sizeof *ret->change);
     ret->change[ret->n++] = change;
 }
@@ -265,14 +265,14 @@ static uint32_t batch_of(struct plan *p, uint32_t x, uint32_t column, uint32_t r
     return shall_meet(p, x, row, d) ? due_for(p, x, row, d) : 0;
 }
 
-static void collect(struct plan *p, struct weft__sdn_plan *ret) {
+static void collect_changes(struct plan *p, struct weft__sdn_plan *ret) {
     for (uint32_t x = 0; x < p->f->tins; x++)
         for (uint32_t column = 0; column < weft__sdn_columns(p->columns); column++)
             for (uint32_t row = 0; row < ROWS; row++) {
-                if (!changed(p, column, x, row)) continue;
+                if (!is_changed(p, column, x, row)) continue;
                 uint32_t group = weft__sdn_get(&p->target, column, x, row), batch = batch_of(p, x, column, row);
                 if (batch > ret->batches) ret->batches = batch;
-                add(ret, (struct weft__sdn_change){x, column, row, group, batch});
+                add_change(ret, (struct weft__sdn_change){x, column, row, group, batch});
             }
     bool late = false;
     for (uint32_t i = 0; i < ret->n; i++)
@@ -295,7 +295,7 @@ void weft__sdn_plan(struct weft__sdn_plan *ret, const struct weft__sdn_wiring *w
     fill_target(&p, routes);
     p.due = weft_memory_new(KIND, p.target.capacity, sizeof *p.due);
     *ret = (struct weft__sdn_plan){0};
-    collect(&p, ret);
+    collect_changes(&p, ret);
     for (uint32_t i = 0; i < p.target.capacity; i++)
         if (p.due[i]) weft_memory_free(KIND, p.due[i], (size_t)f->tins * ROWS * sizeof **p.due);
     weft_memory_free(KIND, p.due, p.target.capacity * sizeof *p.due);

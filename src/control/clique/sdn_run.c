@@ -10,7 +10,7 @@ static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
 enum { VCS = WEFT__SDN_VCS };
 
 /// For an event that belongs to no session.
-static void note(struct weft_sdn *s, weft_time_ps time, uint32_t kind, uint32_t who, uint32_t what) {
+static void note_due(struct weft_sdn *s, weft_time_ps time, uint32_t kind, uint32_t who, uint32_t what) {
     weft__agenda_note(
         &s->agenda,
         (struct weft__due){.time_ps = time, .kind = kind, .who = who, .what = what, .data = WEFT__SDN_NO_SESSION});
@@ -48,20 +48,20 @@ static void make_plan(struct weft_sdn *s) {
         weft__sdn_session_grow(s, x);
 }
 
-static void gather(struct weft_sdn *s, weft_time_ps now) {
+static void gather_changes(struct weft_sdn *s, weft_time_ps now) {
     s->stale = true;
     if (s->gathering || s->batch) return;
     s->gathering = true;
-    note(s, now + s->conf->settle_ps, WEFT__SDN_DUE_COMPUTE, WEFT_NONE, 0);
+    note_due(s, now + s->conf->settle_ps, WEFT__SDN_DUE_COMPUTE, WEFT_NONE, 0);
 }
 
-static void compute(struct weft_sdn *s, weft_time_ps now) {
+static void compute_plan(struct weft_sdn *s, weft_time_ps now) {
     s->gathering = s->stale = false;
     set_ports(s, s->known, s->up_known);
     make_plan(s);
     weft__sdn_look_at_ports(s, now, &s->walk_known, s->up_before);
     s->batch = 1; // being made
-    note(s, now + s->conf->compute_ps, WEFT__SDN_DUE_SOLVED, WEFT_NONE, 0);
+    note_due(s, now + s->conf->compute_ps, WEFT__SDN_DUE_SOLVED, WEFT_NONE, 0);
 }
 
 static void write_batch(struct weft_sdn *s, weft_time_ps now, uint32_t batch) {
@@ -69,7 +69,7 @@ static void write_batch(struct weft_sdn *s, weft_time_ps now, uint32_t batch) {
     if (!s->batch) {
         s->now_outcome->done_ps = now - s->event_ps;
         if (s->stale)
-            gather(s, now);
+            gather_changes(s, now);
         else
             weft__sdn_note_solved(s, now);
         return;
@@ -96,7 +96,7 @@ static void on_port_notice(struct weft_sdn *s, weft_time_ps now, uint32_t link, 
     if (link == WEFT_NONE || s->known[link] == down) return;
     note_noticed(s, now, link, down);
     s->known[link] = down;
-    gather(s, now);
+    gather_changes(s, now);
 }
 
 /// The next batch follows when all TiNs of the previous one are programmed.
@@ -107,7 +107,7 @@ static void on_result_notice(struct weft_sdn *s, weft_time_ps now, uint32_t tin,
         return;
     }
     s->batch = 0; // the rest of the plan no longer matches the links
-    gather(s, now);
+    gather_changes(s, now);
 }
 
 static void on_exit_notice(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
@@ -158,25 +158,25 @@ static void on_links(struct weft_sdn *s, weft_time_ps now, const struct weft_sdn
             notice_port(s, now, s->end[e->link[i]][end], e->link[i], !e->up);
 }
 
-static void clear(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t column, uint32_t row) {
+static void clear_entry(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t column, uint32_t row) {
     weft__sdn_note_write(s, now, tin, (struct weft__sdn_op){WEFT__SDN_FLOW, column, row, 0, false});
     *weft__sdn_entry(&s->tables, column, tin, row) = 0;
 }
 
-static void reboot(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
+static void reboot_tin(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     struct weft__sdn_session *e = &s->session[tin];
     weft__sdn_reboot(s, now, tin);
     if (s->conf->nsf) return;
     s->result->tampered = true;
     for (uint32_t c = 0; c < weft__sdn_columns(&s->columns); c++)
         for (uint32_t row = 0; row < s->tables.rows; row++)
-            if (weft__sdn_get(&s->tables, c, tin, row)) clear(s, now, tin, c, row);
+            if (weft__sdn_get(&s->tables, c, tin, row)) clear_entry(s, now, tin, c, row);
     memset(e->present, 0, e->presents * sizeof *e->present);
     weft__sdn_look(s, now, tin);
 }
 
 /// Makes an entry of a port refer to a wrong group.
-static void corrupt(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
+static void corrupt_entry(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     uint32_t columns = weft__sdn_columns(&s->columns), groups = s->groups.tin[tin].n, column, row, is;
     for (uint32_t tries = 0; tries < 100000; tries++) {
         column = (uint32_t)weft_random_below(&s->random, columns);
@@ -199,7 +199,7 @@ static void on_dcn(struct weft_sdn *s, weft_time_ps now, const struct weft_sdn_e
     s->egress_down += own && !e->up;
     s->egress_down -= own && e->up && s->egress_down;
     if (own) notice_port(s, now, e->tin, WEFT_NONE, !e->up);
-    note(s, now + s->conf->detect_ps, WEFT__SDN_DUE_SPINE, WEFT_NONE, number);
+    note_due(s, now + s->conf->detect_ps, WEFT__SDN_DUE_SPINE, WEFT_NONE, number);
 }
 
 static void on_spine(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
@@ -228,10 +228,10 @@ static void on_event(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
         if (!s->session[e->tin].connected) weft__sdn_try_to_connect(s, now, e->tin);
         break;
     case WEFT_SDN_REBOOT:
-        reboot(s, now, e->tin);
+        reboot_tin(s, now, e->tin);
         break;
     case WEFT_SDN_CORRUPT:
-        corrupt(s, now, e->tin);
+        corrupt_entry(s, now, e->tin);
         break;
     case WEFT_SDN_DCN:
         on_dcn(s, now, e, number);
@@ -241,7 +241,7 @@ static void on_event(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
     s->now_outcome->cut_pairs = s->lost_pairs > before ? s->lost_pairs - before : 0;
 }
 
-static void act(struct weft_sdn *s, const struct weft__due *due) {
+static void act_on(struct weft_sdn *s, const struct weft__due *due) {
     weft_time_ps now = due->time_ps;
     if (due->data != WEFT__SDN_NO_SESSION && due->data != s->session[due->who].life) { // of a lost session
         s->result->messages_lost += due->kind < WEFT_SDN_MESSAGE_KINDS;
@@ -255,14 +255,14 @@ static void act(struct weft_sdn *s, const struct weft__due *due) {
         on_spine(s, now, due->what);
         break;
     case WEFT__SDN_DUE_COMPUTE:
-        compute(s, now);
+        compute_plan(s, now);
         break;
     case WEFT__SDN_DUE_SOLVED:
         s->now_outcome->computed_ps = now - s->event_ps;
         write_batch(s, now, 1);
         break;
     case WEFT_SDN_SPINE_STATUS:
-        note(s, now + s->conf->ibr_ps, WEFT__SDN_DUE_EXITS, due->who, due->what);
+        note_due(s, now + s->conf->ibr_ps, WEFT__SDN_DUE_EXITS, due->who, due->what);
         break;
     case WEFT__SDN_DUE_EXITS:
         weft__sdn_publish(s, now, WEFT_SDN_EXIT_WRITE, due->who, due->what, 0);
@@ -413,13 +413,13 @@ struct weft_sdn_result *weft_sdn_run(struct weft_sdn *s, const struct weft_sdn_e
     s->exits = weft_arena_alloc(s->arena, events, sizeof *s->exits);
     begin_walks(s);
     for (uint32_t i = 0; i < events; i++)
-        note(s, event[i].time_ps, WEFT__SDN_DUE_EVENT, WEFT_NONE, i);
+        note_due(s, event[i].time_ps, WEFT__SDN_DUE_EVENT, WEFT_NONE, i);
     struct weft__due due;
     // the controller tries forever to establish a session that may not exist: stops when the last event can have no
     // further effect
     weft_time_ps until = events ? event[events - 1].time_ps + 3600 * WEFT_PS_PER_S : 0;
     while (weft__agenda_take(&s->agenda, until, &due))
-        act(s, &due);
+        act_on(s, &due);
     s->now_outcome->left_pairs = s->lost_pairs;
     weft__sdn_keep_messages(s, arena);
     return result;

@@ -16,15 +16,15 @@ static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
 enum { VCS = WEFT__SDN_VCS };
 enum { NOTHING = 0, FARTHEST = 253, UNDER_WAY = 254, LOST = 255 };
 
-static size_t states(const struct weft__sdn_walk *w) {
+static size_t count_states(const struct weft__sdn_walk *w) {
     return (size_t)w->wiring->f->tins * w->wiring->slots * VCS;
 }
 
-static uint8_t *known(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state s) {
+static uint8_t *known_of(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state s) {
     return &w->known[dst][(s.tin * w->wiring->slots + s.slot) * VCS + s.vc];
 }
 
-static uint64_t candidates(const struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state s) {
+static uint64_t candidates_of(const struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state s) {
     uint32_t group = weft__sdn_lookup(w->tables, s.tin, (uint32_t)s.slot * VCS + s.vc, dst);
     if (!group || !w->present[s.tin][group]) return 0;
     struct weft_gnet_set set = w->groups->tin[s.tin].set[group];
@@ -36,9 +36,9 @@ static uint32_t next_vc(const struct weft__sdn_walk *w, struct weft__sdn_state s
 }
 
 /// From what is known of the candidates; unknown ones are determined first.
-static uint8_t walk(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state s) {
+static uint8_t walk_from(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state s) {
     const struct weft_dragonfly *f = w->wiring->f;
-    uint64_t ports = candidates(w, dst, s);
+    uint64_t ports = candidates_of(w, dst, s);
     uint32_t vc = next_vc(w, s), most = 0;
     if (!ports) return LOST;
     for (; ports; ports &= ports - 1) {
@@ -47,10 +47,10 @@ static uint8_t walk(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_sta
         if (vc == VCS) return LOST;
         uint32_t slot = 1u + w->wiring->port_there[s.tin * WEFT_GNET_PORTS_MAX + k];
         struct weft__sdn_state next = {(uint16_t)y, (uint8_t)slot, (uint8_t)vc};
-        uint8_t *there = known(w, dst, next);
+        uint8_t *there = known_of(w, dst, next);
         if (*there == NOTHING) {
             *there = UNDER_WAY; // reaching this state again means going round in a circle
-            *there = walk(w, dst, next);
+            *there = walk_from(w, dst, next);
         }
         if (*there > FARTHEST) return LOST;
         most = *there > most ? *there : most;
@@ -60,8 +60,8 @@ static uint8_t walk(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_sta
     return LOST;
 }
 
-static void note(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state s, uint8_t what) {
-    *known(w, dst, s) = what;
+static void note_state(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state s, uint8_t what) {
+    *known_of(w, dst, s) = what;
     w->list = weft__memory_double(KIND, w->list, w->n, &w->capacity, 1024, sizeof *w->list);
     if (s.slot) {
         w->list[w->n++] = s;
@@ -72,11 +72,11 @@ static void note(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state 
 }
 
 /// A predecessor of a state in the list is lost, with it, or may arrive again.
-static void tell(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state before, uint32_t k, bool lost) {
-    uint8_t is = *known(w, dst, before);
-    if (is == NOTHING || (is == LOST) == lost || !(candidates(w, dst, before) >> k & 1)) return;
-    uint8_t what = lost ? LOST : walk(w, dst, before);
-    if (what != is) note(w, dst, before, what);
+static void tell_before(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state before, uint32_t k, bool lost) {
+    uint8_t is = *known_of(w, dst, before);
+    if (is == NOTHING || (is == LOST) == lost || !(candidates_of(w, dst, before) >> k & 1)) return;
+    uint8_t what = lost ? LOST : walk_from(w, dst, before);
+    if (what != is) note_state(w, dst, before, what);
 }
 
 /// All predecessors of a state in the list.
@@ -90,33 +90,33 @@ static void tell_all(struct weft__sdn_walk *w, uint32_t dst, bool lost) {
         for (uint32_t slot = 0; slot < w->wiring->slots; slot++) {
             struct weft__sdn_state before = {(uint16_t)x, (uint8_t)slot, s.vc};
             if (next_vc(w, before) != s.vc && before.vc-- == 0) continue;
-            tell(w, dst, before, k, lost);
+            tell_before(w, dst, before, k, lost);
         }
     }
 }
 
 static void walk_all(struct weft__sdn_walk *w, uint32_t dst) {
-    memset(w->known[dst], NOTHING, states(w));
+    memset(w->known[dst], NOTHING, count_states(w));
     w->turns = 0;
     for (uint32_t x = 0; x < w->wiring->f->tins; x++) {
         struct weft__sdn_state from = {(uint16_t)x, 0, 0};
-        if (x != dst) note(w, dst, from, walk(w, dst, from));
+        if (x != dst) note_state(w, dst, from, walk_from(w, dst, from));
     }
     w->too_far = false;
 }
 
 void weft__sdn_walk_renew(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state s) {
-    uint8_t is = *known(w, dst, s);
+    uint8_t is = *known_of(w, dst, s);
     if (s.tin == dst || is == NOTHING) return;
-    uint8_t now = walk(w, dst, s);
+    uint8_t now = walk_from(w, dst, s);
     if (is != LOST && now <= is) return;
     if (is != LOST) {
-        note(w, dst, s, LOST);
+        note_state(w, dst, s, LOST);
         tell_all(w, dst, true);
-        now = walk(w, dst, s);
+        now = walk_from(w, dst, s);
     }
     if (now != LOST) {
-        note(w, dst, s, now);
+        note_state(w, dst, s, now);
         tell_all(w, dst, false);
     }
     if (w->too_far) walk_all(w, dst); // numbers have grown after many changes: recomputes the smallest ones
@@ -128,7 +128,7 @@ struct weft__sdn_turned weft__sdn_walk_settle(struct weft__sdn_walk *w, uint32_t
     bool *arrives = &w->arrives[(size_t)dst * w->wiring->f->tins];
     while (w->turns) {
         uint16_t x = w->turned[--w->turns];
-        bool now = *known(w, dst, (struct weft__sdn_state){x, 0, 0}) != LOST;
+        bool now = *known_of(w, dst, (struct weft__sdn_state){x, 0, 0}) != LOST;
         turned.broken += arrives[x] && !now && kept[x];
         turned.given_up += arrives[x] && !now && !kept[x];
         turned.found += !arrives[x] && now;
@@ -137,17 +137,17 @@ struct weft__sdn_turned weft__sdn_walk_settle(struct weft__sdn_walk *w, uint32_t
     return turned;
 }
 
-static void prepare(struct weft__sdn_walk *w) {
+static void prepare_walk(struct weft__sdn_walk *w) {
     size_t tins = w->wiring->f->tins;
     w->known = weft_memory_new(KIND, tins, sizeof *w->known);
     for (uint32_t d = 0; d < tins; d++)
-        w->known[d] = weft_memory_new(KIND, states(w), sizeof **w->known);
+        w->known[d] = weft_memory_new(KIND, count_states(w), sizeof **w->known);
     w->arrives = weft_memory_new(KIND, tins * tins, sizeof *w->arrives);
 }
 
 void weft__sdn_walk_begin(struct weft__sdn_walk *w) {
     uint32_t tins = w->wiring->f->tins;
-    prepare(w);
+    prepare_walk(w);
     for (uint32_t d = 0; d < tins; d++) {
         walk_all(w, d);
         weft__sdn_walk_settle(w, d);
@@ -157,16 +157,16 @@ void weft__sdn_walk_begin(struct weft__sdn_walk *w) {
 
 void weft__sdn_walk_copy(struct weft__sdn_walk *w, const struct weft__sdn_walk *from) {
     size_t tins = w->wiring->f->tins;
-    prepare(w);
+    prepare_walk(w);
     for (uint32_t d = 0; d < tins; d++)
-        memcpy(w->known[d], from->known[d], states(w));
+        memcpy(w->known[d], from->known[d], count_states(w));
     memcpy(w->arrives, from->arrives, tins * tins * sizeof *w->arrives);
 }
 
 void weft__sdn_walk_deinit(struct weft__sdn_walk *w) {
     uint32_t tins = w->known ? w->wiring->f->tins : 0;
     for (uint32_t d = 0; d < tins; d++)
-        weft_memory_free(KIND, w->known[d], states(w));
+        weft_memory_free(KIND, w->known[d], count_states(w));
     if (w->known) weft_memory_free(KIND, w->known, tins * sizeof *w->known);
     if (w->arrives) weft_memory_free(KIND, w->arrives, (size_t)tins * tins * sizeof *w->arrives);
     weft_memory_free(KIND, w->list, w->capacity * sizeof *w->list);

@@ -42,13 +42,13 @@ static const struct weft_param rows[] = {
     WEFT_TIME(T, jump_ps, "jump", "10us", "1ps", "1s", "jump of a clock at an event 'jump'"),
     WEFT_UINT(T, seeds, "seeds", "4", "1", "1000", "runs over which errors are collected"),
 };
-static const char *check(const void *conf, char *text, size_t size) {
+static const char *timesync_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
     (void)text;
     (void)size;
     return c->holdover_ps > c->interval_ps ? NULL : "holdover is not longer than interval";
 }
-const struct weft_param_table weft_timesync_table = WEFT_PARAM_TABLE_CHECKED("timesync", T, rows, check);
+const struct weft_param_table weft_timesync_table = WEFT_PARAM_TABLE_CHECKED("timesync", T, rows, timesync_check);
 
 int64_t weft_timesync_read(const struct weft_timesync_clock *c, weft_time_ps now) {
     int64_t since = (int64_t)(now - c->set_ps), s = (int64_t)WEFT_PS_PER_S;

@@ -38,15 +38,15 @@ struct run {
     struct weft_timesync_outcome *outcome, *now_outcome;
 };
 
-static void note(struct run *r, struct weft__due due) {
+static void note_due(struct run *r, struct weft__due due) {
     weft__agenda_note(&r->agenda, due);
 }
 
-static double phase(void *context) {
+static double draw_phase(void *context) {
     return weft_random_unit(context);
 }
 
-static void listen(struct run *r, uint32_t tin, uint32_t link) {
+static void listen_to(struct run *r, uint32_t tin, uint32_t link) {
     uint32_t from = weft_clique_peer(r->c, tin, link);
     struct weft_timesync_clock *clock = &r->clock[tin];
     int64_t delay = (int64_t)r->c->link[link].delay_ps;
@@ -54,7 +54,7 @@ static void listen(struct run *r, uint32_t tin, uint32_t link) {
     r->parent[tin] = link;
     r->depth[tin] = r->depth[from] + 1;
     r->sends[from]++;
-    clock->delay_ps = weft_timesync_measure(r->conf, r->c->link[link].delay_ps, phase, &r->random);
+    clock->delay_ps = weft_timesync_measure(r->conf, r->c->link[link].delay_ps, draw_phase, &r->random);
     clock->acquiring = true;
     weft_time_ps off = (weft_time_ps)llabs(clock->delay_ps - delay);
     if (off > r->delay_error_ps) r->delay_error_ps = off;
@@ -70,12 +70,12 @@ static void grow_tree(struct run *r, uint32_t *queue) {
                 uint32_t link = weft_clique_link_at(r->c, queue[i], k), to = weft_clique_peer(r->c, queue[i], link);
                 if (to == r->primary || r->parent[to] != WEFT_NONE || !r->up[link]) continue;
                 if (!pass && r->sends[queue[i]] >= r->conf->outputs) continue;
-                listen(r, to, link);
+                listen_to(r, to, link);
                 queue[n++] = to;
             }
 }
 
-static void send(struct run *r, weft_time_ps now, uint32_t tin) {
+static void send_time(struct run *r, weft_time_ps now, uint32_t tin) {
     for (uint32_t k = 0; k < r->c->tin[tin].links; k++) {
         uint32_t link = weft_clique_link_at(r->c, tin, k), to = weft_clique_peer(r->c, tin, link);
         if (r->parent[to] != link) continue;
@@ -88,22 +88,22 @@ static void send(struct run *r, weft_time_ps now, uint32_t tin) {
             m.time_ps += (int64_t)(r->conf->threshold_ps * (2 + weft_random_below(&r->random, 1000)));
         r->messages++;
         if (r->up[link])
-            note(r, (struct weft__due){.time_ps = now + held + r->c->link[link].delay_ps,
-                                       .kind = DUE_MESSAGE,
-                                       .who = to,
-                                       .what = link,
-                                       .round = m.valid,
-                                       .data = (uint64_t)m.time_ps});
+            note_due(r, (struct weft__due){.time_ps = now + held + r->c->link[link].delay_ps,
+                                           .kind = DUE_MESSAGE,
+                                           .who = to,
+                                           .what = link,
+                                           .round = m.valid,
+                                           .data = (uint64_t)m.time_ps});
     }
-    note(r, (struct weft__due){
-                .time_ps = now + r->conf->interval_ps, .kind = DUE_INTERVAL, .who = tin, .data = ++r->turn[tin]});
+    note_due(r, (struct weft__due){
+                    .time_ps = now + r->conf->interval_ps, .kind = DUE_INTERVAL, .who = tin, .data = ++r->turn[tin]});
 }
 
 static int64_t error_of(const struct run *r, weft_time_ps now, uint32_t tin) {
     return weft_timesync_read(&r->clock[tin], now) - weft_timesync_read(&r->clock[r->primary], now);
 }
 
-static void push(uint64_t **list, uint32_t *n, uint32_t *capacity, uint64_t value) {
+static void push_value(uint64_t **list, uint32_t *n, uint32_t *capacity, uint64_t value) {
     *list = weft__memory_double(WEFT_MEMORY_RESULT, *list, *n, capacity, 1024, sizeof **list);
     (*list)[(*n)++] = value;
 }
@@ -114,7 +114,7 @@ static void call_software(struct run *r, weft_time_ps now, uint32_t tin) {
         r->waits[tin] = true;
         r->now_outcome->signalled++;
     }
-    note(r, (struct weft__due){.time_ps = now + r->conf->software_ps, .kind = DUE_SOFTWARE, .who = tin});
+    note_due(r, (struct weft__due){.time_ps = now + r->conf->software_ps, .kind = DUE_SOFTWARE, .who = tin});
 }
 
 static void on_message(struct run *r, const struct weft__due *due) {
@@ -134,11 +134,11 @@ static void on_message(struct run *r, const struct weft__due *due) {
     }
     struct gathered *g = r->gathered ? &r->gathered[r->depth[tin]] : NULL;
     if (g && now >= 2 * r->conf->interval_ps)
-        push(&g->fresh, &g->fresh_n, &g->fresh_capacity, (uint64_t)llabs(error_of(r, now, tin)));
-    send(r, now, tin);
+        push_value(&g->fresh, &g->fresh_n, &g->fresh_capacity, (uint64_t)llabs(error_of(r, now, tin)));
+    send_time(r, now, tin);
 }
 
-static void look(struct run *r, weft_time_ps now) {
+static void look_at_clocks(struct run *r, weft_time_ps now) {
     for (uint32_t tin = 0; tin < r->c->tins; tin++) {
         if (tin == r->primary) continue;
         int64_t error = error_of(r, now, tin);
@@ -146,11 +146,11 @@ static void look(struct run *r, weft_time_ps now) {
         if (r->now_outcome && size > r->now_outcome->error_ps) r->now_outcome->error_ps = size;
         if (!r->gathered) continue;
         struct gathered *g = &r->gathered[r->depth[tin]];
-        push(&g->any, &g->n, &g->capacity, size);
+        push_value(&g->any, &g->n, &g->capacity, size);
         g->sum += (double)error;
         g->squares += (double)error * (double)error;
     }
-    note(r, (struct weft__due){.time_ps = now + r->conf->gather_ps, .kind = DUE_LOOK});
+    note_due(r, (struct weft__due){.time_ps = now + r->conf->gather_ps, .kind = DUE_LOOK});
 }
 
 /// How far below `above` a TiN is in the tree; WEFT_NONE: not at all.
@@ -207,7 +207,7 @@ static void move_branch(struct run *r, uint32_t orphan) {
     }
     while (at != WEFT_NONE) {
         uint32_t old = r->parent[at], above = weft_clique_peer(r->c, at, old);
-        listen(r, at, link);
+        listen_to(r, at, link);
         if (r->now_outcome) r->now_outcome->moved++;
         link = old;
         at = at == orphan ? WEFT_NONE : above;
@@ -242,16 +242,16 @@ static void on_event(struct run *r, weft_time_ps now, uint32_t i) {
     }
 }
 
-static void act(struct run *r, const struct weft__due *due) {
+static void act_on(struct run *r, const struct weft__due *due) {
     switch (due->kind) {
     case DUE_INTERVAL:
-        if (due->data == r->turn[due->who]) send(r, due->time_ps, due->who);
+        if (due->data == r->turn[due->who]) send_time(r, due->time_ps, due->who);
         break;
     case DUE_MESSAGE:
         on_message(r, due);
         break;
     case DUE_LOOK:
-        look(r, due->time_ps);
+        look_at_clocks(r, due->time_ps);
         break;
     case DUE_EVENT:
         on_event(r, due->time_ps, due->who);
@@ -283,15 +283,15 @@ static void run_seed(struct run *r, uint64_t seed, weft_time_ps until, struct we
         r->parent[i] = WEFT_NONE;
     }
     grow_tree(r, weft_arena_alloc(arena, tins, sizeof *r->depth));
-    send(r, 0, r->primary);
-    note(r, (struct weft__due){.time_ps = 3 * r->conf->interval_ps, .kind = DUE_LOOK});
+    send_time(r, 0, r->primary);
+    note_due(r, (struct weft__due){.time_ps = 3 * r->conf->interval_ps, .kind = DUE_LOOK});
     struct weft__due due;
     while (weft__agenda_take(&r->agenda, until, &due))
-        act(r, &due);
+        act_on(r, &due);
     weft__agenda_deinit(&r->agenda);
 }
 
-static weft_time_ps rank(const uint64_t *sorted, uint32_t n, double share) {
+static weft_time_ps value_at(const uint64_t *sorted, uint32_t n, double share) {
     return n ? sorted[(uint32_t)((double)(n - 1) * share)] : 0;
 }
 
@@ -320,11 +320,11 @@ static void sum_up(struct run *r, struct weft_timesync_result *result) {
         ret->samples = g->n;
         ret->mean_ps = g->sum / g->n;
         ret->deviation_ps = sqrt(fmax(0, g->squares / g->n - ret->mean_ps * ret->mean_ps));
-        ret->p50_ps = rank(g->any, g->n, 0.5);
-        ret->p99_ps = rank(g->any, g->n, 0.99);
-        ret->max_ps = rank(g->any, g->n, 1);
-        ret->fresh_p50_ps = rank(g->fresh, g->fresh_n, 0.5);
-        ret->fresh_max_ps = rank(g->fresh, g->fresh_n, 1);
+        ret->p50_ps = value_at(g->any, g->n, 0.5);
+        ret->p99_ps = value_at(g->any, g->n, 0.99);
+        ret->max_ps = value_at(g->any, g->n, 1);
+        ret->fresh_p50_ps = value_at(g->fresh, g->fresh_n, 0.5);
+        ret->fresh_max_ps = value_at(g->fresh, g->fresh_n, 1);
         weft_memory_free(WEFT_MEMORY_RESULT, g->any, g->capacity * sizeof *g->any);
         weft_memory_free(WEFT_MEMORY_RESULT, g->fresh, g->fresh_capacity * sizeof *g->fresh);
     }
@@ -356,7 +356,7 @@ struct weft_timesync_result *weft_timesync_run(const struct weft_clique *c, cons
     if (!events) return result;
     r = (struct run){.c = c, .conf = conf, .event = event, .outcome = result->outcome};
     for (uint32_t i = 0; i < events; i++)
-        note(&r, (struct weft__due){.time_ps = event[i].time_ps, .kind = DUE_EVENT, .who = i});
+        note_due(&r, (struct weft__due){.time_ps = event[i].time_ps, .kind = DUE_EVENT, .who = i});
     run_seed(&r, seed, event[events - 1].time_ps + 3 * conf->software_ps + conf->for_ps, arena);
     return result;
 }

@@ -16,17 +16,17 @@
 #include <assert.h>
 #include <string.h>
 
-static bool has(const struct weft_dcbx_end *end, enum weft_dcbx_part part) {
+static bool has_part(const struct weft_dcbx_end *end, enum weft_dcbx_part part) {
     return end && end->says.has & part;
 }
 
 static bool has_cee_pfc(const struct weft_dcbx_end *end) {
-    return has(end, WEFT_DCBX_CEE) && end->says.cee.has >> WEFT_CEE_PFC & 1;
+    return has_part(end, WEFT_DCBX_CEE) && end->says.cee.has >> WEFT_CEE_PFC & 1;
 }
 
 /// The configuration of an end without a neighbour; empty, if it has announced nothing.
 static struct weft_pfc_configuration pfc_of(const struct weft_dcbx_end *end) {
-    if (has(end, WEFT_DCBX_PFC)) return end->says.pfc;
+    if (has_part(end, WEFT_DCBX_PFC)) return end->says.pfc;
     if (!has_cee_pfc(end)) return (struct weft_pfc_configuration){0};
     const struct weft_cee_feature *feature = &end->says.cee.pfc.feature;
     return (struct weft_pfc_configuration){
@@ -46,7 +46,7 @@ struct weft_cee weft_cee_of_pfc(const struct weft_pfc_configuration *pfc) {
     };
 }
 
-static bool can(const struct weft_pfc_configuration *pfc, uint8_t priorities) {
+static bool can_pause(const struct weft_pfc_configuration *pfc, uint8_t priorities) {
     return __builtin_popcount(priorities) <= pfc->capability;
 }
 
@@ -54,20 +54,20 @@ static enum weft_dcbx_rule calc_cee_rule(const struct weft_pfc_configuration *a,
                                          const struct weft_pfc_configuration *b) {
     if (a->enabled == b->enabled) return WEFT_DCBX_SAME;
     if (a->willing == b->willing) return WEFT_DCBX_CEE_OFF;
-    if (a->willing ? !can(a, b->enabled) : !can(b, a->enabled)) return WEFT_DCBX_CANNOT;
+    if (a->willing ? !can_pause(a, b->enabled) : !can_pause(b, a->enabled)) return WEFT_DCBX_CANNOT;
     return a->willing ? WEFT_DCBX_TAKES : WEFT_DCBX_IS_TAKEN;
 }
 
 static enum weft_dcbx_rule calc_rule(const struct weft_dcbx_end *own, const struct weft_dcbx_end *peer) {
     struct weft_pfc_configuration a = pfc_of(own), b = pfc_of(peer);
-    bool ieee = has(peer, WEFT_DCBX_PFC) && (has(own, WEFT_DCBX_PFC) || !has_cee_pfc(own));
+    bool ieee = has_part(peer, WEFT_DCBX_PFC) && (has_part(own, WEFT_DCBX_PFC) || !has_cee_pfc(own));
     if (!ieee) return has_cee_pfc(own) && has_cee_pfc(peer) ? calc_cee_rule(&a, &b) : WEFT_DCBX_NOT_TOLD;
     if (a.enabled == b.enabled) return WEFT_DCBX_SAME;
     if (!a.willing && !b.willing) return WEFT_DCBX_NEITHER;
     int order = memcmp(own->mac, peer->mac, sizeof own->mac);
     if (a.willing && b.willing && !order) return WEFT_DCBX_SAME_MAC;
     bool takes = a.willing && (!b.willing || order > 0);
-    if (takes ? !can(&a, b.enabled) : !can(&b, a.enabled)) return WEFT_DCBX_CANNOT;
+    if (takes ? !can_pause(&a, b.enabled) : !can_pause(&b, a.enabled)) return WEFT_DCBX_CANNOT;
     if (a.willing && b.willing) return takes ? WEFT_DCBX_PEER_LOWER : WEFT_DCBX_OWN_LOWER;
     return takes ? WEFT_DCBX_TAKES : WEFT_DCBX_IS_TAKEN;
 }
@@ -80,12 +80,12 @@ static bool peer_takes_ours(enum weft_dcbx_rule rule) {
     return rule == WEFT_DCBX_IS_TAKEN || rule == WEFT_DCBX_OWN_LOWER;
 }
 
-static void add(struct weft_dcbx_operation *o, struct weft_dcbx_difference difference) {
+static void add_difference(struct weft_dcbx_operation *o, struct weft_dcbx_difference difference) {
     if (o->differences < WEFT_DCBX_DIFFERENCES_MAX) o->difference[o->differences++] = difference;
 }
 
 static void add_part(struct weft_dcbx_operation *o, enum weft_dcbx_fault fault, unsigned part) {
-    add(o, (struct weft_dcbx_difference){.fault = fault, .part = (enum weft_dcbx_part)part});
+    add_difference(o, (struct weft_dcbx_difference){.fault = fault, .part = (enum weft_dcbx_part)part});
 }
 
 static void negotiate_pfc(const struct weft_dcbx_end *own, const struct weft_dcbx_end *peer,
@@ -97,21 +97,21 @@ static void negotiate_pfc(const struct weft_dcbx_end *own, const struct weft_dcb
     struct weft_dcbx_difference d = {.fault = WEFT_DCBX_PFC_DIFFERS, .rule = o->rule, .own = ours, .peer = theirs};
     d.priorities = (uint8_t)((ours | theirs) & ~o->lossless);
     if (o->rule != WEFT_DCBX_NOT_TOLD) {
-        if (d.priorities) add(o, d);
+        if (d.priorities) add_difference(o, d);
         return;
     }
     d.fault = !peer                                                     ? WEFT_DCBX_NO_LLDP
-              : has(peer, WEFT_DCBX_PFC)                                ? WEFT_DCBX_IEEE_ONLY
+              : has_part(peer, WEFT_DCBX_PFC)                           ? WEFT_DCBX_IEEE_ONLY
               : (peer->says.has | peer->says.malformed) & WEFT_DCBX_CEE ? WEFT_DCBX_CEE_ONLY
                                                                         : WEFT_DCBX_NO_PFC_TLV;
-    add(o, d);
+    add_difference(o, d);
 }
 
 /// The bandwidths of an end once both have heard each other. False: it has announced none.
 static bool ets_in_force(const struct weft_dcbx_end *end, const struct weft_dcbx_end *other, bool *ret_of_other,
                          struct weft_ets_table *ret) {
-    if (!has(end, WEFT_DCBX_ETS)) return false;
-    *ret_of_other = end->says.ets.willing && has(other, WEFT_DCBX_ETS_RECOMMENDATION);
+    if (!has_part(end, WEFT_DCBX_ETS)) return false;
+    *ret_of_other = end->says.ets.willing && has_part(other, WEFT_DCBX_ETS_RECOMMENDATION);
     *ret = *ret_of_other ? other->says.recommendation.table : end->says.ets.table;
     return true;
 }
@@ -129,7 +129,7 @@ static void negotiate_ets(const struct weft_dcbx_end *own, const struct weft_dcb
         if (o->ets.algorithm[a] != theirs.algorithm[b] || (share && o->ets.percent[a] != theirs.percent[b]))
             d.priorities |= (uint8_t)(1u << p);
     }
-    if (d.priorities) add(o, d);
+    if (d.priorities) add_difference(o, d);
 }
 
 static const struct weft_app *find_app(const struct weft_app_table *table, const struct weft_app *like) {
@@ -146,20 +146,21 @@ static bool needs_lossless(const struct weft_app *app) {
 
 static void negotiate_apps(const struct weft_dcbx_end *own, const struct weft_dcbx_end *peer,
                            struct weft_dcbx_operation *o) {
-    if (has(own, WEFT_DCBX_APPS)) o->apps = own->says.apps;
-    for (unsigned i = 0; has(peer, WEFT_DCBX_APPS) && i < peer->says.apps.n; i++) {
+    if (has_part(own, WEFT_DCBX_APPS)) o->apps = own->says.apps;
+    for (unsigned i = 0; has_part(peer, WEFT_DCBX_APPS) && i < peer->says.apps.n; i++) {
         const struct weft_app *app = &peer->says.apps.app[i], *ours = find_app(&o->apps, app);
         if (!ours && pfc_of(own).willing && o->apps.n < WEFT_APPS_MAX) o->apps.app[o->apps.n++] = *app;
         if (!ours || ours->priority == app->priority) continue;
-        add(o, (struct weft_dcbx_difference){
-                   .fault = WEFT_DCBX_APP_DIFFERS, .own = ours->priority, .peer = app->priority, .app = *app});
+        add_difference(o,
+                       (struct weft_dcbx_difference){
+                           .fault = WEFT_DCBX_APP_DIFFERS, .own = ours->priority, .peer = app->priority, .app = *app});
     }
     if (o->rule == WEFT_DCBX_NOT_TOLD || !(pfc_of(own).enabled | pfc_of(peer).enabled)) return;
     for (unsigned i = 0; i < o->apps.n; i++) {
         const struct weft_app *app = &o->apps.app[i];
         if (!needs_lossless(app) || o->lossless >> app->priority & 1) continue;
-        add(o, (struct weft_dcbx_difference){
-                   .fault = WEFT_DCBX_APP_LOSSY, .priorities = (uint8_t)(1u << app->priority), .app = *app});
+        add_difference(o, (struct weft_dcbx_difference){
+                              .fault = WEFT_DCBX_APP_LOSSY, .priorities = (uint8_t)(1u << app->priority), .app = *app});
     }
 }
 

@@ -83,7 +83,7 @@ static const char *const part_texts[] = {
 };
 
 /// "priority 3", "priorities 3 and 4".
-static const char *named(uint8_t priorities, char text[TEXT_MAX]) {
+static const char *priorities_named(uint8_t priorities, char text[TEXT_MAX]) {
     char list[TEXT_MAX / 2];
     weft_dcbx_priorities_text(priorities, list, sizeof list);
     snprintf(text, TEXT_MAX, "priorit%s %s", priorities & (priorities - 1) ? "ies" : "y", list);
@@ -100,7 +100,7 @@ static void explain_untold(const struct weft_dcbx_difference *d, char *ret_found
                                                : "the neighbour's LLDP has no PFC TLV of IEEE DCBX");
     if (d->own)
         snprintf(ret_consequence, size, "nothing says that the neighbour pauses for %s: lossy unless it is set by hand",
-                 named(d->own, priorities));
+                 priorities_named(d->own, priorities));
     else
         snprintf(ret_consequence, size, "no priority is lossless on this link");
 }
@@ -111,7 +111,7 @@ static void explain_pfc(const struct weft_dcbx_difference *d, char *ret_found, c
     weft_dcbx_priorities_text(d->peer, peer, sizeof peer);
     snprintf(ret_found, size, "PFC %s%s here, %s%s there; %s", d->own ? "on " : "", d->own ? own : "off",
              d->peer ? "on " : "", d->peer ? peer : "off", weft_dcbx_rule_text(d->rule));
-    snprintf(ret_consequence, size, "%s %s lossy on this link", named(d->priorities, priorities),
+    snprintf(ret_consequence, size, "%s %s lossy on this link", priorities_named(d->priorities, priorities),
              d->priorities & (d->priorities - 1) ? "are" : "is");
 }
 
@@ -137,7 +137,8 @@ void weft_dcbx_explain(const struct weft_dcbx_difference *d, char *ret_found, ch
         snprintf(ret_consequence, size, "the first one counts here; others may go by the last");
         break;
     case WEFT_DCBX_ETS_DIFFERS:
-        snprintf(ret_found, size, "the ends share out bandwidth differently for %s", named(d->priorities, priorities));
+        snprintf(ret_found, size, "the ends share out bandwidth differently for %s",
+                 priorities_named(d->priorities, priorities));
         snprintf(ret_consequence, size, "the share of the link depends on the direction");
         break;
     case WEFT_DCBX_APP_DIFFERS:
@@ -145,7 +146,7 @@ void weft_dcbx_explain(const struct weft_dcbx_difference *d, char *ret_found, ch
         snprintf(ret_consequence, size, "each end sends it at another priority");
         break;
     case WEFT_DCBX_APP_LOSSY:
-        snprintf(ret_found, size, "%s has %s", app, named(d->priorities, priorities));
+        snprintf(ret_found, size, "%s has %s", app, priorities_named(d->priorities, priorities));
         snprintf(ret_consequence, size, "it is lossy on this link");
         break;
     }

@@ -30,13 +30,13 @@ static const struct weft_param rows[] = {
     WEFT_TIME(T, tracking_delay_ps, "tracking_delay", "1ms", "0s", "1000s",
               "time from the loss of an EDSW until then: reachability, then a change of the forwarding table; assumed"),
 };
-static const char *check(const void *conf, char *text, size_t size) {
+static const char *bgp_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
     (void)text;
     (void)size;
     return c->keepalive_ps < c->hold_ps ? NULL : "keepalive is not shorter than hold";
 }
-const struct weft_param_table weft_bgp_table = WEFT_PARAM_TABLE_CHECKED("bgp", T, rows, check);
+const struct weft_param_table weft_bgp_table = WEFT_PARAM_TABLE_CHECKED("bgp", T, rows, bgp_check);
 #undef T
 
 static uint32_t set_paths(struct weft_bgp_rib *rib, uint32_t session, uint64_t paths) {

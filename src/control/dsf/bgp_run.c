@@ -35,7 +35,7 @@ struct run {
     uint32_t changes, changes_capacity;
 };
 
-static struct weft_bgp_outcome *outcome(struct run *r) {
+static struct weft_bgp_outcome *now_outcome(struct run *r) {
     return r->now_event == UINT32_MAX ? &r->first : &r->outcome[r->now_event];
 }
 
@@ -43,13 +43,13 @@ static weft_time_ps event_time(const struct run *r) {
     return r->now_event == UINT32_MAX ? 0 : r->from + r->event[r->now_event].time_ps;
 }
 
-static void note(struct run *r, weft_time_ps time, uint32_t kind, uint32_t who, uint32_t what, uint64_t data) {
+static void note_due(struct run *r, weft_time_ps time, uint32_t kind, uint32_t who, uint32_t what, uint64_t data) {
     weft__agenda_note(
         &r->agenda, (struct weft__due){
                         .time_ps = time, .kind = kind, .who = who, .what = what, .round = r->now_event, .data = data});
 }
 
-static uint64_t aggregates(const struct run *r, uint32_t class) {
+static uint64_t aggregates_of(const struct run *r, uint32_t class) {
     return r->s.buildings[class] * r->conf->aggregates;
 }
 
@@ -69,12 +69,12 @@ static void log_change(struct run *r, weft_time_ps now, uint32_t rdsw, uint32_t 
     r->change[r->changes++] = (struct weft_bgp_change){now - r->from, rdsw, edsw, class, links};
 }
 
-static uint64_t ways(const struct run *r, uint32_t edsw, uint32_t class) {
+static uint64_t ways_known(const struct run *r, uint32_t edsw, uint32_t class) {
     return r->edsw[edsw].wire_known & r->heard_known[edsw * r->s.classes + class];
 }
 
 /// One UPDATE for each announced path, one for all withdrawn paths; made one after another.
-static void tell(struct run *r, weft_time_ps now, uint32_t edsw, uint32_t rdsw) {
+static void tell_rdsw(struct run *r, weft_time_ps now, uint32_t edsw, uint32_t rdsw) {
     uint64_t announced = 0, withdrawn = 0;
     struct edsw *e = &r->edsw[edsw];
     if (!e->alive) return;
@@ -82,37 +82,37 @@ static void tell(struct run *r, weft_time_ps now, uint32_t edsw, uint32_t rdsw) 
         uint64_t more, less;
         weft_time_ps due;
         struct weft_bgp_sender *sender = sender_of(r, edsw, rdsw) + c;
-        bool something = weft_bgp_tell(sender, r->conf, now, ways(r, edsw, c), &more, &less, &due);
-        if (due != WEFT_TIME_NEVER) note(r, due, DUE_TELL, edsw, rdsw, 0);
+        bool something = weft_bgp_tell(sender, r->conf, now, ways_known(r, edsw, c), &more, &less, &due);
+        if (due != WEFT_TIME_NEVER) note_due(r, due, DUE_TELL, edsw, rdsw, 0);
         if (something) announced |= more, withdrawn |= less;
     }
     if (!announced && !withdrawn) return;
     if (is_own(r, edsw, rdsw)) {
-        note(r, now, DUE_UPDATE, edsw, rdsw, e->life);
+        note_due(r, now, DUE_UPDATE, edsw, rdsw, e->life);
         return;
     }
     uint64_t updates = (uint64_t)__builtin_popcountll(announced) + (withdrawn != 0);
     weft_time_ps from = e->busy_until_ps > now ? e->busy_until_ps : now;
     e->busy_until_ps = from + updates * r->conf->processing_ps;
-    outcome(r)->updates += updates;
+    now_outcome(r)->updates += updates;
     // also processed one by one; only the last matters
-    note(r, e->busy_until_ps + r->conf->latency_ps + r->conf->processing_ps, DUE_UPDATE, edsw, rdsw, e->life);
+    note_due(r, e->busy_until_ps + r->conf->latency_ps + r->conf->processing_ps, DUE_UPDATE, edsw, rdsw, e->life);
 }
 
 static void tell_all(struct run *r, weft_time_ps now, uint32_t edsw) {
     for (uint32_t c = 0; c < r->s.classes; c++)
-        log_change(r, now, WEFT_NONE, edsw, c, ways(r, edsw, c));
+        log_change(r, now, WEFT_NONE, edsw, c, ways_known(r, edsw, c));
     for (uint32_t i = 0; i < r->s.rdsws; i++)
-        tell(r, now, edsw, i);
+        tell_rdsw(r, now, edsw, i);
 }
 
 /// Paths of a class have appeared or disappeared at an RDSW; accounts for the share of its traffic that was lost until
 /// now.
-static void account(struct run *r, weft_time_ps now, uint32_t class, uint32_t changed, double dead_share) {
+static void account_loss(struct run *r, weft_time_ps now, uint32_t class, uint32_t changed, double dead_share) {
     if (!changed) return;
-    struct weft_bgp_outcome *o = outcome(r);
+    struct weft_bgp_outcome *o = now_outcome(r);
     weft_time_ps since = now - event_time(r);
-    o->changes += changed * aggregates(r, class);
+    o->changes += changed * aggregates_of(r, class);
     o->last_ps = since;
     o->lost_ps += dead_share * (double)since / r->s.rdsws / r->s.classes;
 }
@@ -130,7 +130,7 @@ static void on_update(struct run *r, const struct weft__due *due) {
         uint64_t told = sender_of(r, edsw, rdsw)[c].told, had = rib->paths[edsw];
         if (told == had) continue;
         double gone = share_of(rib, had & ~told);
-        account(r, due->time_ps, c, weft_bgp_on_update(rib, edsw, told & ~had, had & ~told), gone);
+        account_loss(r, due->time_ps, c, weft_bgp_on_update(rib, edsw, told & ~had, had & ~told), gone);
         log_change(r, due->time_ps, rdsw, edsw, c, told);
     }
 }
@@ -142,12 +142,12 @@ static void on_closed(struct run *r, const struct weft__due *due) {
         struct weft_bgp_rib *rib = &r->rib[rdsw * r->s.classes + c];
         double share = share_of(rib, rib->paths[edsw]);
         uint32_t changed = weft_bgp_on_closed(rib, edsw);
-        account(r, due->time_ps, c, changed, share);
+        account_loss(r, due->time_ps, c, changed, share);
         if (changed) log_change(r, due->time_ps, rdsw, edsw, c, 0);
     }
 }
 
-static void go(struct run *r, weft_time_ps now, const struct weft_bgp_event *event) {
+static void leave_edsw(struct run *r, weft_time_ps now, const struct weft_bgp_event *event) {
     const struct weft_bgp_conf *conf = r->conf;
     struct edsw *e = &r->edsw[event->edsw];
     weft_time_ps into = (now + conf->keepalive_ps - e->beat % conf->keepalive_ps) % conf->keepalive_ps;
@@ -157,10 +157,10 @@ static void go(struct run *r, weft_time_ps now, const struct weft_bgp_event *eve
     if (event->what == WEFT_BGP_SHUT) noticed = now + conf->latency_ps;
     e->alive = false;
     for (uint32_t i = 0; i < r->s.rdsws; i++)
-        if (!is_own(r, event->edsw, i)) note(r, noticed + conf->processing_ps, DUE_CLOSED, event->edsw, i, e->life);
+        if (!is_own(r, event->edsw, i)) note_due(r, noticed + conf->processing_ps, DUE_CLOSED, event->edsw, i, e->life);
 }
 
-static void come(struct run *r, weft_time_ps now, uint32_t edsw) {
+static void return_edsw(struct run *r, weft_time_ps now, uint32_t edsw) {
     struct edsw *e = &r->edsw[edsw];
     e->alive = true;
     e->life++;
@@ -179,26 +179,26 @@ static void on_event(struct run *r, weft_time_ps now, uint32_t i) {
     switch (e->what) {
     case WEFT_BGP_LOST:
     case WEFT_BGP_SHUT:
-        if (edsw->alive) go(r, now, e);
+        if (edsw->alive) leave_edsw(r, now, e);
         break;
     case WEFT_BGP_BACK:
-        if (!edsw->alive) come(r, now, e->edsw);
+        if (!edsw->alive) return_edsw(r, now, e->edsw);
         break;
     case WEFT_BGP_LINK_DOWN:
     case WEFT_BGP_LINK_UP:
         edsw->wire = e->what == WEFT_BGP_LINK_UP ? edsw->wire | e->links : edsw->wire & ~e->links;
-        note(r, now + conf->detect_ps, DUE_LINK, e->edsw, 0, 0);
+        note_due(r, now + conf->detect_ps, DUE_LINK, e->edsw, 0, 0);
         break;
     case WEFT_BGP_WAY_DOWN:
     case WEFT_BGP_WAY_UP: // the superspine notices, makes an UPDATE, and the EDSW processes it
         *heard = e->what == WEFT_BGP_WAY_UP ? *heard | e->links : *heard & ~e->links;
-        note(r, now + conf->detect_ps + 2 * conf->processing_ps + conf->latency_ps, DUE_WAY, e->edsw, e->class_index,
-             *heard);
+        note_due(r, now + conf->detect_ps + 2 * conf->processing_ps + conf->latency_ps, DUE_WAY, e->edsw,
+                 e->class_index, *heard);
         break;
     }
 }
 
-static void act(struct run *r, const struct weft__due *due) {
+static void act_on(struct run *r, const struct weft__due *due) {
     struct edsw *e = &r->edsw[due->kind == DUE_EVENT ? 0 : due->who];
     r->now_event = due->round;
     switch (due->kind) {
@@ -206,7 +206,7 @@ static void act(struct run *r, const struct weft__due *due) {
         on_event(r, due->time_ps, due->who);
         break;
     case DUE_TELL:
-        tell(r, due->time_ps, due->who, due->what);
+        tell_rdsw(r, due->time_ps, due->who, due->what);
         break;
     case DUE_UPDATE:
         on_update(r, due);
@@ -225,7 +225,7 @@ static void act(struct run *r, const struct weft__due *due) {
     }
 }
 
-static void init(struct run *r, uint64_t seed, struct weft_arena *arena) {
+static void init_run(struct run *r, uint64_t seed, struct weft_arena *arena) {
     const struct weft_bgp_setup *s = &r->s;
     size_t classes = s->classes;
     uint64_t all = s->links == 64 ? UINT64_MAX : (UINT64_C(1) << s->links) - 1;
@@ -255,7 +255,7 @@ static uint32_t least_paths(const struct run *r) {
 static void run_until(struct run *r, weft_time_ps until) {
     struct weft__due due;
     while (weft__agenda_take(&r->agenda, until, &due))
-        act(r, &due);
+        act_on(r, &due);
 }
 
 static void count_start(const struct run *r, struct weft_bgp_result *result) {
@@ -263,7 +263,7 @@ static void count_start(const struct run *r, struct weft_bgp_result *result) {
     result->ebgp_sessions = (uint64_t)r->s.edsws * r->s.links;
     result->paths = least_paths(r);
     for (size_t i = 0; i < (size_t)r->s.rdsws * r->s.classes; i++) {
-        uint64_t own = r->rib[i].count * aggregates(r, (uint32_t)(i % r->s.classes));
+        uint64_t own = r->rib[i].count * aggregates_of(r, (uint32_t)(i % r->s.classes));
         if (i < r->s.classes) result->rib += own;
         result->rib_all += own;
     }
@@ -281,7 +281,7 @@ static void run_events(struct run *r, uint32_t events) {
             while (begin < i)
                 r->outcome[begin++].paths = least_paths(r);
         }
-        note(r, r->from + time, DUE_EVENT, i, 0, 0);
+        note_due(r, r->from + time, DUE_EVENT, i, 0, 0);
     }
     run_until(r, WEFT_TIME_NEVER);
     for (uint32_t i = 0; i < events; i++)
@@ -294,10 +294,10 @@ struct weft_bgp_result *weft_bgp_run(const struct weft_bgp_conf *conf, const str
     assert(setup->rdsws && setup->edsws && setup->links && setup->links <= WEFT_BGP_LINKS_MAX && setup->classes);
     struct weft_bgp_result *result = weft_arena_alloc(arena, 1, sizeof *result);
     struct run r = {.conf = conf, .s = *setup, .event = event, .now_event = UINT32_MAX};
-    init(&r, seed, arena);
+    init_run(&r, seed, arena);
     r.outcome = result->outcome = weft_arena_alloc(arena, events, sizeof *r.outcome);
     for (uint32_t e = 0; e < setup->edsws; e++)
-        come(&r, 0, e);
+        return_edsw(&r, 0, e);
     run_until(&r, WEFT_TIME_NEVER);
     count_start(&r, result);
     r.from = r.first.last_ps + conf->keepalive_ps; // keepalives have started

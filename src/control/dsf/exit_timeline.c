@@ -247,17 +247,17 @@ static struct life new_life(const struct work *w) {
     return life;
 }
 
-static void find_events(struct work *w, const struct weft_control_conf *conf, const struct weft_control_event *event,
-                        uint32_t events) {
+static void find_events(struct work *w, const struct weft_control_given *given) {
     const struct weft_topology *t = w->t;
+    const struct weft_control_event *event = given->event;
     struct life life = new_life(w);
     size_t words = (size_t)w->x->setup.edsws * w->x->setup.classes;
     w->remote = weft_arena_alloc(w->scratch, words, sizeof *w->remote);
     memcpy(w->remote, w->x->setup.heard, words * sizeof *w->remote);
     uint32_t state = 0;
-    for (uint32_t i = 0, k = 0, end; i < events || k < t->events;) {
-        if (k == t->events || (i < events && event[i].time_ps < t->event[k].time_ps)) {
-            add_node_event(w, &life, conf, &event[i++]);
+    for (uint32_t i = 0, k = 0, end; i < given->events || k < t->events;) {
+        if (k == t->events || (i < given->events && event[i].time_ps < t->event[k].time_ps)) {
+            add_node_event(w, &life, given->conf, &event[i++]);
             continue;
         }
         for (end = k; end < t->events && t->event[end].time_ps == t->event[k].time_ps;)
@@ -271,22 +271,20 @@ static void find_events(struct work *w, const struct weft_control_conf *conf, co
 }
 
 enum weft_status weft_exit_timeline_new(const struct weft_topology *t, const uint32_t *node, uint32_t nodes,
-                                        const struct weft_control_conf *conf, const struct weft_exit_states *states,
-                                        const struct weft_control_event *event, uint32_t events, bool always,
-                                        uint64_t seed, struct weft_arena *arena,
+                                        const struct weft_control_given *given, bool always, struct weft_arena *arena,
                                         struct weft_exit_timeline **ret_timeline, struct weft_error *ret_error) {
     struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_ROUTES);
     struct weft_exit_timeline *x = *ret_timeline = weft_arena_alloc(arena, 1, sizeof *x);
     struct work w = {
-        .t = t, .node = node, .nodes = nodes, .states = states, .x = x, .arena = arena, .scratch = scratch};
+        .t = t, .node = node, .nodes = nodes, .states = given->states, .x = x, .arena = arena, .scratch = scratch};
     enum weft_status status = find_nodes(&w, ret_error);
     if (!status && x->setup.edsws && x->setup.rdsws) {
         find_classes(&w);
-        if (x->setup.classes) find_events(&w, conf, event, events);
+        if (x->setup.classes) find_events(&w, given);
         x->events = w.events;
         x->event = w.event;
         if (x->setup.classes && (w.events || always))
-            x->bgp = weft_bgp_run(&conf->bgp, &x->setup, w.event, w.events, seed, arena);
+            x->bgp = weft_bgp_run(&given->conf->bgp, &x->setup, w.event, w.events, given->seed, arena);
     }
     weft_arena_free(scratch);
     return status;

@@ -59,7 +59,7 @@ static enum weft_status find_parts(struct search *s, struct weft_arena *arena, s
     return WEFT_OK;
 }
 
-static struct weft_fabric *build(const struct search *s, uint32_t part, struct weft_arena *arena) {
+static struct weft_fabric *build_fabric(const struct search *s, uint32_t part, struct weft_arena *arena) {
     const struct weft_topology *t = s->t;
     struct weft_fabric_device *device = weft_memory_new(WEFT_MEMORY_TOPOLOGY, s->devices[part], sizeof *device);
     struct weft_fabric_link *link = weft_memory_new(WEFT_MEMORY_TOPOLOGY, s->links[part], sizeof *link);
@@ -102,7 +102,7 @@ enum weft_status weft_fabric_find(const struct weft_topology *t, const struct we
     *ret_fabric = weft_arena_alloc(arena, s.parts, sizeof **ret_fabric);
     *ret_n = s.parts;
     for (uint32_t i = 0; i < s.parts && !status; i++) {
-        (*ret_fabric)[i] = build(&s, i, arena);
+        (*ret_fabric)[i] = build_fabric(&s, i, arena);
         status = check_size(t, (*ret_fabric)[i], conf, ret_error);
     }
     return status;
@@ -153,8 +153,9 @@ struct weft__reach_run *weft__reach_run_events(const struct weft_topology *t, co
 }
 
 /// Both sorted by time; at the same time, `ours` before `more`.
-static struct weft_reach_event *merge(const struct weft_reach_event *ours, uint32_t n,
-                                      const struct weft_reach_event *more, uint32_t m, struct weft_arena *arena) {
+static struct weft_reach_event *merge_events(const struct weft_reach_event *ours, uint32_t n,
+                                             const struct weft_reach_event *more, uint32_t m,
+                                             struct weft_arena *arena) {
     struct weft_reach_event *all = weft_arena_alloc(arena, (size_t)n + m, sizeof *all);
     for (uint32_t i = 0, k = 0; i + k < n + m;) {
         bool first = k == m || (i < n && ours[i].time_ps <= more[k].time_ps);
@@ -179,7 +180,7 @@ static void add_fabric(struct weft_reach_timeline *timeline, const struct weft_t
         own[i] = (struct weft_reach_event){change[i].time_ps, f->device[change[i].device].node,
                                            f->device[f->dest_device[change[i].dest]].node,
                                            port_of(t, f, change[i].device, change[i].slot), change[i].usable};
-    timeline->event = timeline->events ? merge(timeline->event, timeline->events, own, n, arena) : own;
+    timeline->event = timeline->events ? merge_events(timeline->event, timeline->events, own, n, arena) : own;
     timeline->events += n;
     add_stats(&timeline->stats, weft__reach_run_stats(run));
     weft__reach_run_free(run);

@@ -36,31 +36,31 @@ static const struct weft_param rows[] = {
               "interfaces per interface node, one per system port; assumed"),
     WEFT_UINT(T, neighbours, "neighbours", "36", "0", "1000000", "IPv6 neighbours per interface node: its NIC ports"),
 };
-static const char *check(const void *conf, char *text, size_t size) {
+static const char *fsdb_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
     (void)text;
     (void)size;
     return c->heartbeat_ps < c->receive_timeout_ps ? NULL : "heartbeat is not shorter than receive_timeout";
 }
-const struct weft_param_table weft_fsdb_table = WEFT_PARAM_TABLE_CHECKED("fsdb", T, rows, check);
+const struct weft_param_table weft_fsdb_table = WEFT_PARAM_TABLE_CHECKED("fsdb", T, rows, fsdb_check);
 #undef T
 
-static void keep(struct weft_fsdb_subscription *s, const struct weft_fsdb_conf *conf, weft_time_ps now) {
+static void keep_data(struct weft_fsdb_subscription *s, const struct weft_fsdb_conf *conf, weft_time_ps now) {
     s->data = conf->hold_ps ? WEFT_FSDB_HELD : WEFT_FSDB_STALE;
     s->hold_ps = conf->hold_ps ? now + conf->hold_ps : WEFT_TIME_NEVER;
 }
 
-static void lose(struct weft_fsdb_subscription *s, const struct weft_fsdb_conf *conf, weft_time_ps now) {
+static void lose_session(struct weft_fsdb_subscription *s, const struct weft_fsdb_conf *conf, weft_time_ps now) {
     s->state = WEFT_FSDB_IDLE;
     s->deadline_ps = now + conf->retry_ps;
-    if (s->data == WEFT_FSDB_LIVE) keep(s, conf, now);
+    if (s->data == WEFT_FSDB_LIVE) keep_data(s, conf, now);
 }
 
 bool weft_fsdb_start(struct weft_fsdb_subscription *s, const struct weft_fsdb_conf *conf, weft_time_ps now) {
     bool knew = weft_fsdb_knows(s);
     *s = (struct weft_fsdb_subscription){
         .state = WEFT_FSDB_CONNECTING, .deadline_ps = now + conf->connect_timeout_ps, .hold_ps = WEFT_TIME_NEVER};
-    if (knew) keep(s, conf, now);
+    if (knew) keep_data(s, conf, now);
     return true;
 }
 
@@ -81,7 +81,7 @@ void weft_fsdb_on_state(struct weft_fsdb_subscription *s, const struct weft_fsdb
 }
 
 void weft_fsdb_on_disconnected(struct weft_fsdb_subscription *s, const struct weft_fsdb_conf *conf, weft_time_ps now) {
-    if (s->state != WEFT_FSDB_IDLE) lose(s, conf, now);
+    if (s->state != WEFT_FSDB_IDLE) lose_session(s, conf, now);
 }
 
 bool weft_fsdb_on_time(struct weft_fsdb_subscription *s, const struct weft_fsdb_conf *conf, weft_time_ps now) {
@@ -91,7 +91,7 @@ bool weft_fsdb_on_time(struct weft_fsdb_subscription *s, const struct weft_fsdb_
     }
     if (now < s->deadline_ps) return false;
     if (s->state != WEFT_FSDB_IDLE) {
-        lose(s, conf, now);
+        lose_session(s, conf, now);
         return false;
     }
     s->state = WEFT_FSDB_CONNECTING;

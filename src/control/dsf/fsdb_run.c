@@ -36,15 +36,15 @@ struct run {
     struct weft_fsdb_outcome *outcome, first;
 };
 
-static struct weft_fsdb_outcome *outcome(struct run *r) {
+static struct weft_fsdb_outcome *now_outcome(struct run *r) {
     return r->now_event == UINT32_MAX ? &r->first : &r->outcome[r->now_event];
 }
 
-static bool reaches(const struct run *r, uint32_t s, uint32_t p) {
+static bool can_reach(const struct run *r, uint32_t s, uint32_t p) {
     return r->cut[s] == r->cut[p];
 }
 
-static void note(struct run *r, weft_time_ps time, uint32_t kind, uint32_t pair, uint32_t what) {
+static void note_due(struct run *r, weft_time_ps time, uint32_t kind, uint32_t pair, uint32_t what) {
     weft__agenda_note(&r->agenda, (struct weft__due){.time_ps = time,
                                                      .kind = kind,
                                                      .who = pair,
@@ -54,24 +54,25 @@ static void note(struct run *r, weft_time_ps time, uint32_t kind, uint32_t pair,
 
 static void note_time(struct run *r, uint32_t pair) {
     weft_time_ps due = weft_fsdb_due(&r->sub[pair]);
-    bool silent = r->sub[pair].state == WEFT_FSDB_CONNECTED && reaches(r, pair / r->nodes, pair % r->nodes);
-    if (due != WEFT_TIME_NEVER && !silent) note(r, due, DUE_TIME, pair, 0);
+    bool silent = r->sub[pair].state == WEFT_FSDB_CONNECTED && can_reach(r, pair / r->nodes, pair % r->nodes);
+    if (due != WEFT_TIME_NEVER && !silent) note_due(r, due, DUE_TIME, pair, 0);
 }
 
 /// The subscription requests a session.
-static void connect(struct run *r, weft_time_ps now, uint32_t pair) {
+static void connect_pair(struct run *r, weft_time_ps now, uint32_t pair) {
     uint32_t s = pair / r->nodes, p = pair % r->nodes;
     r->session[pair]++;
-    outcome(r)->connects++;
-    if (reaches(r, s, p)) note(r, now + 2 * r->conf->latency_ps, r->alive[p] ? DUE_CONNECTED : DUE_RESET, pair, 0);
+    now_outcome(r)->connects++;
+    if (can_reach(r, s, p))
+        note_due(r, now + 2 * r->conf->latency_ps, r->alive[p] ? DUE_CONNECTED : DUE_RESET, pair, 0);
 }
 
 /// The host that moved: which nodes know of it by now.
 static void look_at_host(struct run *r, weft_time_ps now, uint32_t s, uint32_t p, uint32_t version) {
     if (!r->host.version || p != r->host.to || version < r->host.version || r->host.told[s]) return;
     r->host.told[s] = true;
-    outcome(r)->told++;
-    outcome(r)->told_last_ps = now;
+    now_outcome(r)->told++;
+    now_outcome(r)->told_last_ps = now;
 }
 
 /// What the data plane learns.
@@ -86,9 +87,9 @@ static void look_at_known(struct run *r, weft_time_ps now, uint32_t pair) {
 }
 
 /// Notes what a call has changed in a subscription.
-static void follow(struct run *r, weft_time_ps now, uint32_t pair, struct weft_fsdb_subscription before) {
+static void follow_sub(struct run *r, weft_time_ps now, uint32_t pair, struct weft_fsdb_subscription before) {
     const struct weft_fsdb_subscription *s = &r->sub[pair];
-    struct weft_fsdb_outcome *o = outcome(r);
+    struct weft_fsdb_outcome *o = now_outcome(r);
     if (before.state == WEFT_FSDB_CONNECTED && s->state != WEFT_FSDB_CONNECTED) {
         o->lost++;
         o->lost_last_ps = now;
@@ -112,22 +113,22 @@ static void start_node(struct run *r, weft_time_ps now, uint32_t s) {
         if (p == s) continue;
         weft_fsdb_start(&r->sub[s * r->nodes + p], r->conf, now);
         look_at_known(r, now, s * r->nodes + p);
-        connect(r, now, s * r->nodes + p);
+        connect_pair(r, now, s * r->nodes + p);
         note_time(r, s * r->nodes + p);
     }
 }
 
 /// The node's sessions end: those to it by a reset, its own with it. Its chip continues to forward by what it was told.
-static void crash(struct run *r, weft_time_ps now, uint32_t node) {
+static void crash_node(struct run *r, weft_time_ps now, uint32_t node) {
     r->alive[node] = false;
     for (uint32_t k = 0; k < r->nodes; k++) {
         uint32_t own = node * r->nodes + k, to = k * r->nodes + node;
         if (k == node) continue;
-        outcome(r)->lost += r->sub[own].state == WEFT_FSDB_CONNECTED;
+        now_outcome(r)->lost += r->sub[own].state == WEFT_FSDB_CONNECTED;
         r->sub[own] = (struct weft_fsdb_subscription){
             .data = r->sub[own].data, .deadline_ps = WEFT_TIME_NEVER, .hold_ps = WEFT_TIME_NEVER};
         r->session[own]++;
-        if (r->alive[k] && reaches(r, node, k)) note(r, now + r->conf->latency_ps, DUE_RESET, to, 0);
+        if (r->alive[k] && can_reach(r, node, k)) note_due(r, now + r->conf->latency_ps, DUE_RESET, to, 0);
     }
 }
 
@@ -137,7 +138,7 @@ static void fall_silent(struct run *r, weft_time_ps now, uint32_t pair) {
     if (s->state != WEFT_FSDB_CONNECTED) return;
     weft_time_ps beat = r->conf->heartbeat_ps, into = (now + beat - r->beat[pair % r->nodes] % beat) % beat;
     weft_fsdb_on_state(s, r->conf, now - into + r->conf->latency_ps, s->version);
-    note(r, weft_fsdb_due(s), DUE_TIME, pair, 0);
+    note_due(r, weft_fsdb_due(s), DUE_TIME, pair, 0);
 }
 
 /// `pair` hears again before it gave up: a publisher that still knows the session sends again what was sent meanwhile.
@@ -145,33 +146,33 @@ static void be_heard(struct run *r, weft_time_ps now, uint32_t pair) {
     uint32_t p = pair % r->nodes;
     if (r->sub[pair].state != WEFT_FSDB_CONNECTED) return;
     bool known = r->alive[p] && r->with[pair] == r->life[p];
-    note(r, now + r->conf->latency_ps, known ? DUE_STATE : DUE_RESET, pair, NEWEST);
+    note_due(r, now + r->conf->latency_ps, known ? DUE_STATE : DUE_RESET, pair, NEWEST);
 }
 
-static void divide(struct run *r, weft_time_ps now, const bool *side) {
+static void divide_nodes(struct run *r, weft_time_ps now, const bool *side) {
     for (uint32_t pair = 0; !side && pair < r->nodes * r->nodes; pair++)
-        if (!reaches(r, pair / r->nodes, pair % r->nodes)) be_heard(r, now, pair);
+        if (!can_reach(r, pair / r->nodes, pair % r->nodes)) be_heard(r, now, pair);
     for (uint32_t i = 0; i < r->nodes; i++)
         r->cut[i] = side && side[i];
     for (uint32_t pair = 0; side && pair < r->nodes * r->nodes; pair++)
-        if (!reaches(r, pair / r->nodes, pair % r->nodes)) fall_silent(r, now, pair);
+        if (!can_reach(r, pair / r->nodes, pair % r->nodes)) fall_silent(r, now, pair);
 }
 
-static void publish(struct run *r, weft_time_ps now, uint32_t p) {
+static void publish_state(struct run *r, weft_time_ps now, uint32_t p) {
     r->version[p]++;
     for (uint32_t s = 0; s < r->nodes; s++) {
-        if (s == p || r->sub[s * r->nodes + p].state != WEFT_FSDB_CONNECTED || !reaches(r, s, p)) continue;
-        outcome(r)->changes++;
-        note(r, now + r->conf->publish_ps + r->conf->latency_ps, DUE_STATE, s * r->nodes + p, r->version[p]);
+        if (s == p || r->sub[s * r->nodes + p].state != WEFT_FSDB_CONNECTED || !can_reach(r, s, p)) continue;
+        now_outcome(r)->changes++;
+        note_due(r, now + r->conf->publish_ps + r->conf->latency_ps, DUE_STATE, s * r->nodes + p, r->version[p]);
     }
 }
 
-static void move(struct run *r, weft_time_ps now, const struct weft_fsdb_event *e) {
+static void move_host(struct run *r, weft_time_ps now, const struct weft_fsdb_event *e) {
     r->host.to = e->to;
     r->host.version = 0;
     memset(r->host.told, 0, r->nodes * sizeof *r->host.told);
-    note(r, now + r->conf->detect_ps, DUE_LEFT, e->node, 0);
-    note(r, now + r->conf->detect_ps, DUE_CAME, e->to, 0);
+    note_due(r, now + r->conf->detect_ps, DUE_LEFT, e->node, 0);
+    note_due(r, now + r->conf->detect_ps, DUE_CAME, e->to, 0);
 }
 
 static void on_event(struct run *r, weft_time_ps now, uint32_t i) {
@@ -179,19 +180,19 @@ static void on_event(struct run *r, weft_time_ps now, uint32_t i) {
     r->now_event = i;
     switch (e->what) {
     case WEFT_FSDB_CRASH:
-        if (r->alive[e->node]) crash(r, now, e->node);
+        if (r->alive[e->node]) crash_node(r, now, e->node);
         break;
     case WEFT_FSDB_RESTART:
         if (!r->alive[e->node]) start_node(r, now, e->node);
         break;
     case WEFT_FSDB_CUT:
-        divide(r, now, e->side);
+        divide_nodes(r, now, e->side);
         break;
     case WEFT_FSDB_HEAL:
-        divide(r, now, NULL);
+        divide_nodes(r, now, NULL);
         break;
     case WEFT_FSDB_MOVE:
-        move(r, now, e);
+        move_host(r, now, e);
         break;
     }
 }
@@ -203,9 +204,9 @@ static void on_pair(struct run *r, const struct weft__due *due) {
     if (due->kind == DUE_TIME) {
         if (due->time_ps < weft_fsdb_due(&r->sub[pair])) return;
         // a session that was silent and is heard again before it was given up
-        if (before.state == WEFT_FSDB_CONNECTED && reaches(r, s, p) && r->alive[p]) return;
-        if (weft_fsdb_on_time(&r->sub[pair], r->conf, due->time_ps)) connect(r, due->time_ps, pair);
-    } else if (!reaches(r, s, p)) {
+        if (before.state == WEFT_FSDB_CONNECTED && can_reach(r, s, p) && r->alive[p]) return;
+        if (weft_fsdb_on_time(&r->sub[pair], r->conf, due->time_ps)) connect_pair(r, due->time_ps, pair);
+    } else if (!can_reach(r, s, p)) {
         return;
     } else if (due->kind == DUE_CONNECTED) {
         if (!r->alive[p]) return; // the attempt ends by its timeout
@@ -213,8 +214,8 @@ static void on_pair(struct run *r, const struct weft__due *due) {
         r->with[pair] = r->life[p];
         weft_time_ps from = r->serving_until[p] > due->time_ps ? r->serving_until[p] : due->time_ps;
         r->serving_until[p] = from + r->conf->serve_ps;
-        outcome(r)->states++;
-        note(r, r->serving_until[p] + r->conf->latency_ps, DUE_STATE, pair, NEWEST);
+        now_outcome(r)->states++;
+        note_due(r, r->serving_until[p] + r->conf->latency_ps, DUE_STATE, pair, NEWEST);
     } else if (due->kind == DUE_STATE) {
         uint32_t version = due->what == NEWEST ? r->version[p] : due->what;
         weft_fsdb_on_state(&r->sub[pair], r->conf, due->time_ps, version);
@@ -222,19 +223,19 @@ static void on_pair(struct run *r, const struct weft__due *due) {
     } else {
         weft_fsdb_on_disconnected(&r->sub[pair], r->conf, due->time_ps);
     }
-    follow(r, due->time_ps, pair, before);
+    follow_sub(r, due->time_ps, pair, before);
 }
 
-static void act(struct run *r, const struct weft__due *due) {
+static void act_on(struct run *r, const struct weft__due *due) {
     switch (due->kind) {
     case DUE_EVENT:
         on_event(r, due->time_ps, due->who);
         break;
     case DUE_LEFT:
-        publish(r, due->time_ps, due->who);
+        publish_state(r, due->time_ps, due->who);
         break;
     case DUE_CAME:
-        publish(r, due->time_ps, due->who);
+        publish_state(r, due->time_ps, due->who);
         r->host.version = r->version[due->who];
         look_at_host(r, due->time_ps, due->who, due->who, r->host.version);
         break;
@@ -243,8 +244,8 @@ static void act(struct run *r, const struct weft__due *due) {
     }
 }
 
-static void init(struct run *r, const struct weft_fsdb_conf *conf, uint32_t nodes, uint64_t seed,
-                 struct weft_arena *arena) {
+static void init_run(struct run *r, const struct weft_fsdb_conf *conf, uint32_t nodes, uint64_t seed,
+                     struct weft_arena *arena) {
     size_t pairs = (size_t)nodes * nodes;
     *r = (struct run){.conf = conf, .nodes = nodes, .now_event = UINT32_MAX};
     r->sub = weft_arena_alloc(arena, pairs, sizeof *r->sub);
@@ -267,7 +268,7 @@ static void init(struct run *r, const struct weft_fsdb_conf *conf, uint32_t node
 static void run_until(struct run *r, weft_time_ps until) {
     struct weft__due due;
     while (weft__agenda_take(&r->agenda, until, &due))
-        act(r, &due);
+        act_on(r, &due);
 }
 
 /// Times of outcomes are relative to their event.
@@ -296,7 +297,7 @@ struct weft_fsdb_result *weft_fsdb_run(const struct weft_fsdb_conf *conf, uint32
     assert(nodes && nodes <= 4096);
     struct run r;
     struct weft_fsdb_result *result = weft_arena_alloc(arena, 1, sizeof *result);
-    init(&r, conf, nodes, seed, arena);
+    init_run(&r, conf, nodes, seed, arena);
     r.event = event;
     r.outcome = result->outcome = weft_arena_alloc(arena, events, sizeof *r.outcome);
     for (uint32_t i = 0; i < nodes; i++)

@@ -17,8 +17,8 @@ static uint32_t *number_dests(const struct weft_topology *t, const struct weft_f
 }
 
 /// False: not in this fabric.
-static bool translate(const struct weft_fabric *f, const uint32_t *dest_of, const struct weft_control_event *e,
-                      struct weft_arena *arena, struct weft_fsdb_event *ret) {
+static bool translate_event(const struct weft_fabric *f, const uint32_t *dest_of, const struct weft_control_event *e,
+                            struct weft_arena *arena, struct weft_fsdb_event *ret) {
     static const enum weft_fsdb_what what[] = {
         [WEFT_CONTROL_CRASH] = WEFT_FSDB_CRASH,     [WEFT_CONTROL_SHUT] = WEFT_FSDB_CRASH,
         [WEFT_CONTROL_RESTART] = WEFT_FSDB_RESTART, [WEFT_CONTROL_CUT] = WEFT_FSDB_CUT,
@@ -35,19 +35,18 @@ static bool translate(const struct weft_fabric *f, const uint32_t *dest_of, cons
 }
 
 struct weft_fsdb_result *weft__nodes_fsdb(const struct weft_topology *t, const struct weft_fabric *f,
-                                          const struct weft_fsdb_conf *conf, const struct weft_control_event *event,
-                                          uint32_t events, uint64_t seed, struct weft_arena *arena,
+                                          const struct weft_control_given *given, struct weft_arena *arena,
                                           uint32_t **ret_index, uint32_t *ret_n) {
     const uint32_t *dest_of = number_dests(t, f, arena);
-    struct weft_fsdb_event *own = weft_arena_alloc(arena, events, sizeof *own);
-    uint32_t n = 0, *index = weft_arena_alloc(arena, events, sizeof *index);
-    for (uint32_t i = 0; i < events; i++) {
-        if (!weft_control_concerns_fsdb(&event[i]) || !translate(f, dest_of, &event[i], arena, &own[n])) continue;
-        index[n++] = i;
+    struct weft_fsdb_event *own = weft_arena_alloc(arena, given->events, sizeof *own);
+    uint32_t n = 0, *index = weft_arena_alloc(arena, given->events, sizeof *index);
+    for (uint32_t i = 0; i < given->events; i++) {
+        const struct weft_control_event *e = &given->event[i];
+        if (weft_control_concerns_fsdb(e) && translate_event(f, dest_of, e, arena, &own[n])) index[n++] = i;
     }
     *ret_index = index;
     *ret_n = n;
-    return weft_fsdb_run(conf, f->dests, own, n, seed, arena);
+    return weft_fsdb_run(&given->conf->fsdb, f->dests, own, n, given->seed, arena);
 }
 
 static int by_time(const void *a, const void *b) {
@@ -75,7 +74,8 @@ enum weft_status weft_known_timeline_new(const struct weft_topology *t, const st
     const struct weft_fsdb_result **result = weft_arena_alloc(scratch, fabrics, sizeof *result);
     size_t sum = 0;
     for (uint32_t i = 0; i < fabrics; i++) {
-        result[i] = weft__nodes_fsdb(t, fabric[i], &conf->fsdb, event, events, seed + i, scratch, &index, &n);
+        struct weft_control_given given = {.conf = conf, .event = event, .events = events, .seed = seed + i};
+        result[i] = weft__nodes_fsdb(t, fabric[i], &given, scratch, &index, &n);
         sum += result[i]->changes;
     }
     struct weft_known_event *all = weft_arena_alloc(arena, sum, sizeof *all);

@@ -5,11 +5,10 @@
 
 #include "weft/control.h"
 
-/// FSDB of a fabric, with those of `event` that concern it; *ret_index: outcome i belongs to event[(*ret_index)[i]]. In
-/// `arena`.
+/// FSDB of a fabric, with those events that concern it; *ret_index: outcome i belongs to given->event[(*ret_index)[i]].
+/// In `arena`.
 struct weft_fsdb_result *weft__nodes_fsdb(const struct weft_topology *t, const struct weft_fabric *f,
-                                          const struct weft_fsdb_conf *conf, const struct weft_control_event *event,
-                                          uint32_t events, uint64_t seed, struct weft_arena *arena,
+                                          const struct weft_control_given *given, struct weft_arena *arena,
                                           uint32_t **ret_index, uint32_t *ret_n);
 
 #endif

@@ -60,18 +60,18 @@ size_t weft_reach_agent_size(const struct weft_reach_setup *s) {
            round_up(s->links * sizeof(uint32_t)) + round_up(s->dests * sizeof(uint32_t));
 }
 
-static uint64_t *at(const struct weft_reach_agent *a, uint64_t *table, uint32_t i) {
+static uint64_t *row_at(const struct weft_reach_agent *a, uint64_t *table, uint32_t i) {
     return table + (size_t)i * a->words;
 }
 
-static uint32_t count(const struct weft_reach_agent *a, const uint64_t *x) {
+static uint32_t count_bits(const struct weft_reach_agent *a, const uint64_t *x) {
     uint32_t n = 0;
     for (uint32_t w = 0; w < a->words; w++)
         n += (uint32_t)__builtin_popcountll(x[w]);
     return n;
 }
 
-static void both(const struct weft_reach_agent *a, const uint64_t *x, const uint64_t *y, uint64_t *ret) {
+static void bits_of_both(const struct weft_reach_agent *a, const uint64_t *x, const uint64_t *y, uint64_t *ret) {
     for (uint32_t w = 0; w < a->words; w++)
         ret[w] = x[w] & y[w];
 }
@@ -82,7 +82,7 @@ static bool is_any(const struct weft_reach_agent *a, const uint64_t *x) {
     return false;
 }
 
-static void *carve(uint8_t **memory, size_t bytes) {
+static void *carve_bytes(uint8_t **memory, size_t bytes) {
     void *at_here = *memory;
     *memory += round_up(bytes);
     return at_here;
@@ -98,7 +98,7 @@ static uint32_t find_set(struct weft_reach_agent *a, uint32_t link) {
     return a->sets++;
 }
 
-static void wire(struct weft_reach_agent *a) {
+static void wire_links(struct weft_reach_agent *a) {
     const struct weft_reach_setup *s = &a->setup;
     a->sets = SETS_FIXED;
     for (uint32_t d = 0; d < s->dests; d++)
@@ -108,51 +108,52 @@ static void wire(struct weft_reach_agent *a) {
         uint32_t before = a->sets;
         a->set_of[k] = find_set(a, k);
         weft__bits_set(a->up, k);
-        weft__bits_set(at(a, a->set, a->set_of[k]), k);
-        weft__bits_set(at(a, a->set, l->peer_level > s->level ? SET_UP : SET_DOWN), k);
+        weft__bits_set(row_at(a, a->set, a->set_of[k]), k);
+        weft__bits_set(row_at(a, a->set, l->peer_level > s->level ? SET_UP : SET_DOWN), k);
         if (s->level == 1 && l->peer_dest != WEFT_NONE) a->way[l->peer_dest] = a->set_of[k];
         for (uint32_t d = 0; s->level == 2 && a->sets > before && d < s->dests; d++)
             if (s->dest_cluster[d] == l->peer_cluster) a->way[d] = a->set_of[k];
     }
     if (!s->level) a->way[s->self] = WEFT_NONE;
     for (uint32_t d = 0; d < s->dests; d++)
-        if (a->way[d] == SET_UP && !is_any(a, at(a, a->set, SET_UP))) a->way[d] = WEFT_NONE;
+        if (a->way[d] == SET_UP && !is_any(a, row_at(a, a->set, SET_UP))) a->way[d] = WEFT_NONE;
 }
 
 /// Whether `link` is an input for cells to `dest`.
 static bool is_input(const struct weft_reach_agent *a, uint32_t link, uint32_t dest) {
     if (!a->setup.level) return dest == a->setup.self;
     if (a->way[dest] == WEFT_NONE) return false;
-    if (a->setup.level == 1 && a->way[dest] == SET_UP) return weft__bits_has(at(a, a->set, SET_DOWN), link);
+    if (a->setup.level == 1 && a->way[dest] == SET_UP) return weft__bits_has(row_at(a, a->set, SET_DOWN), link);
     return a->set_of[link] != a->way[dest];
 }
 
 struct weft_reach_agent *weft_reach_agent_init(void *memory, const struct weft_reach_setup *s) {
     uint8_t *left = memory;
     memset(memory, 0, weft_reach_agent_size(s));
-    struct weft_reach_agent *a = carve(&left, sizeof *a);
+    struct weft_reach_agent *a = carve_bytes(&left, sizeof *a);
     a->setup = *s;
     a->words = weft__bits_words(s->links);
     assert(s->links && a->words <= WEFT_REACH_WORDS);
     a->reachable = true;
     size_t set = a->words * sizeof(uint64_t);
-    a->up = carve(&left, set);
-    a->set = carve(&left, set * sets_max(s));
-    a->heard = carve(&left, set * s->dests);
-    a->heard_held = carve(&left, set * s->dests);
-    a->open = carve(&left, set * s->dests);
-    a->usable = carve(&left, set * s->dests);
-    a->set_of = carve(&left, s->links * sizeof *a->set_of);
-    a->way = carve(&left, s->dests * sizeof *a->way);
-    wire(a);
+    a->up = carve_bytes(&left, set);
+    a->set = carve_bytes(&left, set * sets_max(s));
+    a->heard = carve_bytes(&left, set * s->dests);
+    a->heard_held = carve_bytes(&left, set * s->dests);
+    a->open = carve_bytes(&left, set * s->dests);
+    a->usable = carve_bytes(&left, set * s->dests);
+    a->set_of = carve_bytes(&left, s->links * sizeof *a->set_of);
+    a->way = carve_bytes(&left, s->dests * sizeof *a->way);
+    wire_links(a);
     for (uint32_t d = 0; d < s->dests; d++) {
-        const uint64_t *way = at(a, a->set, a->way[d] == WEFT_NONE ? (uint32_t)SET_UP : a->way[d]);
-        const uint64_t *down = at(a, a->set, SET_DOWN);
+        const uint64_t *way = row_at(a, a->set, a->way[d] == WEFT_NONE ? (uint32_t)SET_UP : a->way[d]);
+        const uint64_t *down = row_at(a, a->set, SET_DOWN);
         for (uint32_t w = 0; w < a->words; w++) {
-            if (!s->level && d == s->self) at(a, a->open, d)[w] = a->up[w];
+            if (!s->level && d == s->self) row_at(a, a->open, d)[w] = a->up[w];
             if (a->way[d] == WEFT_NONE) continue;
-            if (s->level) at(a, a->open, d)[w] = s->level == 1 && a->way[d] == SET_UP ? down[w] : a->up[w] & ~way[w];
-            at(a, a->heard, d)[w] = at(a, a->usable, d)[w] = way[w];
+            if (s->level)
+                row_at(a, a->open, d)[w] = s->level == 1 && a->way[d] == SET_UP ? down[w] : a->up[w] & ~way[w];
+            row_at(a, a->heard, d)[w] = row_at(a, a->usable, d)[w] = way[w];
         }
     }
     return a;
@@ -179,15 +180,15 @@ uint32_t weft_reach_groups(const struct weft_reach_agent *a, uint32_t dest) {
 
 static struct weft_reach_balance balance_of(const struct weft_reach_agent *a, uint32_t dest, uint32_t set) {
     uint64_t hit[WEFT_REACH_WORDS];
-    const uint64_t *in = at(a, a->set, set), *out = at(a, a->set, a->way[dest]);
-    struct weft_reach_balance b = {.dest = dest, .wired_in = count(a, in), .wired_out = count(a, out)};
-    both(a, in, a->up, hit);
-    b.up_in = count(a, hit);
-    both(a, out, a->up, hit);
-    b.up_out = count(a, hit);
-    both(a, in, at(a, a->open, dest), hit);
-    b.in = count(a, hit);
-    b.out = count(a, at(a, a->heard, dest));
+    const uint64_t *in = row_at(a, a->set, set), *out = row_at(a, a->set, a->way[dest]);
+    struct weft_reach_balance b = {.dest = dest, .wired_in = count_bits(a, in), .wired_out = count_bits(a, out)};
+    bits_of_both(a, in, a->up, hit);
+    b.up_in = count_bits(a, hit);
+    bits_of_both(a, out, a->up, hit);
+    b.up_out = count_bits(a, hit);
+    bits_of_both(a, in, row_at(a, a->open, dest), hit);
+    b.in = count_bits(a, hit);
+    b.out = count_bits(a, row_at(a, a->heard, dest));
     return b;
 }
 
@@ -198,10 +199,10 @@ struct weft_reach_balance weft_reach_group(const struct weft_reach_agent *a, uin
 
 static bool has_path(const struct weft_reach_agent *a, uint32_t dest) {
     if (a->way[dest] == WEFT_NONE) return !a->setup.level && dest == a->setup.self && a->reachable;
-    return is_any(a, at(a, a->heard, dest)) || is_any(a, at(a, a->heard_held, dest));
+    return is_any(a, row_at(a, a->heard, dest)) || is_any(a, row_at(a, a->heard_held, dest));
 }
 
-static uint64_t mix(uint64_t hash, const struct weft_reach_agent *a, const uint64_t *x) {
+static uint64_t mix_bits(uint64_t hash, const struct weft_reach_agent *a, const uint64_t *x) {
     for (uint32_t w = 0; w < a->words; w++) {
         hash = (hash ^ x[w]) * UINT64_C(0x9e3779b97f4a7c15);
         hash ^= hash >> 32;
@@ -210,9 +211,9 @@ static uint64_t mix(uint64_t hash, const struct weft_reach_agent *a, const uint6
 }
 
 /// Moves `n` members of `pool` into `ret`, at random.
-static void draw(const struct weft_reach_agent *a, struct weft_random *random, uint64_t *pool, uint32_t n,
-                 uint64_t *ret) {
-    for (uint32_t left = count(a, pool); n; n--, left--) {
+static void draw_links(const struct weft_reach_agent *a, struct weft_random *random, uint64_t *pool, uint32_t n,
+                       uint64_t *ret) {
+    for (uint32_t left = count_bits(a, pool); n; n--, left--) {
         uint32_t skip = (uint32_t)weft_random_below(random, left), w = 0;
         for (; skip >= (uint32_t)__builtin_popcountll(pool[w]); w++)
             skip -= (uint32_t)__builtin_popcountll(pool[w]);
@@ -245,19 +246,19 @@ static uint32_t take_picks(const struct weft_reach_agent *a, uint64_t *pool, uin
 }
 
 /// Chooses `n` members of `from`: those of `first` first, and among others those that are picked.
-static void choose(const struct weft_reach_agent *a, uint32_t dest, const uint64_t *from, const uint64_t *first,
-                   uint32_t n, uint64_t *ret) {
+static void choose_links(const struct weft_reach_agent *a, uint32_t dest, const uint64_t *from, const uint64_t *first,
+                         uint32_t n, uint64_t *ret) {
     uint64_t pool[WEFT_REACH_WORDS];
-    struct weft_random random = random_in(a, mix(mix(n, a, from), a, at(a, a->heard, dest)));
+    struct weft_random random = random_in(a, mix_bits(mix_bits(n, a, from), a, row_at(a, a->heard, dest)));
     memset(ret, 0, a->words * sizeof *ret);
-    both(a, from, first, pool);
-    uint32_t preferred = count(a, pool);
-    draw(a, &random, pool, n < preferred ? n : preferred, ret);
+    bits_of_both(a, from, first, pool);
+    uint32_t preferred = count_bits(a, pool);
+    draw_links(a, &random, pool, n < preferred ? n : preferred, ret);
     if (n <= preferred) return;
     for (uint32_t w = 0; w < a->words; w++)
         pool[w] = from[w] & ~first[w];
     n -= preferred;
-    draw(a, &random, pool, n - take_picks(a, pool, n, ret), ret);
+    draw_links(a, &random, pool, n - take_picks(a, pool, n, ret), ret);
 }
 
 /// The inputs that our own failed links are balanced with, the same for all destinations reached in the same manner.
@@ -269,28 +270,29 @@ static void choose_common(const struct weft_reach_agent *a, const uint64_t *in_u
     memset(ret, 0, a->words * sizeof *ret);
     if (!a->setup.balance || !b->up_out || most >= b->up_in) return;
     uint64_t way_up[WEFT_REACH_WORDS], pool[WEFT_REACH_WORDS];
-    both(a, at(a, a->set, a->way[b->dest]), a->up, way_up);
+    bits_of_both(a, row_at(a, a->set, a->way[b->dest]), a->up, way_up);
     memcpy(pool, in_up, a->words * sizeof *pool);
-    struct weft_random random = random_in(a, mix(mix(0, a, in_up), a, way_up));
+    struct weft_random random = random_in(a, mix_bits(mix_bits(0, a, in_up), a, way_up));
     uint32_t n = b->up_in - most;
-    draw(a, &random, pool, n - take_picks(a, pool, n, ret), ret);
+    draw_links(a, &random, pool, n - take_picks(a, pool, n, ret), ret);
 }
 
-static void say(const struct weft_reach_agent *a, const uint64_t *links, uint32_t dest,
-                const struct weft_reach_out *out) {
+static void say_dest(const struct weft_reach_agent *a, const uint64_t *links, uint32_t dest,
+                     const struct weft_reach_out *out) {
     for (uint32_t w = 0; w < a->words; w++)
         for (uint64_t bits = links[w] & a->up[w]; bits; bits &= bits - 1)
             out->on_said(out->context, 64 * w + (uint32_t)__builtin_ctzll(bits), dest);
 }
 
-static void balance(struct weft_reach_agent *a, uint32_t dest, uint32_t set, const struct weft_reach_out *out) {
+static void balance_set(struct weft_reach_agent *a, uint32_t dest, uint32_t set, const struct weft_reach_out *out) {
     struct weft_reach_balance b = balance_of(a, dest, set);
     uint32_t most = a->setup.balance ? weft_reach_calc_limit(&b) : b.out ? b.up_in : 0;
     uint32_t wanted = most < b.up_in ? most : b.up_in;
     if (b.in == wanted) return;
     bool opened = b.in < wanted;
-    uint64_t *open = at(a, a->open, dest), from[WEFT_REACH_WORDS], first[WEFT_REACH_WORDS], chosen[WEFT_REACH_WORDS];
-    both(a, at(a, a->set, set), a->up, from);
+    uint64_t *open = row_at(a, a->open, dest), from[WEFT_REACH_WORDS], first[WEFT_REACH_WORDS],
+             chosen[WEFT_REACH_WORDS];
+    bits_of_both(a, row_at(a, a->set, set), a->up, from);
     choose_common(a, from, &b, first); // withdrawn before others, and reopened after them
     for (uint32_t i = 0; opened && i < a->setup.picks; i++)
         weft__bits_set(first, a->setup.pick[i]);
@@ -298,19 +300,19 @@ static void balance(struct weft_reach_agent *a, uint32_t dest, uint32_t set, con
         from[w] &= opened ? ~open[w] : open[w];
         if (opened) first[w] = ~first[w];
     }
-    choose(a, dest, from, first, opened ? wanted - b.in : b.in - wanted, chosen);
+    choose_links(a, dest, from, first, opened ? wanted - b.in : b.in - wanted, chosen);
     for (uint32_t w = 0; w < a->words; w++)
         open[w] ^= chosen[w];
-    say(a, chosen, dest, out);
+    say_dest(a, chosen, dest, out);
     out->on_balance(out->context, &b, chosen, opened);
 }
 
 /// Cells leave on the links that are open to us or, if there are none, on one that is held back.
-static void use(struct weft_reach_agent *a, uint32_t dest, const struct weft_reach_out *out) {
-    uint64_t wanted[WEFT_REACH_WORDS], *usable = at(a, a->usable, dest);
-    const uint64_t *held = at(a, a->heard_held, dest);
-    memcpy(wanted, at(a, a->heard, dest), a->words * sizeof *wanted);
-    if (a->setup.last_resort && !is_any(a, wanted) && is_any(a, held)) choose(a, dest, held, held, 1, wanted);
+static void use_links(struct weft_reach_agent *a, uint32_t dest, const struct weft_reach_out *out) {
+    uint64_t wanted[WEFT_REACH_WORDS], *usable = row_at(a, a->usable, dest);
+    const uint64_t *held = row_at(a, a->heard_held, dest);
+    memcpy(wanted, row_at(a, a->heard, dest), a->words * sizeof *wanted);
+    if (a->setup.last_resort && !is_any(a, wanted) && is_any(a, held)) choose_links(a, dest, held, held, 1, wanted);
     for (uint32_t w = 0; w < a->words; w++) {
         for (uint64_t bits = usable[w] ^ wanted[w]; bits; bits &= bits - 1) {
             uint32_t link = 64 * w + (uint32_t)__builtin_ctzll(bits);
@@ -321,37 +323,39 @@ static void use(struct weft_reach_agent *a, uint32_t dest, const struct weft_rea
 }
 
 /// What is known of the path to `dest` has changed: balances every group of inputs. `had_path`: before.
-static void follow(struct weft_reach_agent *a, uint32_t dest, bool had_path, const struct weft_reach_out *out) {
-    use(a, dest, out);
+static void follow_dest(struct weft_reach_agent *a, uint32_t dest, bool had_path, const struct weft_reach_out *out) {
+    use_links(a, dest, out);
     if (!a->setup.level) return;
     uint32_t groups = weft_reach_groups(a, dest);
     for (uint32_t i = 0; i < groups; i++) {
         uint32_t set = group_set(a, dest, i);
         uint64_t held[WEFT_REACH_WORDS];
-        balance(a, dest, set, out);
+        balance_set(a, dest, set, out);
         if (had_path == has_path(a, dest)) continue;
         for (uint32_t w = 0; w < a->words; w++)
-            held[w] = at(a, a->set, set)[w] & ~at(a, a->open, dest)[w];
-        say(a, held, dest, out);
+            held[w] = row_at(a, a->set, set)[w] & ~row_at(a, a->open, dest)[w];
+        say_dest(a, held, dest, out);
     }
 }
 
 /// Forgets or expects information on `link`, and makes it count as input or not.
-static void turn(struct weft_reach_agent *a, uint32_t link, uint32_t dest, bool up, const struct weft_reach_out *out) {
+static void turn_link(struct weft_reach_agent *a, uint32_t link, uint32_t dest, bool up,
+                      const struct weft_reach_out *out) {
     uint64_t bit = UINT64_C(1) << (link % 64);
     uint32_t w = link / 64;
-    if (a->way[dest] != WEFT_NONE && weft__bits_has(at(a, a->set, a->way[dest]), link)) {
+    if (a->way[dest] != WEFT_NONE && weft__bits_has(row_at(a, a->set, a->way[dest]), link)) {
         bool had_path = has_path(a, dest);
-        if (up || !((at(a, a->heard, dest)[w] | at(a, a->heard_held, dest)[w]) & bit)) return;
-        at(a, a->heard, dest)[w] &= ~bit;
-        at(a, a->heard_held, dest)[w] &= ~bit;
-        follow(a, dest, had_path, out);
+        if (up || !((row_at(a, a->heard, dest)[w] | row_at(a, a->heard_held, dest)[w]) & bit)) return;
+        row_at(a, a->heard, dest)[w] &= ~bit;
+        row_at(a, a->heard_held, dest)[w] &= ~bit;
+        follow_dest(a, dest, had_path, out);
     } else if (is_input(a, link, dest)) {
-        if (!up) at(a, a->open, dest)[w] &= ~bit;
+        if (!up) row_at(a, a->open, dest)[w] &= ~bit;
         if (a->setup.level == 0) {
-            if (up && a->reachable) at(a, a->open, dest)[w] |= bit;
+            if (up && a->reachable) row_at(a, a->open, dest)[w] |= bit;
         } else
-            balance(a, dest, a->way[dest] == SET_UP && a->setup.level == 1 ? (uint32_t)SET_DOWN : a->set_of[link], out);
+            balance_set(a, dest, a->way[dest] == SET_UP && a->setup.level == 1 ? (uint32_t)SET_DOWN : a->set_of[link],
+                        out);
         if (up) out->on_said(out->context, link, dest);
     }
 }
@@ -361,7 +365,7 @@ void weft_reach_on_link(struct weft_reach_agent *a, uint32_t link, bool up, cons
     if (weft__bits_has(a->up, link) == up) return;
     a->up[link / 64] ^= UINT64_C(1) << (link % 64);
     for (uint32_t d = 0; d < a->setup.dests; d++)
-        turn(a, link, d, up, out);
+        turn_link(a, link, d, up, out);
 }
 
 void weft_reach_on_cell(struct weft_reach_agent *a, uint32_t link, uint32_t block, uint32_t open, uint32_t held,
@@ -371,14 +375,15 @@ void weft_reach_on_cell(struct weft_reach_agent *a, uint32_t link, uint32_t bloc
     uint64_t bit = UINT64_C(1) << (link % 64);
     for (uint32_t i = 0; i < WEFT_REACH_BLOCK && block * WEFT_REACH_BLOCK + i < a->setup.dests; i++) {
         uint32_t dest = block * WEFT_REACH_BLOCK + i;
-        if (a->way[dest] == WEFT_NONE || !weft__bits_has(at(a, a->set, a->way[dest]), link)) continue;
-        uint64_t *heard = &at(a, a->heard, dest)[link / 64], *heard_held = &at(a, a->heard_held, dest)[link / 64];
+        if (a->way[dest] == WEFT_NONE || !weft__bits_has(row_at(a, a->set, a->way[dest]), link)) continue;
+        uint64_t *heard = &row_at(a, a->heard, dest)[link / 64],
+                 *heard_held = &row_at(a, a->heard_held, dest)[link / 64];
         uint64_t now = open >> i & 1 ? bit : 0, now_held = held >> i & 1 ? bit : 0;
         if ((*heard & bit) == now && (*heard_held & bit) == now_held) continue;
         bool had_path = has_path(a, dest);
         *heard = (*heard & ~bit) | now;
         *heard_held = (*heard_held & ~bit) | now_held;
-        follow(a, dest, had_path, out);
+        follow_dest(a, dest, had_path, out);
     }
 }
 
@@ -386,10 +391,10 @@ void weft_reach_on_admin(struct weft_reach_agent *a, bool reachable, const struc
     assert(!a->setup.level);
     if (a->reachable == reachable) return;
     a->reachable = reachable;
-    uint64_t *open = at(a, a->open, a->setup.self);
+    uint64_t *open = row_at(a, a->open, a->setup.self);
     for (uint32_t w = 0; w < a->words; w++)
         open[w] = reachable ? a->up[w] : 0;
-    say(a, a->up, a->setup.self, out);
+    say_dest(a, a->up, a->setup.self, out);
 }
 
 void weft_reach_cell(const struct weft_reach_agent *a, uint32_t link, uint32_t block, uint32_t *ret_open,
@@ -398,7 +403,7 @@ void weft_reach_cell(const struct weft_reach_agent *a, uint32_t link, uint32_t b
     for (uint32_t i = 0; i < WEFT_REACH_BLOCK && block * WEFT_REACH_BLOCK + i < a->setup.dests; i++) {
         uint32_t dest = block * WEFT_REACH_BLOCK + i;
         if (!is_input(a, link, dest)) continue;
-        if (weft__bits_has(at(a, a->open, dest), link))
+        if (weft__bits_has(row_at(a, a->open, dest), link))
             open |= 1u << i;
         else if (has_path(a, dest))
             held |= 1u << i;
@@ -408,7 +413,7 @@ void weft_reach_cell(const struct weft_reach_agent *a, uint32_t link, uint32_t b
 }
 
 bool weft_reach_usable(const struct weft_reach_agent *a, uint32_t link, uint32_t dest) {
-    return weft__bits_has(at(a, a->usable, dest), link);
+    return weft__bits_has(row_at(a, a->usable, dest), link);
 }
 
 bool weft_reach_up(const struct weft_reach_agent *a, uint32_t link) {
@@ -416,9 +421,9 @@ bool weft_reach_up(const struct weft_reach_agent *a, uint32_t link) {
 }
 
 bool weft_reach_open(const struct weft_reach_agent *a, uint32_t link, uint32_t dest) {
-    return weft__bits_has(at(a, a->open, dest), link);
+    return weft__bits_has(row_at(a, a->open, dest), link);
 }
 
 bool weft_reach_resorts(const struct weft_reach_agent *a, uint32_t dest) {
-    return is_any(a, at(a, a->usable, dest)) && !is_any(a, at(a, a->heard, dest));
+    return is_any(a, row_at(a, a->usable, dest)) && !is_any(a, row_at(a, a->heard, dest));
 }

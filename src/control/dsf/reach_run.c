@@ -44,14 +44,14 @@ static const struct weft_param rows[] = {
               "time from a cell's arrival to the device's reaction; assumed"),
 };
 
-static const char *check(const void *conf, char *text, size_t size) {
+static const char *reach_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
     if (c->min_join < c->min_remain) return "min_links_to_remain is above min_links_to_join: it would join and leave";
     if (c->detection != WEFT_REACH_BY_WATCHDOG || c->watchdog_ps > c->cycle_ps) return NULL;
     snprintf(text, size, "watchdog is not longer than cycle: a link would go down between two cells");
     return text;
 }
-const struct weft_param_table weft_reach_table = WEFT_PARAM_TABLE_CHECKED("reachability", T, rows, check);
+const struct weft_param_table weft_reach_table = WEFT_PARAM_TABLE_CHECKED("reachability", T, rows, reach_check);
 #undef T
 
 enum { DUE_CELL, DUE_HEARD, DUE_DOWN, DUE_UP, DUE_NOTICE_DOWN, DUE_NOTICE_UP, DUE_ADMIN, DUE_ASIC_ERROR };
@@ -258,7 +258,7 @@ static void note_table(struct weft__reach_run *run, uint32_t sending, weft_time_
 
 /// A link came back when only one end had noticed that it was down: that end has forgotten what the other end, for
 /// which nothing has changed, continues to say.
-static void repeat(struct weft__reach_run *run, weft_time_ps time, uint32_t link) {
+static void repeat_said(struct weft__reach_run *run, weft_time_ps time, uint32_t link) {
     const struct weft_fabric_link *l = &run->f->link[link];
     bool up[2];
     for (uint32_t end = 0; end < 2; end++)
@@ -284,10 +284,10 @@ static void on_link(struct weft__reach_run *run, weft_time_ps time, uint32_t lin
             due.time_ps = next + delay + run->conf.watchdog_ps - cell;
         weft__agenda_note(&run->agenda, due);
     }
-    if (up) repeat(run, time, link);
+    if (up) repeat_said(run, time, link);
 }
 
-static void tell(struct weft__reach_run *run, weft_time_ps time, uint32_t link, uint32_t end, uint32_t round) {
+static void tell_end(struct weft__reach_run *run, weft_time_ps time, uint32_t link, uint32_t end, uint32_t round) {
     run->now.time_ps = time;
     run->now.device = run->f->link[link].device[end];
     run->now.slot = run->f->link[link].slot[end];
@@ -305,9 +305,9 @@ static void review_drain(struct weft__reach_run *run, uint32_t device) {
     weft_reach_on_admin(run->agent[device], run->drain[device] == WEFT_UNDRAINED, &run->out);
 }
 
-static void notice(struct weft__reach_run *run, const struct weft__due *due, bool up) {
+static void notice_link(struct weft__reach_run *run, const struct weft__due *due, bool up) {
     if (run->failures[due->who] != due->data) return; // it has changed since
-    tell(run, due->time_ps, due->who, due->what, 0);
+    tell_end(run, due->time_ps, due->who, due->what, 0);
     struct weft_reach_agent *a = run->agent[run->now.device];
     if (weft_reach_up(a, run->now.slot) == up) return;
     if (run->keep) add_note(run, up ? WEFT_REACH_NOTICED_UP : WEFT_REACH_NOTICED_DOWN);
@@ -352,7 +352,7 @@ static void on_admin(struct weft__reach_run *run, const struct weft__due *due) {
     review_drain(run, due->who);
 }
 
-static void act(struct weft__reach_run *run, const struct weft__due *due) {
+static void act_on(struct weft__reach_run *run, const struct weft__due *due) {
     switch (due->kind) {
     case DUE_UP:
     case DUE_DOWN:
@@ -360,13 +360,13 @@ static void act(struct weft__reach_run *run, const struct weft__due *due) {
         break;
     case DUE_NOTICE_UP:
     case DUE_NOTICE_DOWN:
-        notice(run, due, due->kind == DUE_NOTICE_UP);
+        notice_link(run, due, due->kind == DUE_NOTICE_UP);
         break;
     case DUE_CELL:
         send_cell(run, due);
         break;
     case DUE_HEARD:
-        tell(run, due->time_ps, due->who / 2, !(due->who & 1), due->round);
+        tell_end(run, due->time_ps, due->who / 2, !(due->who & 1), due->round);
         weft_reach_on_cell(run->agent[run->now.device], run->now.slot, due->what, (uint32_t)(due->data >> 32),
                            (uint32_t)due->data, &run->out);
         break;
@@ -380,7 +380,7 @@ static void act(struct weft__reach_run *run, const struct weft__due *due) {
 void weft__reach_run_until(struct weft__reach_run *run, weft_time_ps until) {
     struct weft__due due;
     while (weft__agenda_take(&run->agenda, until, &due))
-        act(run, &due);
+        act_on(run, &due);
 }
 
 void weft__reach_run_settle(struct weft__reach_run *run) {

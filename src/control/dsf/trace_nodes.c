@@ -59,10 +59,9 @@ enum weft_status weft__control_trace_nodes(struct weft_control_trace *trace, con
     uint32_t *node = weft_arena_alloc(arena, f->dests, sizeof *node);
     for (uint32_t d = 0; d < f->dests; d++)
         node[d] = f->device[f->dest_device[d]].node;
-    nodes->fsdb = weft__nodes_fsdb(t, f, &conf->fsdb, trace->event, trace->events, seed, arena, &nodes->fsdb_event,
-                                   &nodes->fsdb_events);
-    enum weft_status status = weft_exit_timeline_new(t, node, f->dests, conf, states, trace->event, trace->events, true,
-                                                     seed, arena, &exits, ret_error);
+    const struct weft_control_given given = {conf, trace->event, trace->events, seed, states};
+    nodes->fsdb = weft__nodes_fsdb(t, f, &given, arena, &nodes->fsdb_event, &nodes->fsdb_events);
+    enum weft_status status = weft_exit_timeline_new(t, node, f->dests, &given, true, arena, &exits, ret_error);
     nodes->exits = exits;
     return status;
 }

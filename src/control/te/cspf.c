@@ -31,7 +31,7 @@ struct place {
     const struct weft_cspf_demand *demand;
 };
 
-static uint32_t hash(uint32_t sw, uint32_t in, uint32_t edge) {
+static uint32_t hash_entry(uint32_t sw, uint32_t in, uint32_t edge) {
     uint64_t h = ((uint64_t)sw << 32 | in << 16) ^ (uint64_t)edge * UINT64_C(0x9e3779b97f4a7c15);
     h ^= h >> 29;
     h *= UINT64_C(0xbf58476d1ce4e5b9);
@@ -39,7 +39,7 @@ static uint32_t hash(uint32_t sw, uint32_t in, uint32_t edge) {
 }
 
 static struct weft_cspf_entry *slot_of(const struct weft_cspf_plan *plan, uint32_t sw, uint32_t in, uint32_t edge) {
-    uint32_t i = hash(sw, in, edge) & plan->mask;
+    uint32_t i = hash_entry(sw, in, edge) & plan->mask;
     for (; plan->slot[i].used; i = (i + 1) & plan->mask) {
         const struct weft_cspf_entry *e = &plan->slot[i];
         if (e->sw == sw && e->in == in && e->edge == edge) break;
@@ -52,7 +52,7 @@ uint32_t weft_cspf_find(const struct weft_cspf_plan *plan, uint32_t sw, uint32_t
     return e->used ? e->out : WEFT_NONE;
 }
 
-static void enter(struct place *p, uint32_t sw, uint32_t in, uint32_t edge, uint32_t out) {
+static void enter_choice(struct place *p, uint32_t sw, uint32_t in, uint32_t edge, uint32_t out) {
     struct weft_cspf_plan *plan = p->plan;
     if (2 * plan->entries > plan->mask) {
         struct weft_cspf_entry *old = plan->slot;
@@ -72,7 +72,7 @@ static weft_rate_bps rate_in(const struct weft_cspf_demand *demand, uint32_t pha
 }
 
 /// Of the link, including the demand.
-static double utilisation(const struct place *p, uint32_t port) {
+static double link_utilisation(const struct place *p, uint32_t port) {
     double rate = (double)p->t->link[p->t->port[port].link].rate_bps, most = 0;
     const weft_rate_bps *load = &p->plan->load[port];
     for (uint32_t phase = 0; phase < p->plan->phases; phase++, load += p->t->ports) {
@@ -88,7 +88,7 @@ static bool is_less(struct cost a, struct cost b) {
 
 /// The candidates at a switch for packets that arrived by `in` (a port of it): only one if an entry binds them. NULL:
 /// none.
-static const uint16_t *candidates(const struct place *p, uint32_t sw, uint32_t in, uint16_t *bound, uint32_t *ret_n) {
+static const uint16_t *ways_at(const struct place *p, uint32_t sw, uint32_t in, uint16_t *bound, uint32_t *ret_n) {
     const struct weft_routes *r = p->routes;
     const struct weft_route_set *set = &r->set[r->set_first[sw] + r->set_of[(size_t)sw * r->edges + p->demand->edge]];
     uint32_t out = set->n > 1 ? weft_cspf_find(p->plan, sw, in, p->demand->edge) : WEFT_NONE;
@@ -101,7 +101,7 @@ static const uint16_t *candidates(const struct place *p, uint32_t sw, uint32_t i
 
 /// The best path onwards for packets that enter a switch by `port` (among all ports). Each link is visited once per
 /// demand, and the routes have no loops: every step is a hop nearer.
-static bool search(struct place *p, uint32_t port, struct cost *ret_cost) {
+static bool search_path(struct place *p, uint32_t port, struct cost *ret_cost) {
     const struct weft_topology *t = p->t;
     const struct weft_node_info *node = &t->node[t->port[port].node];
     *ret_cost = (struct cost){0, 0};
@@ -109,13 +109,13 @@ static bool search(struct place *p, uint32_t port, struct cost *ret_cost) {
     if (p->seen[port] != p->turn) {
         uint16_t bound;
         uint32_t in = port - node->port0, n;
-        const uint16_t *out = candidates(p, node->index, in, &bound, &n);
+        const uint16_t *out = ways_at(p, node->index, in, &bound, &n);
         uint32_t had = p->before ? weft_cspf_find(p->before, node->index, in, p->demand->edge) : WEFT_NONE;
         bool any = false;
         for (uint32_t i = 0; i < n; i++) {
             struct cost c;
-            if (!search(p, t->port[node->port0 + out[i]].peer, &c)) continue;
-            double own = utilisation(p, node->port0 + out[i]);
+            if (!search_path(p, t->port[node->port0 + out[i]].peer, &c)) continue;
+            double own = link_utilisation(p, node->port0 + out[i]);
             c = (struct cost){own > c.fullest ? own : c.fullest, own + c.sum};
             bool better = !any || is_less(c, p->cost[port]) || (out[i] == had && !is_less(p->cost[port], c));
             if (!better) continue;
@@ -131,7 +131,7 @@ static bool search(struct place *p, uint32_t port, struct cost *ret_cost) {
 }
 
 /// Follows the choices, adding load and entries.
-static void settle(struct place *p, uint32_t port) {
+static void settle_path(struct place *p, uint32_t port) {
     const struct weft_topology *t = p->t;
     for (uint32_t hop = 0; hop < DEPTH_MAX; hop++) {
         const struct weft_node_info *node = &t->node[t->port[port].node];
@@ -139,7 +139,7 @@ static void settle(struct place *p, uint32_t port) {
         if (r->edge_of_switch[node->index] == p->demand->edge) return;
         uint32_t out = p->choice[port];
         if (r->set[r->set_first[node->index] + r->set_of[(size_t)node->index * r->edges + p->demand->edge]].n > 1)
-            enter(p, node->index, port - node->port0, p->demand->edge, out);
+            enter_choice(p, node->index, port - node->port0, p->demand->edge, out);
         for (uint32_t phase = 0; phase < p->plan->phases; phase++)
             p->plan->load[(size_t)phase * t->ports + node->port0 + out] += rate_in(p->demand, phase);
         port = t->port[node->port0 + out].peer;
@@ -182,11 +182,11 @@ static void place_one(struct place *p, const struct weft_cspf_demand *demand) {
     if (!demand->rate_bps || p->routes->edge_of_switch[demand->sw] == demand->edge) return;
     p->demand = demand;
     p->turn++;
-    if (!search(p, port, &cost)) {
+    if (!search_path(p, port, &cost)) {
         p->plan->unreachable++;
         return;
     }
-    settle(p, port);
+    settle_path(p, port);
     p->plan->demands++;
     p->plan->beyond += cost.fullest > 1;
 }

@@ -41,7 +41,7 @@ const char *const weft__cables_units[] = {"Mbps", "Gbps", "bps", NULL};
 // --- files --------------------------------------------------------------------------------------------------------
 
 /// The name of a file: "leaf-1" for "a/leaf-1.lldp.json".
-static const char *called(const char *path, struct weft_arena *arena) {
+static const char *name_of_file(const char *path, struct weft_arena *arena) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t n = strcspn(name, ".");
     return n ? weft_arena_format(arena, "%.*s", (int)n, name) : name;
@@ -125,7 +125,7 @@ static enum weft_status read_head(const char *path, struct weft_place place, cha
 /// Adds the content of a file of any supported form.
 static enum weft_status cables_read(const char *path, struct weft_place place, const struct weft__cables_conf *conf,
                                     struct weft__cable_list *list, struct weft_error *ret_error) {
-    struct weft__cables_file file = {path, called(path, list->arena), place, conf};
+    struct weft__cables_file file = {path, name_of_file(path, list->arena), place, conf};
     char *head = weft_arena_alloc(list->arena, WEFT_IMPORT_HEAD + 1, 1);
     for (uint32_t c = 0; c < list->cables; c++)
         if (list->cable[c].place.file && !strcmp(list->cable[c].place.file, path))
@@ -140,8 +140,9 @@ static enum weft_status cables_read(const char *path, struct weft_place place, c
 }
 
 /// Processes all cables together.
-static enum weft_status finish(const struct weft__cable_list *list, const struct weft__cables_conf *conf,
-                               struct weft_place place, struct weft__cables *ret_cables, struct weft_error *ret_error) {
+static enum weft_status finish_cables(const struct weft__cable_list *list, const struct weft__cables_conf *conf,
+                                      struct weft_place place, struct weft__cables *ret_cables,
+                                      struct weft_error *ret_error) {
     enum weft_status status = weft__cables_finish(list, conf, ret_cables, ret_error);
     if (!status && !ret_cables->graph.links)
         status = WEFT_REFUSE(ret_error, place, "no cable is in it; expected a line or a neighbour for each");
@@ -177,7 +178,7 @@ static enum weft_status cables_build(const void *conf, const struct weft_tree *t
     enum weft_status status = WEFT_OK;
     while (!status && weft__choice_next(&rest, item))
         status = cables_read(weft__path_beside(item, entry, b->arena), entry, &c->cables, &list, ret_error);
-    if (!status) status = finish(&list, &c->cables, entry, &cables, ret_error);
+    if (!status) status = finish_cables(&list, &c->cables, entry, &cables, ret_error);
     return status ? status : weft__file_graph_build(&cables.graph, b, ret_error);
 }
 
@@ -302,7 +303,7 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
                                "a comma in its name; expected a name without one");
         status = cables_read(file[f].path, (struct weft_place){.file = file[f].path}, &own, &list, ret_error);
     }
-    if (!status) status = finish(&list, &own, place, &cables, ret_error);
+    if (!status) status = finish_cables(&list, &own, place, &cables, ret_error);
     if (!status) {
         status = weft__file_graph_check(&cables.graph, false, place, weft_import_arena(import), ret_error);
         if (status) say_outside(&list, ret_error);

@@ -148,7 +148,7 @@ static bool is_ignored(const struct finish *f, const struct weft__cable *c) {
     return false;
 }
 
-static enum weft_status orient(struct finish *f, struct weft_error *ret_error) {
+static enum weft_status orient_cables(struct finish *f, struct weft_error *ret_error) {
     const struct weft__cable_list *list = f->list;
     f->joined = weft_arena_alloc(list->arena, list->cables, sizeof *f->joined);
     for (uint32_t i = 0; i < list->cables; i++) {
@@ -174,7 +174,8 @@ static enum weft_status orient(struct finish *f, struct weft_error *ret_error) {
 }
 
 /// Both are the same cable, reported from either end: each end knows its own port's name best.
-static enum weft_status join(struct finish *f, struct joined *up, struct joined *down, struct weft_error *ret_error) {
+static enum weft_status join_ends(struct finish *f, struct joined *up, struct joined *down,
+                                  struct weft_error *ret_error) {
     if (up->rate_bps && down->rate_bps && up->rate_bps != down->rate_bps)
         return BAD(
             (up->order > down->order ? up : down)->place, "the speed is not that of the other end of the cable (%s:%d)",
@@ -196,14 +197,14 @@ static enum weft_status join_pair(struct finish *f, uint32_t first, uint32_t end
     for (uint32_t i = first + 1; i < end && !status; i++)
         if (j[i].down && !j[i - 1].down && j[i].port[0] && j[i].port[1] && !by_text(j[i].port[0], j[i - 1].port[0]) &&
             !by_text(j[i].port[1], j[i - 1].port[1]))
-            status = join(f, &j[i - 1], &j[i], ret_error);
+            status = join_ends(f, &j[i - 1], &j[i], ret_error);
     for (uint32_t up = first, down = first; !status; up++, down++) {
         while (up < end && (j[up].down || j[up].done || !j[up].heard))
             up++;
         while (down < end && (!j[down].down || j[down].done || !j[down].heard))
             down++;
         if (up >= end || down >= end) break;
-        status = join(f, &j[up], &j[down], ret_error);
+        status = join_ends(f, &j[up], &j[down], ret_error);
         f->out->by_order++;
     }
     return status;
@@ -339,7 +340,7 @@ enum weft_status weft__cables_finish(const struct weft__cable_list *list, const 
     *ret_cables = (struct weft__cables){0};
     if (!list->cables) return WEFT_OK;
     number_devices(&f);
-    enum weft_status status = orient(&f, ret_error);
+    enum weft_status status = orient_cables(&f, ret_error);
     if (!status) status = join_cables(&f, ret_error);
     if (status) return status;
     find_roles(&f);

@@ -46,7 +46,7 @@ struct ib_net {
 // --- lines --------------------------------------------------------------------------------------------------------
 
 /// The text between the next two quotes; NULL: none. Sets *text to the second quote.
-static const char *quoted(struct ib_net *n, const char **text) {
+static const char *next_quoted(struct ib_net *n, const char **text) {
     const char *from = *text ? strchr(*text, '"') : NULL, *to = from ? strchr(from + 1, '"') : NULL;
     if (!to) return NULL;
     *text = to + 1;
@@ -73,7 +73,7 @@ static weft_rate_bps rate_of(const char *text) {
 
 static enum weft_status take_node(struct ib_net *n, struct weft_error *ret_error) {
     const char *at = n->lines.line;
-    const char *guid = quoted(n, &at), *description = quoted(n, &at);
+    const char *guid = next_quoted(n, &at), *description = next_quoted(n, &at);
     bool is_switch = !strncmp(n->lines.line, "Switch", 6);
     if (!guid || strlen(guid) < 3 || strlen(guid) > GUID_MAX || guid[1] != '-')
         return BAD(n, "expected %s, a number of ports and a name such as \"%s-0002c903000e0b72\"",
@@ -90,14 +90,14 @@ static enum weft_status take_link(struct ib_net *n, struct weft_error *ret_error
     struct ib_link link = {.place = n->lines.place};
     link.port[0] = strtoull(at + 1, &end, 10);
     bool good = n->nodes && *end == ']' && link.port[0];
-    if (good) far = quoted(n, &at);
+    if (good) far = next_quoted(n, &at);
     good &= far && *at == '[' && isdigit((unsigned char)at[1]);
     if (good) link.port[1] = strtoull(at + 1, &end, 10);
     if (!good || *end != ']')
         return BAD(n, "expected a port and the port at the far end, such as [1] \"S-0002c903000e0b72\"[5]");
     link.guid[0] = n->node[n->nodes - 1].guid;
     link.guid[1] = far;
-    link.description = quoted(n, &at);
+    link.description = next_quoted(n, &at);
     link.rate_bps = rate_of(n->lines.line);
     n->link = weft__arena_grow(n->arena, n->link, n->links, sizeof *n->link);
     n->link[n->links++] = link;
@@ -148,7 +148,7 @@ static bool is_aggregation(const char *description) {
 }
 
 /// Of the same name [from, to): switches are the chips of a chassis; adapters of a node have different descriptions.
-static void separate(const struct ib_net *n, struct ib_node **node, uint32_t from, uint32_t to) {
+static void separate_names(const struct ib_net *n, struct ib_node **node, uint32_t from, uint32_t to) {
     for (uint32_t i = from; i < to; i++)
         for (uint32_t k = from; k < to; k++)
             if (k != i && (node[i]->is_switch || !strcmp(node[i]->description, node[k]->description)))
@@ -165,7 +165,7 @@ static void name_nodes(struct ib_net *n) {
     for (uint32_t i = 0, end; i < n->nodes; i = end) {
         for (end = i + 1; end < n->nodes && !strcmp(sorted[i]->name, sorted[end]->name);)
             end++;
-        separate(n, sorted, i, end);
+        separate_names(n, sorted, i, end);
     }
 }
 

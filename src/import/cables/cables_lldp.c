@@ -10,13 +10,13 @@
 #define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 /// The single element of a list, or the value itself.
-static const struct weft_tree *alone(const struct weft_tree *tree) {
+static const struct weft_tree *single_of(const struct weft_tree *tree) {
     return tree && tree->type == WEFT_TREE_LIST && tree->n == 1 ? tree->child[0] : tree;
 }
 
 /// A text under a key: "x", {"value": "x"} or [{"value": "x"}]; NULL: none.
 static const char *text_at(const struct weft_tree *tree, const char *key) {
-    const struct weft_tree *at = alone(weft_tree_find(tree, key));
+    const struct weft_tree *at = single_of(weft_tree_find(tree, key));
     if (at && at->type == WEFT_TREE_MAP) at = weft_tree_find(at, "value");
     return at && at->type == WEFT_TREE_TEXT && *at->text ? at->text : NULL;
 }
@@ -39,7 +39,7 @@ static enum weft__cable_role role_of(const struct weft_tree *chassis) {
 /// The chassis with its name: {"leaf-1": {...}}, {"name": ..., ...}, or nameless, with its id.
 static enum weft_status read_chassis(const struct weft_tree *tree, const char **ret_name,
                                      enum weft__cable_role *ret_role, struct weft_error *ret_error) {
-    const struct weft_tree *chassis = alone(weft_tree_find(tree, "chassis"));
+    const struct weft_tree *chassis = single_of(weft_tree_find(tree, "chassis"));
     if (!chassis || chassis->type != WEFT_TREE_MAP || !chassis->n)
         return BAD(tree->place, "a neighbour without a chassis; expected what lldpctl -f json writes");
     *ret_name = text_at(chassis, "name");
@@ -56,7 +56,7 @@ static enum weft_status read_chassis(const struct weft_tree *tree, const char **
 
 static enum weft_status read_interface(const char *name, const struct weft_tree *tree, const char *device,
                                        struct weft__cable_list *list, struct weft_error *ret_error) {
-    const struct weft_tree *port = alone(weft_tree_find(tree, "port"));
+    const struct weft_tree *port = single_of(weft_tree_find(tree, "port"));
     enum weft__cable_role role = WEFT__CABLE_UNKNOWN;
     struct weft__cable c = {.device = {device}, .port = {name}, .place = tree->place, .heard = true};
     enum weft_status status = read_chassis(tree, &c.device[1], &role, ret_error);
@@ -81,7 +81,7 @@ static enum weft_status read_interfaces(const struct weft_tree *tree, const char
 
 enum weft_status weft__cables_read_lldp(const struct weft_tree *root, const char *device, struct weft__cable_list *list,
                                         struct weft_error *ret_error) {
-    const struct weft_tree *lldp = alone(weft_tree_find(root, "lldp"));
+    const struct weft_tree *lldp = single_of(weft_tree_find(root, "lldp"));
     const struct weft_tree *interfaces = weft_tree_find(lldp, "interface");
     if (!interfaces || (interfaces->type != WEFT_TREE_MAP && interfaces->type != WEFT_TREE_LIST))
         return BAD(lldp->place, "no 'interface' in 'lldp'; expected neighbours as lldpctl -f json writes them");

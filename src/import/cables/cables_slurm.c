@@ -120,7 +120,7 @@ static enum weft_status take_entries(struct slurm *s, const struct weft_tree *li
 }
 
 /// The topology that is the cluster's default, else the first with a tree or blocks.
-static const struct weft_tree *chosen(const struct weft_tree *root) {
+static const struct weft_tree *chosen_topology(const struct weft_tree *root) {
     const struct weft_tree *first = NULL;
     for (uint32_t i = 0; i < root->n && root->type == WEFT_TREE_LIST; i++) {
         const struct weft_tree *t = root->child[i];
@@ -136,7 +136,7 @@ static enum weft_status read_yaml(struct slurm *s, struct weft_error *ret_error)
     struct weft_tree *root = NULL;
     enum weft_status status = weft_tree_read(s->file->path, s->arena, &root, ret_error);
     if (status) return status;
-    const struct weft_tree *topology = chosen(root);
+    const struct weft_tree *topology = chosen_topology(root);
     if (!topology) return WEFT_REFUSE(ret_error, root->place, "no topology with 'tree' or 'block' in it");
     status = take_entries(s, weft_tree_find(weft_tree_find(topology, "tree"), "switches"), "switch", ret_error);
     return status ? status
@@ -145,8 +145,8 @@ static enum weft_status read_yaml(struct slurm *s, struct weft_error *ret_error)
 
 // --- cables -------------------------------------------------------------------------------------------------------
 
-static enum weft_status expand(struct slurm *s, const char *text, struct weft_place place, const char ***ret_name,
-                               uint32_t *ret_n, struct weft_error *ret_error) {
+static enum weft_status expand_hosts(struct slurm *s, const char *text, struct weft_place place, const char ***ret_name,
+                                     uint32_t *ret_n, struct weft_error *ret_error) {
     char why[160];
     if (weft__host_list_expand(text, NAMES_MAX, s->arena, ret_name, ret_n, why, sizeof why)) return WEFT_OK;
     return WEFT_REFUSE(ret_error, place, "%s", why);
@@ -176,14 +176,14 @@ static enum weft_status add_below(struct slurm *s, struct branch *b, unsigned de
         return WEFT_REFUSE(ret_error, b->place, "%.60s is below itself, or %d switches deep", b->name, DEPTH_MAX);
     if (b->added) return WEFT_OK;
     weft__cables_tell(s->list, b->name, WEFT__CABLE_SWITCH);
-    enum weft_status status = b->nodes ? expand(s, b->nodes, b->place, &name, &n, ret_error) : WEFT_OK;
+    enum weft_status status = b->nodes ? expand_hosts(s, b->nodes, b->place, &name, &n, ret_error) : WEFT_OK;
     for (uint32_t i = 0; i < n && !status; i++) {
         weft__cables_tell(s->list, name[i], WEFT__CABLE_HOST);
         add_cables(s, b, name[i], 1, s->file->conf->rate_bps);
     }
     b->hosts = n;
     n = 0;
-    if (!status && b->switches) status = expand(s, b->switches, b->place, &name, &n, ret_error);
+    if (!status && b->switches) status = expand_hosts(s, b->switches, b->place, &name, &n, ret_error);
     for (uint32_t i = 0; i < n && !status; i++) {
         struct branch *below = find_branch(s, name[i]);
         if (!below) return WEFT_REFUSE(ret_error, b->place, "switch %.60s has no line of its own", name[i]);
@@ -201,7 +201,7 @@ static enum weft_status mark_below(struct slurm *s, struct weft_error *ret_error
         const char **name;
         uint32_t n = 0;
         if (!s->branch[i].switches) continue;
-        status = expand(s, s->branch[i].switches, s->branch[i].place, &name, &n, ret_error);
+        status = expand_hosts(s, s->branch[i].switches, s->branch[i].place, &name, &n, ret_error);
         for (uint32_t k = 0; k < n && !status; k++) {
             struct branch *below = find_branch(s, name[k]);
             if (below) below->above++;

@@ -86,7 +86,7 @@ static enum weft_status check_value(const struct weft__table_row *row, enum colu
     return WEFT_REFUSE(ret_error, row->place[c], "'%.40s'; expected %s", row->text[c], expected);
 }
 
-static const char *copy(struct weft__cable_list *list, const char *text) {
+static const char *copy_text(struct weft__cable_list *list, const char *text) {
     return text ? weft_arena_text(list->arena, text) : NULL;
 }
 
@@ -116,9 +116,9 @@ static enum weft_status add_cable(const struct weft__table_row *row, struct weft
                                   const struct weft__cables_file *file, struct weft__cable_list *list,
                                   struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
-    struct weft__cable c = {.device = {row->text[DEVICE_A] ? copy(list, row->text[DEVICE_A]) : file->device,
-                                       copy(list, row->text[DEVICE_B])},
-                            .port = {copy(list, row->text[PORT_A]), copy(list, row->text[PORT_B])},
+    struct weft__cable c = {.device = {row->text[DEVICE_A] ? copy_text(list, row->text[DEVICE_A]) : file->device,
+                                       copy_text(list, row->text[DEVICE_B])},
+                            .port = {copy_text(list, row->text[PORT_A]), copy_text(list, row->text[PORT_B])},
                             .rate_bps = row->text[SPEED] ? row->value[SPEED] : 0,
                             .place = place,
                             .heard = !row->text[DEVICE_A]};

@@ -309,7 +309,7 @@ struct telling {
     const char *file;
 };
 
-static void tell(void *context, enum weft_import_note note, const char *text) {
+static void tell_note(void *context, enum weft_import_note note, const char *text) {
     const struct telling *t = context;
     weft_import_note(t->import, note, "%s: %s", t->file, text);
 }
@@ -329,7 +329,7 @@ static void say_workload(struct weft_import *import, const struct weft_import_fi
         weft_import_note(import, WEFT_IMPORT_FOUND, "and so on, in the order of first packets");
     weft_import_note(import, WEFT_IMPORT_ASSUMED, "all flows are of priority 3 (priority)");
     struct telling telling = {import, file->written};
-    weft__capture_flows_tell(flows, tell, &telling);
+    weft__capture_flows_tell(flows, tell_note, &telling);
 }
 
 static enum weft_status capture_make(const void *conf, const struct weft_import_file *file, uint32_t files,

@@ -28,7 +28,7 @@ struct collecting {
     uint32_t *bucket, buckets; ///< of addresses: number + 1; 0: none
 };
 
-static void keep(void *context, const struct weft_decode_message *message) {
+static void keep_message(void *context, const struct weft_decode_message *message) {
     struct collecting *c = context;
     if (!c->last || c->last->n == BLOCK) {
         struct kept *block = weft_arena_alloc(c->arena, 1, sizeof *block);
@@ -41,7 +41,7 @@ static void keep(void *context, const struct weft_decode_message *message) {
     c->last->message[c->last->n++] = *message;
 }
 
-static void see(void *context, const struct weft_decode *d, const struct weft_decode_seen *seen) {
+static void see_frame(void *context, const struct weft_decode *d, const struct weft_decode_seen *seen) {
     weft__capture_queues_seen(((struct collecting *)context)->queues, d, seen);
 }
 
@@ -129,7 +129,7 @@ static uint64_t pair_key(uint32_t src, uint32_t dst) {
 }
 
 /// The pairs of addresses whose first has sent a READ request to the second; sorted.
-static uint64_t *readers(struct collecting *c, size_t *ret_n) {
+static uint64_t *find_readers(struct collecting *c, size_t *ret_n) {
     const struct weft_decode *d = &c->all->decode;
     uint64_t *pair = weft_arena_alloc(c->arena, d->conversations + 1, sizeof *pair);
     *ret_n = 0;
@@ -174,7 +174,7 @@ static void make_flows(struct collecting *c) {
     size_t n = 0, pairs;
     for (const struct kept *k = c->first; k; k = k->next)
         n += k->n;
-    const uint64_t *pair = readers(c, &pairs);
+    const uint64_t *pair = find_readers(c, &pairs);
     c->all->flow = weft_arena_alloc(c->arena, n + 1, sizeof *c->all->flow);
     for (const struct kept *k = c->first; k; k = k->next)
         for (uint32_t i = 0; i < k->n; i++)
@@ -191,9 +191,9 @@ enum weft_status weft__capture_flows_read(const char *path, const char *addresse
                                           struct weft__capture_flows *ret, struct weft_error *ret_error) {
     memset(ret, 0, sizeof *ret);
     struct collecting c = {.all = ret, .arena = arena, .queues = queues};
-    struct weft_decode_conf conf = {.follow_qp = WEFT_NONE, .context = &c, .on_message = keep};
+    struct weft_decode_conf conf = {.follow_qp = WEFT_NONE, .context = &c, .on_message = keep_message};
     if (queues) {
-        conf.on_seen = see;
+        conf.on_seen = see_frame;
         conf.on_pause = see_pause;
     }
     enum weft_status status = weft_decode_file(path, &conf, arena, &ret->decode, ret_error);

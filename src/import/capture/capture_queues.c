@@ -153,7 +153,7 @@ static void add_sample(struct weft__capture_queues *q, struct sample sample) {
     q->last->sample[q->samples++ % BLOCK] = sample;
 }
 
-static void match(struct weft__capture_queues *q, const struct weft_decode_seen *s, struct flight *f) {
+static void match_sent(struct weft__capture_queues *q, const struct weft_decode_seen *s, struct flight *f) {
     const struct weft_decode_key *key = &s->of->key;
     if (!f->hash) {
         struct weft_decode_key ends = *key;
@@ -180,7 +180,7 @@ static void match(struct weft__capture_queues *q, const struct weft_decode_seen 
 
 // --- bursts -------------------------------------------------------------------------------------------------------
 
-static void burst(struct weft__capture_queues *q, const struct weft_decode *d, const struct weft_decode_seen *s) {
+static void note_burst(struct weft__capture_queues *q, const struct weft_decode *d, const struct weft_decode_seen *s) {
     struct port *p = port_of(q, s->of->key.interface);
     weft_time_ps own = weft_time_of_bytes(s->bytes + WEFT_WIRE_OVERHEAD, rate_of(d, s->of->key.interface));
     if (s->time_ps > p->last_ps + own + own / 2 || !p->burst_bytes) {
@@ -203,7 +203,7 @@ static void burst(struct weft__capture_queues *q, const struct weft_decode *d, c
 // --- what is on its way -------------------------------------------------------------------------------------------
 
 /// Adds what a conversation sends, or removes what is acknowledged; a large jump of numbers starts again.
-static void send(struct weft__capture_queues *q, const struct weft_decode_seen *s, struct flight *f) {
+static void send_packet(struct weft__capture_queues *q, const struct weft_decode_seen *s, struct flight *f) {
     struct port *p = port_of(q, s->of->key.interface);
     uint32_t more = (s->psn - f->sent) & WEFT_PSN_MASK;
     if (s->bytes > f->packet_bytes) f->packet_bytes = s->bytes;
@@ -223,7 +223,7 @@ static void send(struct weft__capture_queues *q, const struct weft_decode_seen *
     f->timed_ps = s->time_ps;
 }
 
-static void acknowledge(struct weft__capture_queues *q, const struct weft_decode_seen *s) {
+static void acknowledge_packets(struct weft__capture_queues *q, const struct weft_decode_seen *s) {
     if (s->of->peer == WEFT_NONE) return;
     struct flight *f = flight_of(q, s->of->peer);
     struct port *p = port_of(q, s->of->key.interface);
@@ -242,12 +242,12 @@ static void acknowledge(struct weft__capture_queues *q, const struct weft_decode
 
 void weft__capture_queues_seen(struct weft__capture_queues *q, const struct weft_decode *d,
                                const struct weft_decode_seen *s) {
-    if (s->acknowledges) acknowledge(q, s);
+    if (s->acknowledges) acknowledge_packets(q, s);
     if (!s->payload_bytes) return;
     struct flight *f = flight_of(q, s->of->number);
-    match(q, s, f);
-    burst(q, d, s);
-    if (s->requests && s->is_new) send(q, s, f);
+    match_sent(q, s, f);
+    note_burst(q, d, s);
+    if (s->requests && s->is_new) send_packet(q, s, f);
 }
 
 void weft__capture_queues_pause(struct weft__capture_queues *q, const struct weft_decode *d,
@@ -291,8 +291,8 @@ struct sums {
     double depth, depth_low;       ///< of all between min and max less min; of those up to the first mark
 };
 
-static struct sums sum(const struct weft__capture_queues *q, uint64_t n, weft_bytes min, weft_bytes max,
-                       weft_bytes first_mark) {
+static struct sums sum_samples(const struct weft__capture_queues *q, uint64_t n, weft_bytes min, weft_bytes max,
+                               weft_bytes first_mark) {
     struct sums s = {0};
     for (const struct block *b = q->first; b && n; b = b->next)
         for (uint32_t i = 0; i < BLOCK && n; i++, n--) {
@@ -332,10 +332,10 @@ static void conclude_marks(const struct weft__capture_queues *q, uint64_t n, str
     weft_bytes low = 0, high = first_mark;
     while (high - low > 1) {
         weft_bytes min = low + (high - low) / 2;
-        struct sums s = sum(q, n, min, last_plain, first_mark);
+        struct sums s = sum_samples(q, n, min, last_plain, first_mark);
         *((double)s.marked * s.depth_low > 0.693 * s.depth ? &low : &high) = min;
     }
-    struct sums s = sum(q, n, low, last_plain, first_mark);
+    struct sums s = sum_samples(q, n, low, last_plain, first_mark);
     ret->min_bytes = low;
     ret->max_bytes = last_plain;
     ret->max_reached = s.marked_above >= SURE;
@@ -369,8 +369,8 @@ static int by_bytes(const void *a, const void *b) {
 }
 
 /// The median over pauses, or over their ends, of what waits in the network at that time; 0 if there are none.
-static weft_bytes median(struct weft__capture_queues *q, const struct weft_decode *d, bool stops, uint64_t *ret_n,
-                         struct weft__capture_thresholds *t) {
+static weft_bytes median_depth(struct weft__capture_queues *q, const struct weft_decode *d, bool stops, uint64_t *ret_n,
+                               struct weft__capture_thresholds *t) {
     uint32_t n = 0, of = !stops;
     struct event *event = q->event[of];
     for (uint32_t i = 0; i < q->events[of]; i++) {
@@ -400,7 +400,7 @@ struct weft__capture_thresholds weft__capture_queues_conclude(struct weft__captu
         t.samples = 0;
         conclude_bursts(q, &t);
     }
-    t.xoff_bytes = median(q, d, true, &t.stops, &t);
-    t.xon_bytes = median(q, d, false, &t.goes, &t);
+    t.xoff_bytes = median_depth(q, d, true, &t.stops, &t);
+    t.xon_bytes = median_depth(q, d, false, &t.goes, &t);
     return t;
 }

@@ -224,7 +224,7 @@ static enum weft_status read_nodes(struct loader *l, struct weft__chakra_reader 
     return status;
 }
 
-static void *copy(struct loader *l, const void *list, size_t n, size_t size) {
+static void *copy_list(struct loader *l, const void *list, size_t n, size_t size) {
     void *kept = weft_arena_alloc(l->scratch, n, size);
     return n ? memcpy(kept, list, n * size) : kept;
 }
@@ -245,9 +245,9 @@ static enum weft_status read_trace(struct loader *l, const struct weft__chakra_f
         .steps = l->steps,
         .edges = (uint32_t)l->graph.edges,
         .names = l->names,
-        .step = copy(l, l->step, l->steps, sizeof *l->step),
-        .edge = copy(l, l->graph.edge, l->graph.edges, sizeof *l->graph.edge),
-        .name = copy(l, l->name, l->names, sizeof *l->name),
+        .step = copy_list(l, l->step, l->steps, sizeof *l->step),
+        .edge = copy_list(l, l->graph.edge, l->graph.edges, sizeof *l->graph.edge),
+        .name = copy_list(l, l->name, l->names, sizeof *l->name),
         .group = weft_arena_alloc(l->scratch, l->names, sizeof *l->name),
     };
     return WEFT_OK;
@@ -420,7 +420,7 @@ static enum weft_status find_ranks(struct loader *l, uint32_t in_groups) {
     return WEFT_OK;
 }
 
-static enum weft_status load(struct loader *l, const char *path, struct weft_schedule **ret_schedule) {
+static enum weft_status load_chakra(struct loader *l, const char *path, struct weft_schedule **ret_schedule) {
     uint32_t in_groups = 0;
     enum weft_status status = weft__chakra_find(path, l->place, l->arena, &l->files, l->error);
     if (!status && *l->conf->groups)
@@ -445,7 +445,7 @@ static enum weft_status load_with(const char *path, const struct weft__chakra_co
                        .error = ret_error};
     *ret_facts = (struct weft__chakra_facts){.version = ""};
     weft__chakra_groups_init(&l.groups, l.scratch);
-    enum weft_status status = load(&l, path, ret_schedule);
+    enum weft_status status = load_chakra(&l, path, ret_schedule);
     weft__chakra_graph_deinit(&l.graph);
     weft__chakra_groups_deinit(&l.groups);
     weft_memory_free(WEFT_MEMORY_SCENARIO, l.step, l.steps_room * sizeof *l.step);

@@ -50,7 +50,7 @@ struct finder {
     bool json; ///< those that are wanted
 };
 
-static void add(struct finder *f, const char *path, uint32_t rank) {
+static void add_file(struct finder *f, const char *path, uint32_t rank) {
     f->list = weft__memory_grow(f->list, f->n, &f->room, sizeof *f->list);
     f->list[f->n++] = (struct weft__chakra_file){rank, path};
 }
@@ -72,13 +72,13 @@ static enum weft_status take_name(struct finder *f, const char *folder, const ch
     else if (strncmp(f->files->prefix, path, n) || f->files->prefix[n])
         return WEFT_REFUSE(f->error, f->place, "file: '%s' has traces of two prefixes, %s and %.*s; expected a prefix",
                            folder, f->files->prefix, (int)n, path);
-    add(f, path, rank);
+    add_file(f, path, rank);
     return WEFT_OK;
 }
 
 /// Finds all traces in the folder, or those of a prefix, that are JSON or not (f->json). `folder` ends with a slash, or
 /// is empty.
-static enum weft_status scan(struct finder *f, const char *folder, const char *prefix) {
+static enum weft_status scan_folder(struct finder *f, const char *folder, const char *prefix) {
     struct weft_memory_cleanup cleanup;
     DIR *dir = weft__folder_open(*folder ? folder : ".", &cleanup);
     if (!dir) return WEFT_REFUSE(f->error, f->place, "file: cannot read '%s': %s", folder, strerror(errno));
@@ -91,13 +91,13 @@ static enum weft_status scan(struct finder *f, const char *folder, const char *p
 
 /// Traces in JSON count if there are no others.
 static enum weft_status scan_both(struct finder *f, const char *folder, const char *prefix) {
-    enum weft_status status = scan(f, folder, prefix);
+    enum weft_status status = scan_folder(f, folder, prefix);
     if (status || f->n) return status;
     f->json = true;
-    return scan(f, folder, prefix);
+    return scan_folder(f, folder, prefix);
 }
 
-static enum weft_status find(struct finder *f, const char *path) {
+static enum weft_status find_files(struct finder *f, const char *path) {
     struct stat about;
     uint32_t rank = 0;
     bool there = !stat(path, &about);
@@ -107,7 +107,7 @@ static enum weft_status find(struct finder *f, const char *path) {
     if (there) {
         const char *suffix = weft__chakra_suffix(path, &rank);
         if (suffix) f->files->prefix = weft_arena_format(f->arena, "%.*s", (int)(suffix - path), path);
-        add(f, path, rank);
+        add_file(f, path, rank);
         return WEFT_OK;
     }
     const char *slash = strrchr(path, '/');
@@ -115,7 +115,7 @@ static enum weft_status find(struct finder *f, const char *path) {
     return scan_both(f, weft_arena_format(f->arena, "%.*s", (int)folder, path), path + folder);
 }
 
-static enum weft_status check(const struct finder *f, const char *path) {
+static enum weft_status check_files(const struct finder *f, const char *path) {
     const struct weft__chakra_file *list = f->list;
     if (!f->n)
         return WEFT_REFUSE(f->error, f->place,
@@ -135,9 +135,9 @@ enum weft_status weft__chakra_find(const char *path, struct weft_place place, st
                                    struct weft__chakra_files *ret_files, struct weft_error *ret_error) {
     struct finder f = {.files = ret_files, .arena = arena, .place = place, .error = ret_error};
     *ret_files = (struct weft__chakra_files){.prefix = path};
-    enum weft_status status = find(&f, path);
+    enum weft_status status = find_files(&f, path);
     if (f.n) qsort(f.list, f.n, sizeof *f.list, by_rank);
-    if (!status) status = check(&f, path);
+    if (!status) status = check_files(&f, path);
     if (!status) {
         ret_files->files = f.n;
         ret_files->file = weft_arena_alloc(arena, f.n, sizeof *f.list);

@@ -33,7 +33,7 @@ static uint32_t *slot_of(const struct weft__chakra_groups *g, const char *name) 
     return &g->slot[at];
 }
 
-static void rehash(struct weft__chakra_groups *g) {
+static void rehash_names(struct weft__chakra_groups *g) {
     weft_memory_free(WEFT_MEMORY_SCENARIO, g->slot, g->slots * sizeof *g->slot);
     g->slots *= 2;
     g->slot = weft_memory_new(WEFT_MEMORY_SCENARIO, g->slots, sizeof *g->slot);
@@ -44,7 +44,7 @@ static void rehash(struct weft__chakra_groups *g) {
 uint32_t weft__chakra_name(struct weft__chakra_groups *g, const char *name) {
     const uint32_t *there = slot_of(g, name);
     if (*there) return *there - 1;
-    if (g->names >= g->slots / 2) rehash(g);
+    if (g->names >= g->slots / 2) rehash_names(g);
     g->name = weft__memory_grow(g->name, g->names, &g->names_room, sizeof *g->name);
     g->name[g->names] = (struct weft__chakra_name){weft_arena_text(g->arena, name), WEFT_NONE};
     *slot_of(g, name) = g->names + 1;

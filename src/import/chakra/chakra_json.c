@@ -37,7 +37,7 @@ bool weft__chakra_json_recognise(const char *head) {
 #define BAD(j, ...) WEFT_REFUSE(ret_error, (j)->objects.place, __VA_ARGS__)
 
 /// Protobuf's JSON has "data_deps" as "dataDeps"; other forms have names of their own.
-static bool is(const char *key, const char *name) {
+static bool is_key(const char *key, const char *name) {
     for (; *name; name++, key++) {
         if (*key == *name) continue;
         if (*name != '_' || *key != name[1] - 'a' + 'A') return false;
@@ -147,8 +147,8 @@ static Weft__Chakra__Attribute read_attribute(json_t *object, struct weft_arena 
     const char *key, *name = json_string_value(json_object_get(object, "name"));
     json_t *value;
     if (name) a.name = weft_arena_text(arena, name);
-    json_object_foreach(object, key, value) if (strcmp(key, "name") != 0 && !is(key, "doc_string"))
-        set_value(&a, value, is(key, "string_val"), arena);
+    json_object_foreach(object, key, value) if (strcmp(key, "name") != 0 && !is_key(key, "doc_string"))
+        set_value(&a, value, is_key(key, "string_val"), arena);
     return a;
 }
 
@@ -161,26 +161,26 @@ static size_t attributes_of(const json_t *object) {
 
 static enum weft_status read_member(const struct weft__chakra_json *j, const char *key, json_t *value,
                                     Weft__Chakra__Node *n, struct weft_arena *arena, struct weft_error *ret_error) {
-    if (is(key, "id") || is(key, "Id")) return read_number(j, key, value, &n->id, ret_error);
-    if (is(key, "name") || is(key, "Name")) return read_text(j, key, value, arena, &n->name, ret_error);
-    if (is(key, "type") || is(key, "NodeType")) return read_type(j, value, &n->type, ret_error);
-    if (is(key, "data_deps")) return read_ids(j, key, value, arena, &n->data_deps, &n->n_data_deps, ret_error);
-    if (is(key, "ctrl_deps")) return read_ids(j, key, value, arena, &n->ctrl_deps, &n->n_ctrl_deps, ret_error);
-    if (is(key, "duration_micros") || is(key, "runtime"))
+    if (is_key(key, "id") || is_key(key, "Id")) return read_number(j, key, value, &n->id, ret_error);
+    if (is_key(key, "name") || is_key(key, "Name")) return read_text(j, key, value, arena, &n->name, ret_error);
+    if (is_key(key, "type") || is_key(key, "NodeType")) return read_type(j, value, &n->type, ret_error);
+    if (is_key(key, "data_deps")) return read_ids(j, key, value, arena, &n->data_deps, &n->n_data_deps, ret_error);
+    if (is_key(key, "ctrl_deps")) return read_ids(j, key, value, arena, &n->ctrl_deps, &n->n_ctrl_deps, ret_error);
+    if (is_key(key, "duration_micros") || is_key(key, "runtime"))
         return read_number(j, key, value, &n->duration_micros, ret_error);
-    if (is(key, "inputs") && json_object_get(value, "values")) {
+    if (is_key(key, "inputs") && json_object_get(value, "values")) {
         n->inputs = weft_arena_alloc(arena, 1, sizeof *n->inputs);
         weft__chakra__values__init(n->inputs);
         return read_text(j, key, json_object_get(value, "values"), arena, &n->inputs->values, ret_error);
     }
-    if (is(key, "attr")) {
+    if (is_key(key, "attr")) {
         for (size_t i = 0; i < json_array_size(value); i++)
             add_attribute(n, read_attribute(json_array_get(value, i), arena), arena);
         return WEFT_OK;
     }
     Weft__Chakra__Attribute a = WEFT__CHAKRA__ATTRIBUTE__INIT;
     a.name = weft_arena_text(arena, key);
-    set_value(&a, value, is(key, "pg_name"), arena);
+    set_value(&a, value, is_key(key, "pg_name"), arena);
     add_attribute(n, a, arena);
     return WEFT_OK;
 }

@@ -45,10 +45,10 @@ const char *weft__chakra_where(const struct weft__chakra_reader *r, uint64_t at,
 
 // --- messages -----------------------------------------------------------------------------------------------------
 
-static void *allocate(void *arena, size_t size) {
+static void *allocate_part(void *arena, size_t size) {
     return weft_arena_alloc(arena, size, 1);
 }
-static void release(void *arena, void *memory) {
+static void release_part(void *arena, void *memory) {
     (void)arena;
     (void)memory;
 }
@@ -99,8 +99,9 @@ static enum weft_status read_message(struct weft__chakra_reader *r, ProtobufCBin
     return got == length ? WEFT_OK : fail_reading(r, ret_error);
 }
 
-static void *unpack(struct weft__chakra_reader *r, const ProtobufCMessageDescriptor *type, ProtobufCBinaryData bytes) {
-    ProtobufCAllocator allocator = {allocate, release, r->message};
+static void *unpack_message(struct weft__chakra_reader *r, const ProtobufCMessageDescriptor *type,
+                            ProtobufCBinaryData bytes) {
+    ProtobufCAllocator allocator = {allocate_part, release_part, r->message};
     ProtobufCMessage *message = protobuf_c_message_unpack(type, &allocator, bytes.len, bytes.data);
     if (message) r->unknown += message->n_unknown_fields;
     return message;
@@ -117,7 +118,7 @@ static const char *schema_of(const Weft__Chakra__Attribute *a) {
 /// The value with number 1: an attribute in traces of 2023, else the text of the version.
 static const char *version_of(struct weft__chakra_reader *r, ProtobufCBinaryData bytes) {
     if (bytes.len && bytes.data[0] == (1 << 3 | FIELD_MESSAGE)) {
-        const Weft__Chakra__Attribute *a = unpack(r, &weft__chakra__attribute__descriptor, bytes);
+        const Weft__Chakra__Attribute *a = unpack_message(r, &weft__chakra__attribute__descriptor, bytes);
         return a ? schema_of(a) : NULL;
     }
     char *text = weft_arena_alloc(r->message, bytes.len + 1, 1);
@@ -147,7 +148,7 @@ static enum weft_status read_metadata(struct weft__chakra_reader *r, struct weft
             r, 0, ret_error,
             "begins with a node, as traces did before Chakra 0.0.4; expected global metadata first "
             "(convert it with Chakra's tools)");
-    const Weft__Chakra__Metadata *m = unpack(r, &weft__chakra__metadata__descriptor, bytes);
+    const Weft__Chakra__Metadata *m = unpack_message(r, &weft__chakra__metadata__descriptor, bytes);
     if (!m) return weft__chakra_fail(r, 0, ret_error, "no global metadata; expected a Chakra trace, 0.0.4 or later");
     const char *version = NULL;
     for (size_t i = 0; i < m->n_version && !version; i++)
@@ -293,7 +294,7 @@ static enum weft_status read_node(struct weft__chakra_reader *r, uint64_t *ret_a
     *ret_node = NULL;
     enum weft_status status = read_message(r, &bytes, &more, ret_error);
     if (status || !more) return status;
-    *ret_node = unpack(r, &weft__chakra__node__descriptor, bytes);
+    *ret_node = unpack_message(r, &weft__chakra__node__descriptor, bytes);
     if (*ret_node) return WEFT_OK;
     return weft__chakra_fail(r, *ret_at, ret_error, "no node of a Chakra trace, or one that is damaged");
 }

@@ -162,8 +162,8 @@ static enum weft_status find_traces(const struct weft_import_file *file, uint32_
         if (n) weft_import_note(import, kind, "%" PRIu64 " " format, n, __VA_ARGS__);                                  \
     } while (0)
 
-static void note(const struct import_conf *c, struct weft_import *import, const char *written,
-                 const struct weft_schedule *s, const struct weft__chakra_facts *f) {
+static void note_facts(const struct import_conf *c, struct weft_import *import, const char *written,
+                       const struct weft_schedule *s, const struct weft__chakra_facts *f) {
     enum weft_import_note assumed = WEFT_IMPORT_ASSUMED, lost = WEFT_IMPORT_LOST, left_out = WEFT_IMPORT_LEFT_OUT;
     weft_import_note(import, WEFT_IMPORT_FOUND,
                      "%s: traces: %" PRIu32 " (%s%s); ranks: %" PRIu32 "; nodes: %" PRIu64 ", of which %" PRIu64
@@ -224,7 +224,7 @@ static enum weft_status chakra_make(const void *conf, const struct weft_import_f
     if (!c->ctrl_deps) weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  ctrl_deps: off\n");
     if (!c->cpu_ops) weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  cpu_ops: off\n");
     if (facts.by_ops) weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  tflops: %g\n", c->tflops);
-    note(c, import, written, s, &facts);
+    note_facts(c, import, written, s, &facts);
     return WEFT_OK;
 }
 

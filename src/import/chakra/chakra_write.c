@@ -45,7 +45,7 @@ struct node {
     Weft__Chakra__Attribute attribute[ATTRIBUTES], *list[ATTRIBUTES];
 };
 
-static Weft__Chakra__Attribute *add(struct node *n, const char *name) {
+static Weft__Chakra__Attribute *add_attribute(struct node *n, const char *name) {
     Weft__Chakra__Attribute *a = &n->attribute[n->node.n_attr];
     assert(n->node.n_attr < ATTRIBUTES);
     n->list[n->node.n_attr++] = a;
@@ -55,13 +55,13 @@ static Weft__Chakra__Attribute *add(struct node *n, const char *name) {
 }
 
 static void add_int32(struct node *n, const char *name, uint32_t value) {
-    Weft__Chakra__Attribute *a = add(n, name);
+    Weft__Chakra__Attribute *a = add_attribute(n, name);
     a->value_case = WEFT__CHAKRA__ATTRIBUTE__VALUE_INT32_VAL;
     a->int32_val = (int32_t)value;
 }
 
 static void add_int64(struct node *n, const char *name, uint64_t value) {
-    Weft__Chakra__Attribute *a = add(n, name);
+    Weft__Chakra__Attribute *a = add_attribute(n, name);
     a->value_case = WEFT__CHAKRA__ATTRIBUTE__VALUE_INT64_VAL;
     a->int64_val = (int64_t)value;
 }
@@ -93,7 +93,7 @@ static void add_collective(struct writer *w, struct node *n, const struct weft_s
     n->node.type = WEFT__CHAKRA_COLL;
     add_int64(n, "comm_type", type[step->collective]);
     add_int64(n, "comm_size", gathers ? step->size / g->ranks : step->size);
-    Weft__Chakra__Attribute *a = add(n, "pg_name");
+    Weft__Chakra__Attribute *a = add_attribute(n, "pg_name");
     a->value_case = WEFT__CHAKRA__ATTRIBUTE__VALUE_STRING_VAL;
     a->string_val = (char *)(uintptr_t)weft_arena_format(w->arena, "%" PRIu32, step->peer);
 }
@@ -108,7 +108,7 @@ static void write_node(struct writer *w, uint32_t rank, uint32_t number, uint64_
     n.node.name = (char *)(uintptr_t)weft_schedule_what(w->s, rank, number, name, sizeof name);
     n.node.data_deps = deps;
     n.node.n_data_deps = n_deps;
-    Weft__Chakra__Attribute *cpu = add(&n, "is_cpu_op");
+    Weft__Chakra__Attribute *cpu = add_attribute(&n, "is_cpu_op");
     cpu->value_case = WEFT__CHAKRA__ATTRIBUTE__VALUE_BOOL_VAL;
     if (step->kind == WEFT_SCHEDULE_COMPUTE) {
         n.node.type = WEFT__CHAKRA_COMP;
@@ -144,7 +144,7 @@ static void write_rank(struct writer *w, uint32_t rank) {
 // --- files --------------------------------------------------------------------------------------------------------
 
 /// What a trace cannot express.
-static enum weft_status check(const struct weft_schedule *s, struct weft_error *ret_error) {
+static enum weft_status check_schedule(const struct weft_schedule *s, struct weft_error *ret_error) {
     for (uint32_t rank = 0; rank < s->ranks; rank++)
         for (uint32_t i = 0; i < s->rank[rank].steps; i++) {
             const struct weft_schedule_rank *r = &s->rank[rank];
@@ -201,7 +201,7 @@ static enum weft_status write_file(struct writer *w, const char *path, void (*wr
 
 enum weft_status weft_chakra_write(const struct weft_schedule *s, const char *prefix, struct weft_error *ret_error) {
     struct writer w = {.s = s};
-    enum weft_status status = check(s, ret_error);
+    enum weft_status status = check_schedule(s, ret_error);
     for (uint32_t r = 0; r < s->ranks && !status; r++) {
         w.arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
         status = write_file(&w, weft_arena_format(w.arena, "%s.%" PRIu32 ".et", prefix, r), write_rank, r, ret_error);

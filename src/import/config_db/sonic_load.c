@@ -35,7 +35,7 @@ static enum weft_status read_file(const char *path, json_t **ret_root, struct we
     return WEFT_REFUSE(ret_error, place, "expected an object with tables");
 }
 
-static void need(int failed) {
+static void need_memory(int failed) {
     if (failed) weft_memory_fail(); // jansson has no other reason here
 }
 
@@ -51,7 +51,7 @@ static enum weft_status add_row(json_t *rows, const char *table, const char *key
     json_t *there = json_object_get(rows, key), *value;
     const char *field;
     if (!there) {
-        need(json_object_set_new(rows, key, json_is_object(fields) ? json_object() : json_incref(fields)));
+        need_memory(json_object_set_new(rows, key, json_is_object(fields) ? json_object() : json_incref(fields)));
         there = json_object_get(rows, key);
     }
     if (!json_is_object(there) || !json_is_object(fields)) return WEFT_OK; // the reader of the table refuses it
@@ -63,7 +63,7 @@ static enum weft_status add_row(json_t *rows, const char *table, const char *key
                                "%.40s|%.80s.%.40s: another value than in the files before; expected the files of "
                                "one switch",
                                table, key, field);
-        need(json_object_set(there, field, value));
+        need_memory(json_object_set(there, field, value));
     }
     return WEFT_OK;
 }
@@ -71,7 +71,7 @@ static enum weft_status add_row(json_t *rows, const char *table, const char *key
 static json_t *table_of(json_t *root, const char *table) {
     json_t *rows = json_object_get(root, table);
     if (rows) return rows;
-    need(json_object_set_new(root, table, json_object()));
+    need_memory(json_object_set_new(root, table, json_object()));
     return json_object_get(root, table);
 }
 
@@ -88,7 +88,7 @@ static enum weft_status add_file(json_t *to, json_t *from, const char *path, str
             const char *table = weft_arena_format(arena, "%.*s", (int)(bar - name), name);
             status = add_row(table_of(to, table), table, bar + 1, fields_of(rows), path, ret_error);
         } else if (!json_is_object(rows)) {
-            need(json_object_set(to, name, rows)); // the reader of the table refuses it
+            need_memory(json_object_set(to, name, rows)); // the reader of the table refuses it
         } else if (!json_is_string(json_object_get(rows, "type")) || !json_object_get(rows, "value")) {
             json_t *there = table_of(to, name);
             json_object_foreach(rows, key, fields) if (!status) status =
@@ -111,7 +111,7 @@ void weft__sonic_set_free(json_t *set, struct weft_memory_cleanup *cleanup) {
 }
 
 static json_t *add_tables(json_t *set) {
-    need(json_array_append_new(set, json_object())); // fails without an object too
+    need_memory(json_array_append_new(set, json_object())); // fails without an object too
     return json_array_get(set, json_array_size(set) - 1);
 }
 

@@ -158,7 +158,7 @@ static uint32_t choice_of(const struct row *row, const char *field, const char *
 }
 
 /// The name in a reference: "name" or "[TABLE|name]"; NULL if there is none.
-static const char *reference(const struct row *row, const char *field, const char *table) {
+static const char *find_reference(const struct row *row, const char *field, const char *table) {
     const char *text = text_of(row, field);
     if (!text || *text != '[') return text;
     size_t n = strlen(text), prefix = strlen(table) + 2;
@@ -170,9 +170,9 @@ static const char *reference(const struct row *row, const char *field, const cha
 }
 
 /// The referenced one among `n` structs that begin with their name; NULL if there is no such field.
-static const void *referred(const struct row *row, const char *field, const char *table, const void *array, uint32_t n,
-                            size_t size) {
-    const char *name = reference(row, field, table);
+static const void *find_referred(const struct row *row, const char *field, const char *table, const void *array,
+                                 uint32_t n, size_t size) {
+    const char *name = find_reference(row, field, table);
     if (!name) return NULL;
     for (uint32_t i = 0; i < n; i++) {
         const void *at = (const char *)array + i * size;
@@ -183,7 +183,7 @@ static const void *referred(const struct row *row, const char *field, const char
 }
 
 /// "3,4", "3-4", "" as a mask. With `queues`, numbers above 7 are those of multicast queues and left out.
-static uint8_t priorities(const struct row *row, const char *field, const char *text, bool queues) {
+static uint8_t read_priorities(const struct row *row, const char *field, const char *text, bool queues) {
     uint8_t mask = 0;
     uint64_t most = queues ? 99 : WEFT_PRIORITIES - 1;
     for (const char *at = text; *at; at++) {
@@ -251,7 +251,7 @@ static void each_port_priority(const struct row *row,
         bad(row, "", "expected a key such as Ethernet0|3-4");
         return;
     }
-    uint8_t mask = priorities(row, "", bar + 1, strcmp(row->table, "BUFFER_PG") != 0);
+    uint8_t mask = read_priorities(row, "", bar + 1, strcmp(row->table, "BUFFER_PG") != 0);
     if (mask) each_port(row, key, (size_t)(bar - key), mask, set);
 }
 
@@ -338,7 +338,7 @@ static void read_profile(const struct row *row, uint32_t index) {
     struct weft_sonic *s = row->r->s;
     struct weft_sonic_profile *p = &s->profile[index];
     p->name = row->key;
-    p->pool = referred(row, "pool", "BUFFER_POOL", s->pool, s->pools, sizeof *s->pool);
+    p->pool = find_referred(row, "pool", "BUFFER_POOL", s->pool, s->pools, sizeof *s->pool);
     p->size_bytes = count_of(row, "size", bytes_max, 0);
     p->xoff_bytes = count_of(row, "xoff", bytes_max, 0);
     p->xon_bytes = count_of(row, "xon", bytes_max, 0);
@@ -399,16 +399,17 @@ static void set_pg(const struct row *row, struct weft_sonic_port *port, uint8_t 
 static void set_queue(const struct row *row, struct weft_sonic_port *port, uint8_t mask) {
     struct weft_sonic *s = row->r->s;
     const struct weft_sonic_profile *profile =
-        referred(row, "profile", "BUFFER_PROFILE", s->profile, s->profiles, sizeof *s->profile);
+        find_referred(row, "profile", "BUFFER_PROFILE", s->profile, s->profiles, sizeof *s->profile);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         if (mask >> p & 1) port->queue[p] = profile;
 }
 
 static void set_queueing(const struct row *row, struct weft_sonic_port *port, uint8_t mask) {
     struct weft_sonic *s = row->r->s;
-    const struct weft_sonic_wred *wred = referred(row, "wred_profile", "WRED_PROFILE", s->wred, s->wreds, sizeof *wred);
+    const struct weft_sonic_wred *wred =
+        find_referred(row, "wred_profile", "WRED_PROFILE", s->wred, s->wreds, sizeof *wred);
     const struct weft_sonic_scheduler *scheduler =
-        referred(row, "scheduler", "SCHEDULER", s->scheduler, s->schedulers, sizeof *scheduler);
+        find_referred(row, "scheduler", "SCHEDULER", s->scheduler, s->schedulers, sizeof *scheduler);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         if (!(mask >> p & 1)) continue;
         if (wred) port->wred[p] = wred;
@@ -430,13 +431,13 @@ static void set_qos(const struct row *row, struct weft_sonic_port *port, uint8_t
     struct reader *r = row->r;
     for (uint32_t k = 0; k < WEFT_SONIC_MAPS; k++) {
         const struct weft_sonic_map *map =
-            referred(row, map_fields[k], weft_sonic_map_tables[k], r->map[k], r->maps[k], sizeof *map);
+            find_referred(row, map_fields[k], weft_sonic_map_tables[k], r->map[k], r->maps[k], sizeof *map);
         if (map) port->map[k] = map;
     }
     if (!mask) return; // "global" has only maps
     port->qos_key = row->key;
     port->pfc_said = text_of(row, "pfc_enable");
-    port->pfc_enable = priorities(row, "pfc_enable", text_or(row, "pfc_enable", ""), false);
+    port->pfc_enable = read_priorities(row, "pfc_enable", text_or(row, "pfc_enable", ""), false);
 }
 
 /// "global" applies to ports without settings of their own.
@@ -526,8 +527,8 @@ static void look_up(struct weft_sonic_profile *profile, const struct weft_sonic_
 }
 
 /// Headroom, XON and size of a computed profile. Where groups share headroom, each has only XON for itself.
-static void compute(struct reader *r, struct weft_sonic_profile *profile, weft_rate_bps rate, uint64_t cable_mm,
-                    const struct weft_sonic_port *port) {
+static void set_sizes(struct reader *r, struct weft_sonic_profile *profile, weft_rate_bps rate, uint64_t cable_mm,
+                      const struct weft_sonic_port *port) {
     const struct weft_sonic_lookup_row *row = weft_sonic_lookup_find(r->lookup, rate, cable_mm);
     if (row) {
         look_up(profile, row);
@@ -571,7 +572,7 @@ static const struct weft_sonic_profile *computed_profile(struct reader *r, const
     struct weft_sonic_profile *profile = &s->profile[s->profiles++];
     *profile = (struct weft_sonic_profile){
         .name = name, .pool = lossless_pool(s), .has_dynamic = true, .dynamic_th = r->default_dynamic_th};
-    compute(r, profile, rate, cable_mm, port);
+    set_sizes(r, profile, rate, cable_mm, port);
     return profile;
 }
 
@@ -598,7 +599,7 @@ static bool split_name(const char *name, weft_rate_bps *ret_rate, uint64_t *ret_
 
 static const struct weft_sonic_profile *profile_of(const struct row *row, struct weft_sonic_port *port) {
     struct weft_sonic *s = row->r->s;
-    const char *name = reference(row, "profile", "BUFFER_PROFILE");
+    const char *name = find_reference(row, "profile", "BUFFER_PROFILE");
     weft_rate_bps rate;
     uint64_t cable_mm;
     if (row->r->status) return NULL;
@@ -619,7 +620,7 @@ static void set_pg(const struct row *row, struct weft_sonic_port *port, uint8_t 
     const struct weft_sonic_profile *profile = profile_of(row, port);
     if (profile && profile->computed && !profile->xoff_bytes && port->cable_mm &&
         port->rate_bps) // headroom_type: dynamic
-        compute(row->r, &row->r->s->profile[profile - row->r->s->profile], port->rate_bps, port->cable_mm, port);
+        set_sizes(row->r, &row->r->s->profile[profile - row->r->s->profile], port->rate_bps, port->cable_mm, port);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         if (mask >> p & 1) port->pg[p] = profile;
 }

@@ -161,7 +161,7 @@ static void warn_of_others(struct weft_decode *d) {
         d->other_type, what, d->other_cut ? ", and is cut within its headers (snap length)" : "");
 }
 
-static void warn(struct weft_decode *d) {
+static void warn_of_file(struct weft_decode *d) {
     uint64_t cut = weft_capture_cut(d->reader);
     if (cut)
         weft__decode_warn(
@@ -218,7 +218,7 @@ enum weft_status weft_decode_run(FILE *file, const char *name, const struct weft
     weft__decode_pause_end(ret);
     weft__decode_lldp_end(ret);
     weft__decode_unwrap_end(ret);
-    warn(ret);
+    warn_of_file(ret);
     return WEFT_OK;
 }
 

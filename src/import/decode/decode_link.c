@@ -9,7 +9,7 @@
 // --- pauses -------------------------------------------------------------------------------------------------------
 
 /// NULL: the maximum number is reached.
-static struct weft_decode_pauser *pauser(struct weft_decode *d, const struct weft__decode_at *at, uint8_t priority) {
+static struct weft_decode_pauser *pauser_of(struct weft_decode *d, const struct weft__decode_at *at, uint8_t priority) {
     const uint8_t *mac = at->frame->ethernet.src;
     for (uint32_t i = 0; i < d->pausers; i++) {
         struct weft_decode_pauser *p = &d->pauser[i];
@@ -32,7 +32,7 @@ static void end_pause(struct weft_decode_pauser *p, weft_time_ps now) {
 }
 
 static void pause_class(struct weft_decode *d, const struct weft__decode_at *at, uint8_t priority, uint16_t quanta) {
-    struct weft_decode_pauser *p = pauser(d, at, priority);
+    struct weft_decode_pauser *p = pauser_of(d, at, priority);
     if (!p) return;
     weft_rate_bps rate = weft_decode_interface_at(d, at->raw->interface)->rate_bps;
     p->last_ps = at->time_ps;
@@ -70,7 +70,7 @@ void weft__decode_pause_end(struct weft_decode *d) {
 
 // --- DCBX ---------------------------------------------------------------------------------------------------------
 
-static struct weft_decode_lldp *sender(struct weft_decode *d, uint32_t interface, const struct weft_dcbx_end *end) {
+static struct weft_decode_lldp *lldp_of(struct weft_decode *d, uint32_t interface, const struct weft_dcbx_end *end) {
     for (uint32_t i = 0; i < d->lldps; i++)
         if (d->lldp[i].interface == interface && !memcmp(d->lldp[i].end.mac, end->mac, 6)) return &d->lldp[i];
     if (d->lldps == WEFT_DECODE_LLDP_MAX) return NULL;
@@ -90,7 +90,7 @@ void weft__decode_lldp(struct weft_decode *d, const struct weft__decode_at *at) 
         if (!d->broken++) d->broken_first = at->raw->number;
         return;
     }
-    struct weft_decode_lldp *l = sender(d, at->raw->interface, &end);
+    struct weft_decode_lldp *l = lldp_of(d, at->raw->interface, &end);
     if (!l) return;
     l->frames++;
     if (!memcmp(&l->end, &end, sizeof end)) return;

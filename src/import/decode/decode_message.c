@@ -7,7 +7,7 @@
 
 // --- numbers ------------------------------------------------------------------------------------------------------
 
-static uint32_t distance(uint32_t from, uint32_t to) {
+static uint32_t psn_distance(uint32_t from, uint32_t to) {
     return (to - from) & WEFT_PSN_MASK;
 }
 
@@ -22,10 +22,10 @@ static void add_gap(struct weft_decode_psns *s, uint32_t from, uint32_t n) {
 }
 
 /// Whether the number was missing; it is no longer.
-static bool fills(struct weft_decode_psns *s, uint32_t psn) {
+static bool fills_gap(struct weft_decode_psns *s, uint32_t psn) {
     for (uint32_t i = 0; i < s->gaps; i++) {
         struct weft_decode_gap g = s->gap[i];
-        uint32_t at = distance(g.from, psn);
+        uint32_t at = psn_distance(g.from, psn);
         if (at >= g.n) continue;
         memmove(s->gap + i, s->gap + i + 1, (s->gaps - i - 1) * sizeof *s->gap);
         s->gaps--;
@@ -44,7 +44,7 @@ uint64_t weft__decode_missing(const struct weft_decode_psns *s) {
 }
 
 enum weft__decode_psn weft__decode_psn(struct weft_decode_psns *s, uint32_t psn, uint32_t *ret_skipped) {
-    uint32_t ahead = distance(s->next, psn), behind = distance(psn, s->next), slack = s->slack;
+    uint32_t ahead = psn_distance(s->next, psn), behind = psn_distance(psn, s->next), slack = s->slack;
     *ret_skipped = 0;
     if (!s->begun || (ahead > WEFT_DECODE_RESTART + slack && behind > WEFT_DECODE_RESTART)) {
         bool first = !s->begun;
@@ -60,7 +60,7 @@ enum weft__decode_psn weft__decode_psn(struct weft_decode_psns *s, uint32_t psn,
         *ret_skipped = skipped;
         return skipped ? WEFT__PSN_GAP : WEFT__PSN_NEXT;
     }
-    return fills(s, psn) ? WEFT__PSN_LATE : WEFT__PSN_RESENT;
+    return fills_gap(s, psn) ? WEFT__PSN_LATE : WEFT__PSN_RESENT;
 }
 
 // --- messages -----------------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ struct meaning {
 #define MEANS(verb, part)                                                                                              \
     { WEFT_VERB_##verb, part, WEFT_VERB_##verb == WEFT_VERB_READ, true }
 
-static bool mean(uint8_t opcode, struct meaning *ret) {
+static bool meaning_of(uint8_t opcode, struct meaning *ret) {
     static const struct meaning meanings[] = {
         [WEFT_RC_SEND_FIRST] = MEANS(SEND, FIRST),
         [WEFT_RC_SEND_MIDDLE] = MEANS(SEND, 0),
@@ -100,7 +100,7 @@ static bool mean(uint8_t opcode, struct meaning *ret) {
     return ret->known;
 }
 
-static void emit(const struct weft_decode *d, const struct weft_decode_message *m) {
+static void emit_message(const struct weft_decode *d, const struct weft_decode_message *m) {
     if (d->conf.on_message && !m->of->again) d->conf.on_message(d->conf.context, m);
 }
 
@@ -118,10 +118,10 @@ static void close_open(const struct weft_decode *d, struct weft_conversation *c,
                                     .cut_back = !whole,
                                     .start_ps = o->start_ps,
                                     .bytes = o->bytes};
-    emit(d, &m);
+    emit_message(d, &m);
 }
 
-static void count(struct weft_conversation *c, const struct meaning *m) {
+static void count_message(struct weft_conversation *c, const struct meaning *m) {
     if (m->response)
         c->read_responses++;
     else if (m->verb == WEFT_VERB_SEND)
@@ -131,7 +131,7 @@ static void count(struct weft_conversation *c, const struct meaning *m) {
 }
 
 /// A READ request or atomic is a complete message.
-static void single(const struct weft_decode *d, struct weft_conversation *c, const struct weft__decode_at *at) {
+static void single_message(const struct weft_decode *d, struct weft_conversation *c, const struct weft__decode_at *at) {
     const struct weft_frame *f = at->frame;
     uint8_t opcode = f->bth.opcode;
     if (opcode == WEFT_RC_COMPARE_SWAP || opcode == WEFT_RC_FETCH_ADD) c->atomics++;
@@ -142,15 +142,15 @@ static void single(const struct weft_decode *d, struct weft_conversation *c, con
                                     .request = true,
                                     .start_ps = at->time_ps,
                                     .bytes = f->layers & WEFT_LAYER_RETH ? f->reth.length : 0};
-    emit(d, &m);
+    emit_message(d, &m);
 }
 
 void weft__decode_message(struct weft_decode *d, struct weft_conversation *c, const struct weft__decode_at *at,
                           weft_bytes payload, enum weft__decode_psn is, uint32_t skipped) {
     struct meaning m;
-    if (!mean(at->frame->bth.opcode, &m)) {
+    if (!meaning_of(at->frame->bth.opcode, &m)) {
         close_open(d, c, &c->sending, false, false);
-        single(d, c, at);
+        single_message(d, c, at);
         return;
     }
     struct weft_decode_open *o = m.response ? &c->responding : &c->sending;
@@ -160,7 +160,7 @@ void weft__decode_message(struct weft_decode *d, struct weft_conversation *c, co
     if (!o->open) {
         *o = (struct weft_decode_open){.open = true, .cut = !(m.part & FIRST), .verb = m.verb, .start_ps = at->time_ps};
         if (at->frame->layers & WEFT_LAYER_RETH) o->said = at->frame->reth.length;
-        count(c, &m);
+        count_message(c, &m);
     } else {
         o->bytes += (weft_bytes)skipped * c->mtu_bytes; // between a message's packets only full ones can be missing
     }

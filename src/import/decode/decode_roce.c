@@ -32,7 +32,7 @@ static struct weft_decode_key key_of(const struct weft__decode_at *at) {
     return key;
 }
 
-static uint32_t hash(const void *bytes, size_t n) {
+static uint32_t hash_bytes(const void *bytes, size_t n) {
     uint64_t h = weft__hash(WEFT__HASH_START, bytes, n);
     return (uint32_t)(h ^ h >> 32);
 }
@@ -40,7 +40,7 @@ static uint32_t hash(const void *bytes, size_t n) {
 static uint32_t hosts_hash(uint32_t interface, const struct weft_decode_address *src,
                            const struct weft_decode_address *dst) {
     struct weft_decode_address both[2] = {*src, *dst};
-    return hash(both, sizeof both) + interface;
+    return hash_bytes(both, sizeof both) + interface;
 }
 
 static bool same_address(const struct weft_decode_address *a, const struct weft_decode_address *b) {
@@ -51,7 +51,7 @@ static bool same_address(const struct weft_decode_address *a, const struct weft_
 static bool seen_before(struct weft_decode *d, struct weft_conversation *c) {
     struct weft_decode_key key = c->key;
     key.interface = 0;
-    struct weft_conversation **bucket = &d->by_seen[hash(&key, sizeof key) % d->table];
+    struct weft_conversation **bucket = &d->by_seen[hash_bytes(&key, sizeof key) % d->table];
     for (const struct weft_conversation *o = *bucket; o; o = o->same_seen) {
         struct weft_decode_key other = o->key;
         other.interface = 0;
@@ -71,10 +71,10 @@ static void make_tables(struct weft_decode *d) {
 }
 
 /// NULL: the maximum number is reached.
-static struct weft_conversation *conversation(struct weft_decode *d, const struct weft__decode_at *at) {
+static struct weft_conversation *find_conversation(struct weft_decode *d, const struct weft__decode_at *at) {
     struct weft_decode_key key = key_of(at);
     if (!d->by_key) make_tables(d);
-    struct weft_conversation **bucket = &d->by_key[hash(&key, sizeof key) % d->table];
+    struct weft_conversation **bucket = &d->by_key[hash_bytes(&key, sizeof key) % d->table];
     for (struct weft_conversation *c = *bucket; c; c = c->same_hash)
         if (!memcmp(&c->key, &key, sizeof key)) return c;
     if (d->conversations == d->conf.conversations_max) return NULL;
@@ -105,7 +105,7 @@ static bool may_be_peer(const struct weft_conversation *c, const struct weft_con
 }
 
 /// If an answer fits only one request sequence, the two are peers. If several fit, the one with the same UDP port.
-static void pair(struct weft_decode *d, struct weft_conversation *back, const struct weft__decode_at *at) {
+static void pair_peers(struct weft_decode *d, struct weft_conversation *back, const struct weft__decode_at *at) {
     if (back->peer != WEFT_NONE || back->tries == TRIES) return;
     back->tries++;
     struct weft_conversation *c =
@@ -226,7 +226,7 @@ static bool check_icrc(struct weft_conversation *c, const struct weft__decode_at
     return wrong;
 }
 
-static void acknowledge(struct weft_conversation *c, const struct weft_frame *f) {
+static void count_ack(struct weft_conversation *c, const struct weft_frame *f) {
     c->acks++;
     if (!(f->layers & WEFT_LAYER_AETH)) return;
     c->rnr_naks += f->aeth.code == WEFT_AETH_RNR_NAK;
@@ -234,7 +234,7 @@ static void acknowledge(struct weft_conversation *c, const struct weft_frame *f)
     c->other_naks += f->aeth.code == WEFT_AETH_NAK && f->aeth.value != WEFT_NAK_PSN_SEQUENCE;
 }
 
-static void notify(struct weft_decode *d, struct weft_conversation *c, weft_time_ps time) {
+static void count_cnp(struct weft_decode *d, struct weft_conversation *c, weft_time_ps time) {
     d->cnps++;
     c->cnps++;
     if (c->peer == WEFT_NONE) return;
@@ -265,8 +265,9 @@ static enum weft__decode_psn take_data(struct weft_decode *d, struct weft_conver
 
 // --- following ----------------------------------------------------------------------------------------------------
 
-static void follow(const struct weft_decode *d, const struct weft_conversation *c, const struct weft__decode_at *at,
-                   enum weft__decode_psn is, bool wrong, weft_time_ps before, weft_bytes payload) {
+static void show_packet(const struct weft_decode *d, const struct weft_conversation *c,
+                        const struct weft__decode_at *at, enum weft__decode_psn is, bool wrong, weft_time_ps before,
+                        weft_bytes payload) {
     static const char *const meaning[] = {"", " gap", " late", " resent", " restart"};
     const struct weft_bth *b = &at->frame->bth;
     const struct weft_aeth *a = at->frame->layers & WEFT_LAYER_AETH ? &at->frame->aeth : NULL;
@@ -312,7 +313,7 @@ static void tell_seen(const struct weft_decode *d, const struct weft_conversatio
 
 void weft__decode_roce(struct weft_decode *d, const struct weft__decode_at *at) {
     d->roce++;
-    struct weft_conversation *c = conversation(d, at);
+    struct weft_conversation *c = find_conversation(d, at);
     if (!c) {
         d->uncounted++;
         return;
@@ -335,13 +336,13 @@ void weft__decode_roce(struct weft_decode *d, const struct weft__decode_at *at) 
     note_rate(d, c, at->time_ps, payload);
     c->unknown += role == UNKNOWN;
     if (role == REQUEST || role == RESPONSE) is = take_data(d, c, at, role, payload);
-    if (role == ACKNOWLEDGE) acknowledge(c, f);
-    if (role == ACKNOWLEDGE || role == RESPONSE) pair(d, c, at);
-    if (role == NOTIFICATION) notify(d, c, at->time_ps);
+    if (role == ACKNOWLEDGE) count_ack(c, f);
+    if (role == ACKNOWLEDGE || role == RESPONSE) pair_peers(d, c, at);
+    if (role == NOTIFICATION) count_cnp(d, c, at->time_ps);
     note_path(c, f, role);
     if (d->conf.on_seen) tell_seen(d, c, at, role, is, payload);
     bool wrong = check_icrc(c, at);
-    if (d->conf.on_packet && f->bth.dest_qp == d->conf.follow_qp) follow(d, c, at, is, wrong, before, payload);
+    if (d->conf.on_packet && f->bth.dest_qp == d->conf.follow_qp) show_packet(d, c, at, is, wrong, before, payload);
 }
 
 /// For conversations that no earlier interface saw: data that belongs to no complete message.

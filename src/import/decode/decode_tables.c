@@ -6,36 +6,36 @@
 #include "decode.h"
 #include "weft/result.h"
 
-static struct weft_result_value whole(uint64_t value) {
+static struct weft_result_value whole_value(uint64_t value) {
     return (struct weft_result_value){.known = true, .whole = value};
 }
 
-static struct weft_result_value unknown(void) {
+static struct weft_result_value no_value(void) {
     return (struct weft_result_value){0};
 }
 
-static struct weft_result_value text(const char *value) {
+static struct weft_result_value text_value(const char *value) {
     return (struct weft_result_value){.known = value, .text = value};
 }
 
-static struct weft_result_value part(uint64_t some, uint64_t all) {
+static struct weft_result_value part_value(uint64_t some, uint64_t all) {
     return (struct weft_result_value){.known = all, .real = all ? (double)some / (double)all : 0};
 }
 
 static struct weft_result_value interface_text(struct weft_result_cursor *c, uint32_t interface) {
     char name[WEFT_DECODE_TEXT];
     const struct weft_decode *d = c->subject;
-    return text(weft_arena_text(c->arena, weft_decode_interface_text(d, interface, name)));
+    return text_value(weft_arena_text(c->arena, weft_decode_interface_text(d, interface, name)));
 }
 
 static struct weft_result_value mac_text(struct weft_result_cursor *c, const uint8_t *m) {
-    return text(weft_arena_format(c->arena, "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]));
+    return text_value(weft_arena_format(c->arena, "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]));
 }
 
 // --- the capture --------------------------------------------------------------------------------------------------
 
 static struct weft_result_value capture_interfaces(struct weft_result_cursor *c) {
-    return whole(weft_capture_interfaces(((const struct weft_decode *)c->part[0])->reader));
+    return whole_value(weft_capture_interfaces(((const struct weft_decode *)c->part[0])->reader));
 }
 
 static const struct weft_result_column capture_columns[] = {
@@ -81,7 +81,7 @@ static struct weft_result_value uet_type(struct weft_result_cursor *c) {
     const struct weft_decode *d = c->subject;
     uint8_t type = (uint8_t)((const struct weft_decode_uet *)c->part[0] - d->uet);
     const char *name = weft_pds_type_name(type);
-    return text(name ? name : weft_arena_format(c->arena, "type %u", type));
+    return text_value(name ? name : weft_arena_format(c->arena, "type %u", type));
 }
 
 #define UET(field, ...) WEFT_RESULT(struct weft_decode_uet, field, COUNT, __VA_ARGS__)
@@ -116,11 +116,11 @@ static bool next_tunnel(struct weft_result_cursor *c) {
 
 static struct weft_result_value tunnel_kind(struct weft_result_cursor *c) {
     const struct weft_decode *d = c->subject;
-    return text(weft__tunnel_name((enum weft_tunnel_kind)((const uint64_t *)c->part[0] - d->tunnel)));
+    return text_value(weft__tunnel_name((enum weft_tunnel_kind)((const uint64_t *)c->part[0] - d->tunnel)));
 }
 
 static struct weft_result_value tunnel_layers(struct weft_result_cursor *c) {
-    return whole(*(const uint64_t *)c->part[0]);
+    return whole_value(*(const uint64_t *)c->part[0]);
 }
 
 static const struct weft_result_column tunnels_columns[] = {
@@ -145,53 +145,54 @@ static bool next_conversation(struct weft_result_cursor *c) {
     return true;
 }
 
-static const struct weft_conversation *of(const struct weft_result_cursor *c) {
+static const struct weft_conversation *conversation_of(const struct weft_result_cursor *c) {
     return c->part[0];
 }
 
 static struct weft_result_value conversation_interface(struct weft_result_cursor *c) {
-    return interface_text(c, of(c)->key.interface);
+    return interface_text(c, conversation_of(c)->key.interface);
 }
 
 static struct weft_result_value conversation_src(struct weft_result_cursor *c) {
     char address[WEFT_DECODE_TEXT];
-    return text(weft_arena_text(c->arena, weft_decode_address_text(&of(c)->key.src, address)));
+    return text_value(weft_arena_text(c->arena, weft_decode_address_text(&conversation_of(c)->key.src, address)));
 }
 
 static struct weft_result_value conversation_dst(struct weft_result_cursor *c) {
     char address[WEFT_DECODE_TEXT];
-    return text(weft_arena_text(c->arena, weft_decode_address_text(&of(c)->key.dst, address)));
+    return text_value(weft_arena_text(c->arena, weft_decode_address_text(&conversation_of(c)->key.dst, address)));
 }
 
 static struct weft_result_value conversation_rate(struct weft_result_cursor *c) {
-    weft_rate_bps rate = weft_decode_rate(of(c));
-    return rate ? whole(rate) : unknown();
+    weft_rate_bps rate = weft_decode_rate(conversation_of(c));
+    return rate ? whole_value(rate) : no_value();
 }
 
 static struct weft_result_value conversation_ce(struct weft_result_cursor *c) {
-    return part(of(c)->ce, of(c)->packets);
+    return part_value(conversation_of(c)->ce, conversation_of(c)->packets);
 }
 
 static struct weft_result_value conversation_cnp_rate(struct weft_result_cursor *c) {
-    weft_time_ps time = of(c)->last_ps - of(c)->first_ps;
-    return (struct weft_result_value){.known = time && of(c)->cnps,
-                                      .real = time ? (double)of(c)->cnps * (double)WEFT_PS_PER_S / (double)time : 0};
+    weft_time_ps time = conversation_of(c)->last_ps - conversation_of(c)->first_ps;
+    return (struct weft_result_value){
+        .known = time && conversation_of(c)->cnps,
+        .real = time ? (double)conversation_of(c)->cnps * (double)WEFT_PS_PER_S / (double)time : 0};
 }
 
 static struct weft_result_value rate_of(const struct weft_result_cursor *c, weft_bytes bytes) {
     const struct weft_decode *d = c->subject;
-    uint64_t n = of(c)->cnp.intervals;
-    if (!n) return unknown();
-    return whole(
+    uint64_t n = conversation_of(c)->cnp.intervals;
+    if (!n) return no_value();
+    return whole_value(
         (uint64_t)llround((double)bytes * 8 * (double)WEFT_PS_PER_S / ((double)n * (double)d->conf.interval_ps)));
 }
 
 static struct weft_result_value rate_before(struct weft_result_cursor *c) {
-    return rate_of(c, of(c)->cnp.before_bytes);
+    return rate_of(c, conversation_of(c)->cnp.before_bytes);
 }
 
 static struct weft_result_value rate_after(struct weft_result_cursor *c) {
-    return rate_of(c, of(c)->cnp.after_bytes);
+    return rate_of(c, conversation_of(c)->cnp.after_bytes);
 }
 
 #define OF(field, kind, ...) WEFT_RESULT(struct weft_conversation, field, kind, __VA_ARGS__)
@@ -268,24 +269,24 @@ static bool next_rate(struct weft_result_cursor *c) {
 }
 
 static weft_time_ps bucket_ps(const struct weft_result_cursor *c) {
-    return ((const struct weft_decode *)c->subject)->conf.interval_ps << of(c)->rate_shift;
+    return ((const struct weft_decode *)c->subject)->conf.interval_ps << conversation_of(c)->rate_shift;
 }
 
 static struct weft_result_value rate_from(struct weft_result_cursor *c) {
-    return whole(of(c)->first_ps + (c->at - 1) % WEFT_DECODE_BUCKETS * bucket_ps(c));
+    return whole_value(conversation_of(c)->first_ps + (c->at - 1) % WEFT_DECODE_BUCKETS * bucket_ps(c));
 }
 
 static struct weft_result_value rate_width(struct weft_result_cursor *c) {
-    return whole(bucket_ps(c));
+    return whole_value(bucket_ps(c));
 }
 
 static struct weft_result_value rate_bytes(struct weft_result_cursor *c) {
-    return whole(*(const weft_bytes *)c->part[1]);
+    return whole_value(*(const weft_bytes *)c->part[1]);
 }
 
 static struct weft_result_value rate_bps(struct weft_result_cursor *c) {
     double bits = 8 * (double)*(const weft_bytes *)c->part[1];
-    return whole((uint64_t)llround(bits * (double)WEFT_PS_PER_S / (double)bucket_ps(c)));
+    return whole_value((uint64_t)llround(bits * (double)WEFT_PS_PER_S / (double)bucket_ps(c)));
 }
 
 static const struct weft_result_column rates_columns[] = {
@@ -306,20 +307,20 @@ static const struct weft_result_table rates_table = {
 
 // --- pauses and DCBX ----------------------------------------------------------------------------------------------
 
-static const struct weft_decode_pauser *pauser(const struct weft_result_cursor *c) {
+static const struct weft_decode_pauser *pauser_of(const struct weft_result_cursor *c) {
     return c->part[0];
 }
 
 static struct weft_result_value pause_interface(struct weft_result_cursor *c) {
-    return interface_text(c, pauser(c)->interface);
+    return interface_text(c, pauser_of(c)->interface);
 }
 
 static struct weft_result_value pause_mac(struct weft_result_cursor *c) {
-    return mac_text(c, pauser(c)->mac);
+    return mac_text(c, pauser_of(c)->mac);
 }
 
 static struct weft_result_value pause_priority(struct weft_result_cursor *c) {
-    return pauser(c)->priority < WEFT_PRIORITIES ? whole(pauser(c)->priority) : unknown();
+    return pauser_of(c)->priority < WEFT_PRIORITIES ? whole_value(pauser_of(c)->priority) : no_value();
 }
 
 #define PAUSE(field, kind, ...) WEFT_RESULT(struct weft_decode_pauser, field, kind, __VA_ARGS__)
@@ -388,7 +389,7 @@ static bool no_next(struct weft_result_cursor *c) {
 }
 
 static struct weft_result_value packet_conversation(struct weft_result_cursor *c) {
-    return whole(((const struct weft_decode_packet *)c->part[0])->of->number);
+    return whole_value(((const struct weft_decode_packet *)c->part[0])->of->number);
 }
 
 #define PACKET(field, kind, ...) WEFT_RESULT(struct weft_decode_packet, field, kind, __VA_ARGS__)

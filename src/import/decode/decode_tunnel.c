@@ -47,8 +47,8 @@ static uint32_t mirror_interface(struct weft_decode *d, uint32_t interface, cons
 }
 
 /// `raw` becomes the header followed by its own bytes from `at` to `end`.
-static void rebuild(struct weft_decode *d, struct weft_capture_frame *raw, const uint8_t *header, uint32_t header_bytes,
-                    const struct weft_tunnel *t) {
+static void rebuild_frame(struct weft_decode *d, struct weft_capture_frame *raw, const uint8_t *header,
+                          uint32_t header_bytes, const struct weft_tunnel *t) {
     uint32_t kept = (uint32_t)(t->end < raw->captured ? t->end : raw->captured) - (uint32_t)t->at;
     if (!d->unwrapped) d->unwrapped = weft_arena_alloc(d->arena, 1, WEFT_CAPTURE_FRAME_MAX + WEFT_ETHERNET_BYTES);
     memmove(d->unwrapped + header_bytes, raw->data + t->at, kept);
@@ -62,17 +62,17 @@ static void rebuild(struct weft_decode *d, struct weft_capture_frame *raw, const
 static void remove_layer(struct weft_decode *d, struct weft_capture_frame *raw, const struct weft_tunnel *t) {
     uint8_t header[WEFT_ETHERNET_BYTES];
     if (t->ethernet) {
-        rebuild(d, raw, NULL, 0, t);
+        rebuild_frame(d, raw, NULL, 0, t);
     } else if (t->kind == WEFT_TUNNEL_QINQ) {
         memcpy(header, raw->data, MACS);
         header[MACS] = WEFT_ETHERTYPE_VLAN >> 8;
         header[MACS + 1] = WEFT_ETHERTYPE_VLAN & 0xff;
-        rebuild(d, raw, header, sizeof header, t);
+        rebuild_frame(d, raw, header, sizeof header, t);
     } else {
         bool v6 = raw->data[t->at] >> 4 == 6;
         struct weft_ethernet ethernet = {.ethertype = v6 ? WEFT_ETHERTYPE_IPV6 : WEFT_ETHERTYPE_IPV4};
         weft_ethernet_encode(&ethernet, header, sizeof header);
-        rebuild(d, raw, header, sizeof header, t);
+        rebuild_frame(d, raw, header, sizeof header, t);
     }
 }
 

@@ -32,14 +32,14 @@ static __attribute__((format(printf, 3, 4))) enum weft_status fail(const struct 
     return WEFT_REFUSE(r->error, WEFT_NOWHERE, "%s: byte %" PRIu64 ": %s", r->in->name, at, why);
 }
 
-static uint32_t u32(const unsigned char *b) {
+static uint32_t u32_at(const unsigned char *b) {
     return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
-static uint64_t u64(const unsigned char *b) {
-    return u32(b) | (uint64_t)u32(b + 4) << 32;
+static uint64_t u64_at(const unsigned char *b) {
+    return u32_at(b) | (uint64_t)u32_at(b + 4) << 32;
 }
 
-static enum weft_status need(const struct reader *r, size_t n) {
+static enum weft_status need_bytes(const struct reader *r, size_t n) {
     size_t have = weft__goal_fill(r->in, n);
     if (have >= n) return WEFT_OK;
     return FAIL(r, r->in->at + have, "the file ends; expected %zu bytes more", n - have);
@@ -47,12 +47,12 @@ static enum weft_status need(const struct reader *r, size_t n) {
 
 /// `left`: of the appendix, which nodes do not share.
 static enum weft_status take_node(struct reader *r, uint64_t appendix, uint64_t *left, struct links *ret_links) {
-    enum weft_status status = need(r, WEFT__GOAL_NODE);
+    enum weft_status status = need_bytes(r, WEFT__GOAL_NODE);
     if (status) return status;
     const unsigned char *b = weft__goal_bytes(r->in);
     uint64_t at = r->in->at;
     struct weft_schedule_step step = {
-        .kind = b[4], .peer = u32(b + 5), .size = u64(b + 9), .tag = u32(b + 17), .cpu = b[21], .nic = b[22]};
+        .kind = b[4], .peer = u32_at(b + 5), .size = u64_at(b + 9), .tag = u32_at(b + 17), .cpu = b[21], .nic = b[22]};
     if (step.kind < WEFT_SCHEDULE_SEND || step.kind > WEFT_SCHEDULE_COMPUTE)
         return FAIL(r, at + 4, "an operation of kind %u; expected 1 (send), 2 (recv) or 3 (calc)", step.kind);
     if (step.kind == WEFT_SCHEDULE_COMPUTE) {
@@ -61,9 +61,9 @@ static enum weft_status take_node(struct reader *r, uint64_t appendix, uint64_t 
         step.size *= 1000;
         step.peer = step.tag = 0;
     }
-    ret_links->waits = u32(b);
+    ret_links->waits = u32_at(b);
     for (uint32_t k = 0; k < 2; k++) {
-        uint32_t n = u32(b + 23 + 8 * k), first = u32(b + 27 + 8 * k);
+        uint32_t n = u32_at(b + 23 + 8 * k), first = u32_at(b + 27 + 8 * k);
         if (n && (uint64_t)first + n > appendix)
             return FAIL(r, at + 23 + 8 * k,
                         "%" PRIu32 " dependents from number %" PRIu32 " of the appendix on, which "
@@ -110,10 +110,10 @@ static enum weft_status check_waits(const struct reader *r, uint32_t nodes, cons
 /// Reads the appendix, whose size may be wrong, so memory grows while it is read.
 static enum weft_status take_appendix(struct reader *r, uint64_t n, uint32_t **ret, size_t *ret_room) {
     for (uint64_t k = 0; k < n; k++) {
-        enum weft_status status = need(r, 4);
+        enum weft_status status = need_bytes(r, 4);
         if (status) return status;
         *ret = weft__memory_grow_to(*ret, k + 1, ret_room, sizeof **ret);
-        (*ret)[k] = u32(weft__goal_bytes(r->in));
+        (*ret)[k] = u32_at(weft__goal_bytes(r->in));
         weft__goal_take(r->in, 4);
     }
     return WEFT_OK;
@@ -131,9 +131,9 @@ static enum weft_status take_nodes(struct reader *r, uint32_t nodes, uint64_t ap
 }
 
 static enum weft_status read_section(struct reader *r) {
-    enum weft_status status = need(r, 8);
+    enum weft_status status = need_bytes(r, 8);
     if (status) return status;
-    uint32_t nodes = u32(weft__goal_bytes(r->in)), roots = u32(weft__goal_bytes(r->in) + 4);
+    uint32_t nodes = u32_at(weft__goal_bytes(r->in)), roots = u32_at(weft__goal_bytes(r->in) + 4);
     uint64_t size = r->end - r->begin, own = 8 + 4 * (uint64_t)roots + WEFT__GOAL_NODE * (uint64_t)nodes;
     if (roots > nodes) return FAIL(r, r->begin + 4, "%" PRIu32 " roots of %" PRIu32 " nodes", roots, nodes);
     if (own > size || (size - own) % 4)
@@ -141,7 +141,7 @@ static enum weft_status read_section(struct reader *r) {
                     roots, size);
     weft__goal_take(r->in, 8);
     for (uint32_t i = 0; i < roots && !status; i++) { // those without dependencies, which are already known
-        status = need(r, 4);
+        status = need_bytes(r, 4);
         if (!status) weft__goal_take(r->in, 4);
     }
     uint64_t nodes_at = r->in->at, appendix = (size - own) / 4;
@@ -162,11 +162,11 @@ static enum weft_status read_section(struct reader *r) {
 static enum weft_status read_table(struct reader *r, uint32_t ranks, uint64_t *end) {
     uint64_t last = 0;
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        enum weft_status status = need(r, 16);
+        enum weft_status status = need_bytes(r, 16);
         if (status) return status;
         const unsigned char *b = weft__goal_bytes(r->in);
-        uint64_t at = r->in->at, begin = u64(b);
-        end[rank] = u64(b + 8);
+        uint64_t at = r->in->at, begin = u64_at(b);
+        end[rank] = u64_at(b + 8);
         uint64_t expected = rank ? last : 6 + 16 * (uint64_t)ranks;
         if (begin != expected)
             return FAIL(r, at,
@@ -198,9 +198,9 @@ static enum weft_status read_ranks(struct reader *r, uint32_t ranks) {
 enum weft_status weft__goal_read_binary(struct weft__goal_input *in, struct weft_arena *arena,
                                         struct weft_schedule **ret_schedule, struct weft_error *ret_error) {
     struct reader r = {.in = in, .error = ret_error};
-    enum weft_status status = need(&r, WEFT__GOAL_FIRST + 6);
+    enum weft_status status = need_bytes(&r, WEFT__GOAL_FIRST + 6);
     if (status) return status;
-    uint32_t ranks = u32(weft__goal_bytes(in) + WEFT__GOAL_FIRST);
+    uint32_t ranks = u32_at(weft__goal_bytes(in) + WEFT__GOAL_FIRST);
     if (!ranks || ranks > WEFT_SCHEDULE_RANKS_MAX)
         return FAIL(&r, WEFT__GOAL_FIRST, "%" PRIu32 " ranks; expected 1 to 16777216", ranks);
     weft__goal_take(in, WEFT__GOAL_FIRST + 6); // the numbers of CPUs and NICs come from the nodes

@@ -18,7 +18,7 @@ struct reader {
     struct weft_error *error;
 };
 
-static enum weft_status fail(const struct reader *r, const char *at, const char *why) {
+static enum weft_status bad_text(const struct reader *r, const char *at, const char *why) {
     struct weft_place place = r->here;
     size_t n = 0;
     place.column = (int)(at - r->line) + 1;
@@ -32,7 +32,7 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static void skip(struct reader *r) {
+static void skip_blanks(struct reader *r) {
     while (r->next < r->end && is_blank(*r->next))
         r->next++;
 }
@@ -48,7 +48,7 @@ static bool next_line(struct reader *r, enum weft_status *ret_status) {
     size_t most = size < LINE_MAX_BYTES + 1 ? size : LINE_MAX_BYTES + 1;
     const char *newline = memchr(r->line, '\n', most);
     if (!newline && size > LINE_MAX_BYTES) {
-        *ret_status = fail(r, r->line, "the line goes on; expected at most 65536 bytes");
+        *ret_status = bad_text(r, r->line, "the line goes on; expected at most 65536 bytes");
         return false;
     }
     r->end = newline ? newline : r->line + size;
@@ -67,7 +67,7 @@ static bool next_statement(struct reader *r, enum weft_status *ret_status) {
             if (block && !end) break;
             if (end) r->next = end;
             block = false;
-            skip(r);
+            skip_blanks(r);
             if (r->end - r->next < 2 || r->next[0] != '/') break;
             if (r->next[1] == '/') r->next = r->end;
             if (r->next == r->end || r->next[1] != '*') break;
@@ -76,7 +76,7 @@ static bool next_statement(struct reader *r, enum weft_status *ret_status) {
         }
         if (!block && r->next < r->end) return true;
     }
-    if (block && !*ret_status) *ret_status = fail(r, r->line, "the file ends in a comment; expected */");
+    if (block && !*ret_status) *ret_status = bad_text(r, r->line, "the file ends in a comment; expected */");
     return false;
 }
 
@@ -91,7 +91,7 @@ static size_t word_size(const struct reader *r) {
 /// Takes that word, if it is the next one.
 static bool take_word(struct reader *r, const char *word) {
     size_t n = strlen(word);
-    skip(r);
+    skip_blanks(r);
     if (word_size(r) != n || memcmp(r->next, word, n)) return false;
     r->next += n;
     return true;
@@ -104,7 +104,7 @@ static bool is_digit(char c) {
 /// A number up to `most`, directly followed by `unit`. `ret_any`: -1 is allowed; NULL: it is not.
 static enum weft_status take_number(struct reader *r, uint64_t most, const char *unit, const char *expected,
                                     bool *ret_any, uint64_t *ret) {
-    skip(r);
+    skip_blanks(r);
     const char *at = r->next;
     uint64_t n = 0;
     if (ret_any) *ret_any = r->end - at >= 2 && at[0] == '-' && at[1] == '1' && (r->end - at == 2 || !is_digit(at[2]));
@@ -115,11 +115,11 @@ static enum weft_status take_number(struct reader *r, uint64_t most, const char 
     }
     for (; r->next < r->end && is_digit(*r->next); r->next++)
         if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, (uint64_t)(*r->next - '0'), &n) || n > most)
-            return fail(r, at, expected);
+            return bad_text(r, at, expected);
     size_t units = strlen(unit);
     bool fits = r->next > at && (size_t)(r->end - r->next) >= units && !memcmp(r->next, unit, units);
     if (fits) r->next += units;
-    if (!fits || (r->next < r->end && word_size(r))) return fail(r, at, expected);
+    if (!fits || (r->next < r->end && word_size(r))) return bad_text(r, at, expected);
     *ret = n;
     return WEFT_OK;
 }
@@ -154,7 +154,8 @@ static enum weft_status take_message(struct reader *r, bool sends, struct weft_s
                                           "expected a size in bytes below 2^63, as in 4096b", NULL, &step->size);
     if (status) return status;
     if (!take_word(r, sends ? "to" : "from"))
-        return fail(r, r->next, sends ? "expected \"to\" and a rank" : "expected \"from\" and a rank, or -1 for any");
+        return bad_text(r, r->next,
+                        sends ? "expected \"to\" and a rank" : "expected \"from\" and a rank, or -1 for any");
     status = take_number(r, r->b->schedule->ranks - 1u, "", "expected a rank that exists", sends ? NULL : &any, &peer);
     if (!status)
         status = take_option(r, "tag", UINT32_MAX - 1,
@@ -172,9 +173,9 @@ static enum weft_status take_message(struct reader *r, bool sends, struct weft_s
 }
 
 static enum weft_status take_end(struct reader *r) {
-    skip(r);
+    skip_blanks(r);
     if (r->next == r->end) return WEFT_OK;
-    return fail(r, r->next, "expected the end of the line");
+    return bad_text(r, r->next, "expected the end of the line");
 }
 
 static enum weft_status take_operation(struct reader *r, const char *label, size_t label_size) {
@@ -187,38 +188,38 @@ static enum weft_status take_operation(struct reader *r, const char *label, size
     else if (take_word(r, "recv"))
         status = take_message(r, false, &step);
     else
-        return fail(r, r->next, "expected send, recv or calc");
+        return bad_text(r, r->next, "expected send, recv or calc");
     if (!status) status = take_end(r);
     if (status) return status;
     if (label_size) weft__goal_label_add(&r->labels, label, label_size, r->b->steps);
-    if (!weft_schedule_add(r->b, &step)) return fail(r, r->line, "expected at most 2^30 operations of a rank");
+    if (!weft_schedule_add(r->b, &step)) return bad_text(r, r->line, "expected at most 2^30 operations of a rank");
     return WEFT_OK;
 }
 
 static enum weft_status take_dependency(struct reader *r, const char *label, size_t label_size, bool after_start) {
-    skip(r);
+    skip_blanks(r);
     const char *other = r->next;
     size_t other_size = word_size(r);
     uint32_t to = weft__goal_label_find(&r->labels, label, label_size);
     uint32_t from = weft__goal_label_find(&r->labels, other, other_size);
-    if (!other_size) return fail(r, other, "expected the label of an operation");
-    if (to == WEFT_NONE) return fail(r, label, "no operation of the rank has this label so far");
-    if (from == WEFT_NONE) return fail(r, other, "no operation of the rank has this label so far");
+    if (!other_size) return bad_text(r, other, "expected the label of an operation");
+    if (to == WEFT_NONE) return bad_text(r, label, "no operation of the rank has this label so far");
+    if (from == WEFT_NONE) return bad_text(r, other, "no operation of the rank has this label so far");
     r->next += other_size;
     if (!weft_schedule_add_edge(r->b, from, to, after_start))
-        return fail(r, r->line, "expected at most 2^30 dependencies of a rank");
+        return bad_text(r, r->line, "expected at most 2^30 dependencies of a rank");
     return take_end(r);
 }
 
 static enum weft_status take_statement(struct reader *r) {
     const char *first = r->next;
     size_t n = word_size(r);
-    if (!n || is_digit(*first)) return fail(r, first, "expected an operation, a label, or } where the rank ends");
+    if (!n || is_digit(*first)) return bad_text(r, first, "expected an operation, a label, or } where the rank ends");
     r->next += n;
-    skip(r);
+    skip_blanks(r);
     if (r->next < r->end && *r->next == ':') {
         if (weft__goal_label_find(&r->labels, first, n) != WEFT_NONE)
-            return fail(r, first, "an operation of the rank has this label already");
+            return bad_text(r, first, "an operation of the rank has this label already");
         r->next++;
         return take_operation(r, first, n);
     }
@@ -232,20 +233,20 @@ static enum weft_status read_rank(struct reader *r, uint32_t rank) {
     enum weft_status status = WEFT_OK;
     uint64_t number;
     if (!next_statement(r, &status))
-        return status ? status : fail(r, r->line, "the file ends; expected the ranks that num_ranks says");
-    if (!take_word(r, "rank")) return fail(r, r->next, "expected \"rank\", its number and {");
-    skip(r);
+        return status ? status : bad_text(r, r->line, "the file ends; expected the ranks that num_ranks says");
+    if (!take_word(r, "rank")) return bad_text(r, r->next, "expected \"rank\", its number and {");
+    skip_blanks(r);
     const char *at = r->next;
     status = take_number(r, UINT32_MAX, "", "expected the number of a rank", NULL, &number);
-    if (!status && number != rank) return fail(r, at, "expected ranks in order, from 0");
+    if (!status && number != rank) return bad_text(r, at, "expected ranks in order, from 0");
     if (status) return status;
-    skip(r);
-    if (r->next == r->end || *r->next != '{') return fail(r, r->next, "expected { after the number of the rank");
+    skip_blanks(r);
+    if (r->next == r->end || *r->next != '{') return bad_text(r, r->next, "expected { after the number of the rank");
     r->next++;
     status = take_end(r);
     while (!status) {
         if (!next_statement(r, &status))
-            return status ? status : fail(r, r->line, "the file ends in a rank; expected }");
+            return status ? status : bad_text(r, r->line, "the file ends in a rank; expected }");
         if (*r->next == '}') break;
         status = take_statement(r);
     }
@@ -264,18 +265,18 @@ enum weft_status weft__goal_read_text(struct weft__goal_input *in, struct weft_a
     uint64_t ranks;
     if (!next_statement(&r, &status)) {
         r.here.line = r.here.line ? r.here.line : 1;
-        return status ? status : fail(&r, r.line, "nothing is in it; expected num_ranks and a number");
+        return status ? status : bad_text(&r, r.line, "nothing is in it; expected num_ranks and a number");
     }
-    if (!take_word(&r, "num_ranks")) return fail(&r, r.next, "expected num_ranks and a number: is it GOAL?");
+    if (!take_word(&r, "num_ranks")) return bad_text(&r, r.next, "expected num_ranks and a number: is it GOAL?");
     status =
         take_number(&r, WEFT_SCHEDULE_RANKS_MAX, "", "expected a number of ranks from 1 to 16777216", NULL, &ranks);
-    if (!status && !ranks) return fail(&r, r.line, "expected a number of ranks from 1 to 16777216");
+    if (!status && !ranks) return bad_text(&r, r.line, "expected a number of ranks from 1 to 16777216");
     if (!status) status = take_end(&r);
     if (status) return status;
     weft_schedule_begin(&b, in->name, (uint32_t)ranks, arena);
     for (uint32_t rank = 0; rank < ranks && !status; rank++)
         status = read_rank(&r, rank);
-    if (!status && next_statement(&r, &status)) status = fail(&r, r.next, "expected no more than num_ranks ranks");
+    if (!status && next_statement(&r, &status)) status = bad_text(&r, r.next, "expected no more than num_ranks ranks");
     weft__goal_labels_free(&r.labels);
     *ret_schedule = weft_schedule_end(&b);
     return status;

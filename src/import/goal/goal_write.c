@@ -4,7 +4,7 @@
 
 #include "goal.h"
 
-static uint64_t nanoseconds(uint64_t ps) {
+static uint64_t nanoseconds_of(uint64_t ps) {
     return (ps + 500) / 1000;
 }
 
@@ -18,7 +18,7 @@ static void write_peer(FILE *file, const char *word, uint32_t number) {
 static void write_step(FILE *file, const struct weft_schedule_step *step, uint32_t number) {
     fprintf(file, "l%" PRIu32 ": ", number + 1);
     if (step->kind == WEFT_SCHEDULE_COMPUTE) {
-        fprintf(file, "calc %" PRIu64, nanoseconds(step->size));
+        fprintf(file, "calc %" PRIu64, nanoseconds_of(step->size));
     } else {
         bool sends = step->kind == WEFT_SCHEDULE_SEND;
         fprintf(file, "%s %" PRIu64 "b", sends ? "send" : "recv", step->size);

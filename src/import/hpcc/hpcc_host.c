@@ -24,7 +24,7 @@ static void say_kind(struct weft_import *import, const char *kind) {
 }
 
 /// Megabits per second for each 25 Gbit/s of a host, as in the run script.
-static weft_rate_bps scaled(const struct weft__hpcc_rates *rates, weft_rate_bps mbps) {
+static weft_rate_bps scaled_rate(const struct weft__hpcc_rates *rates, weft_rate_bps mbps) {
     return rates->host_bps / 25000 * mbps;
 }
 
@@ -32,8 +32,8 @@ static weft_rate_bps scaled(const struct weft__hpcc_rates *rates, weft_rate_bps 
 static void say_dcqcn(struct weft_import *import, const struct weft__hpcc_config *c,
                       const struct weft__hpcc_rates *rates) {
     weft_import_say(import, WEFT_IMPORT_HOST, "  cc:\n    kind: dcqcn_connectx\n    preset: hpcc\n");
-    say_rate(import, "additive_increase", c->ai_bps ? c->ai_bps : scaled(rates, 5));
-    say_rate(import, "hyper_increase", c->hai_bps ? c->hai_bps : scaled(rates, 50));
+    say_rate(import, "additive_increase", c->ai_bps ? c->ai_bps : scaled_rate(rates, 5));
+    say_rate(import, "hyper_increase", c->hai_bps ? c->hai_bps : scaled_rate(rates, 50));
     if (c->min_bps) say_rate(import, "min_rate", c->min_bps);
     say_real(import, "alpha_interval", c->alpha_us, "us");
     say_real(import, "cut_interval", c->decrease_us, "us");
@@ -61,7 +61,7 @@ static weft_rate_bps min_rate(const struct weft__hpcc_config *c) {
 static void say_hpcc(struct weft_import *import, const struct weft__hpcc_config *c,
                      const struct weft__hpcc_rates *rates) {
     bool pint = c->cc_mode == WEFT__HPCC_PINT;
-    weft_rate_bps ai_bps = c->ai_bps ? c->ai_bps : scaled(rates, 10);
+    weft_rate_bps ai_bps = c->ai_bps ? c->ai_bps : scaled_rate(rates, 10);
     uint64_t rtt_ns = rates->longest.rtt_ns ? rates->longest.rtt_ns : 13000;
     double step = round((double)ai_bps / 8 * (double)rtt_ns / 1e9);
     // ACKs are 46 B and the telemetry there, of at least 60 B together
@@ -94,8 +94,8 @@ static void say_hpcc(struct weft_import *import, const struct weft__hpcc_config 
 
 static void say_timely(struct weft_import *import, const struct weft__hpcc_config *c,
                        const struct weft__hpcc_rates *rates) {
-    weft_rate_bps ai_bps = c->ai_bps ? c->ai_bps : scaled(rates, 25), hai_bps = c->hai_bps;
-    if (!hai_bps) hai_bps = c->ai_bps ? 5 * ai_bps : scaled(rates, 125);
+    weft_rate_bps ai_bps = c->ai_bps ? c->ai_bps : scaled_rate(rates, 25), hai_bps = c->hai_bps;
+    if (!hai_bps) hai_bps = c->ai_bps ? 5 * ai_bps : scaled_rate(rates, 125);
     double factor = round((double)hai_bps / (double)ai_bps);
     factor = factor < 1 ? 1 : factor > 1000 ? 1000 : factor;
     weft_import_say(import, WEFT_IMPORT_HOST, "  data_header: 56B     # with a time stamp of 8 B\n");

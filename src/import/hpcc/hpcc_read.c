@@ -14,27 +14,27 @@ static const uint64_t nodes_max = (1u << 24) - 2, links_max = 1u << 24, flows_ma
 
 #define BAD(lines, ...) WEFT_REFUSE(ret_error, (lines)->place, __VA_ARGS__)
 
-static enum weft_status word(struct weft__lines *lines, const char *what, char **ret_word,
-                             struct weft_error *ret_error) {
+static enum weft_status read_word(struct weft__lines *lines, const char *what, char **ret_word,
+                                  struct weft_error *ret_error) {
     enum weft_status status = weft__lines_token(lines, ret_word, ret_error);
     if (!status && !*ret_word) return BAD(lines, "the file ends here; expected %s", what);
     return status;
 }
 
-static enum weft_status number(struct weft__lines *lines, const char *what, uint64_t max, uint64_t *ret_value,
-                               struct weft_error *ret_error) {
+static enum weft_status read_number(struct weft__lines *lines, const char *what, uint64_t max, uint64_t *ret_value,
+                                    struct weft_error *ret_error) {
     char *text = NULL, why[160];
-    enum weft_status status = word(lines, what, &text, ret_error);
+    enum weft_status status = read_word(lines, what, &text, ret_error);
     if (status) return status;
     if (!weft__quantity_parse(WEFT__COUNT, text, ret_value, why, sizeof why)) return BAD(lines, "%s: %s", what, why);
     if (*ret_value > max) return BAD(lines, "%s is %s; expected at most %" PRIu64, what, text, max);
     return WEFT_OK;
 }
 
-static enum weft_status quantity(struct weft__lines *lines, const char *what, enum weft__quantity kind,
-                                 const char *unit, uint64_t *ret_value, struct weft_error *ret_error) {
+static enum weft_status read_quantity(struct weft__lines *lines, const char *what, enum weft__quantity kind,
+                                      const char *unit, uint64_t *ret_value, struct weft_error *ret_error) {
     char *text = NULL, why[160];
-    enum weft_status status = word(lines, what, &text, ret_error);
+    enum weft_status status = read_word(lines, what, &text, ret_error);
     if (!status && !weft__number_parse(kind, unit, text, ret_value, why, sizeof why))
         return BAD(lines, "%s: %s", what, why);
     return status;
@@ -137,7 +137,7 @@ static enum weft_status read_switches(struct weft__lines *lines, struct weft__hp
     t->role = weft_arena_alloc(arena, t->nodes, sizeof *t->role);
     for (uint32_t i = 0; i < t->nvswitches + t->switches && !status; i++) {
         uint64_t node = 0;
-        status = number(lines, "the number of a switch", t->nodes - 1, &node, ret_error);
+        status = read_number(lines, "the number of a switch", t->nodes - 1, &node, ret_error);
         if (!status && t->role[node]) return BAD(lines, "node %" PRIu64 " is listed twice", node);
         if (!status) t->role[node] = i < t->nvswitches ? WEFT__HPCC_NVSWITCH : WEFT__HPCC_SWITCH;
     }
@@ -153,18 +153,18 @@ static enum weft_status read_link(struct weft__lines *lines, const struct weft__
                                   struct weft__hpcc_link *link, struct weft_error *ret_error) {
     uint64_t src = 0, dst = 0;
     char *text = NULL;
-    enum weft_status status = number(lines, "a node of a link", t->nodes - 1, &src, ret_error);
+    enum weft_status status = read_number(lines, "a node of a link", t->nodes - 1, &src, ret_error);
     link->place = lines->place;
-    if (!status) status = number(lines, "the other node of the link", t->nodes - 1, &dst, ret_error);
+    if (!status) status = read_number(lines, "the other node of the link", t->nodes - 1, &dst, ret_error);
     if (!status && src == dst) return BAD(lines, "a link from node %" PRIu64 " to itself", src);
-    if (!status) status = quantity(lines, "the link's rate", WEFT__RATE, "bps", &link->rate_bps, ret_error);
+    if (!status) status = read_quantity(lines, "the link's rate", WEFT__RATE, "bps", &link->rate_bps, ret_error);
     bool nvlink = !status && (t->role[src] == WEFT__HPCC_NVSWITCH || t->role[dst] == WEFT__HPCC_NVSWITCH);
     if (!status && !nvlink && (link->rate_bps < WEFT__RATE_MIN || link->rate_bps > WEFT__RATE_MAX))
         return BAD(lines, "the link's rate: expected 10Mbps to 100Tbps");
-    if (!status) status = quantity(lines, "the link's delay", WEFT__TIME, "s", &link->delay_ps, ret_error);
+    if (!status) status = read_quantity(lines, "the link's delay", WEFT__TIME, "s", &link->delay_ps, ret_error);
     if (!status && (!link->delay_ps || link->delay_ps > WEFT_PS_PER_S))
         return BAD(lines, "the link's delay: expected 1ps to 1s");
-    if (!status) status = word(lines, "the link's error rate", &text, ret_error);
+    if (!status) status = read_word(lines, "the link's error rate", &text, ret_error);
     if (!status && (!weft__real_parse(text, &link->error_rate) || !(link->error_rate >= 0 && link->error_rate < 1)))
         return BAD(lines, "the link's error rate '%.40s'; expected 0 to less than 1", text);
     link->src = (uint32_t)src;
@@ -251,7 +251,7 @@ enum weft_status weft__hpcc_flows_open(struct weft__hpcc_flows *flows, const cha
     *flows = (struct weft__hpcc_flows){0};
     enum weft_status status = weft__lines_open(lines, path, place, ret_error);
     if (status) return status;
-    status = number(lines, "the number of flows", flows_max, &flows->n, ret_error);
+    status = read_number(lines, "the number of flows", flows_max, &flows->n, ret_error);
     if (!status && flows->n && !lines->at[strspn(lines->at, " \t")]) {
         status = weft__lines_next_full(lines, &more, ret_error);
         flows->portless = !status && has_five_words(lines);
@@ -267,15 +267,15 @@ enum weft_status weft__hpcc_flows_next(struct weft__hpcc_flows *flows, struct we
     if (!*ret_more) return flows->n ? read_rest(lines, "flow", 5, 4, &flows->rest, ret_error) : WEFT_OK;
     flows->read++;
     uint64_t port = 0;
-    enum weft_status status = number(lines, "the source of a flow", nodes_max, &f->src, ret_error);
+    enum weft_status status = read_number(lines, "the source of a flow", nodes_max, &f->src, ret_error);
     f->place = lines->place;
     f->prioritised = true;
-    if (!status) status = number(lines, "its destination", nodes_max, &f->dst, ret_error);
-    if (!status) status = number(lines, "its priority group", PRIORITY_MAX, &f->priority, ret_error);
-    if (!status && !flows->portless) status = number(lines, "its destination port", PORT_MAX, &port, ret_error);
+    if (!status) status = read_number(lines, "its destination", nodes_max, &f->dst, ret_error);
+    if (!status) status = read_number(lines, "its priority group", PRIORITY_MAX, &f->priority, ret_error);
+    if (!status && !flows->portless) status = read_number(lines, "its destination port", PORT_MAX, &port, ret_error);
     f->destination_port = (uint16_t)port;
-    if (!status) status = number(lines, "its bytes", WEFT__FILE_FLOW_BYTES_MAX, &f->bytes, ret_error);
+    if (!status) status = read_number(lines, "its bytes", WEFT__FILE_FLOW_BYTES_MAX, &f->bytes, ret_error);
     if (!status && !f->bytes) return BAD(lines, "a flow of 0 bytes; expected 1 at least");
-    if (!status) status = quantity(lines, "its start", WEFT__TIME, "s", &f->start_ps, ret_error);
+    if (!status) status = read_quantity(lines, "its start", WEFT__TIME, "s", &f->start_ps, ret_error);
     return status;
 }

@@ -83,12 +83,12 @@ static uint64_t payload_ns(const struct graph *g, weft_rate_bps rate) {
     return g->mtu * 8 * UINT64_C(1000000000) / rate;
 }
 
-static struct path onwards(const struct graph *g, const struct path *path, const struct end *e) {
+static struct path way_onwards(const struct graph *g, const struct path *path, const struct end *e) {
     return (struct path){path->hops + 1, path->delay_ns + e->delay_ns, path->payload_ns + payload_ns(g, e->rate_bps),
                          e->rate_bps < path->rate_bps ? e->rate_bps : path->rate_bps};
 }
 
-static void search(struct graph *g, uint32_t from) {
+static void search_from(struct graph *g, uint32_t from) {
     uint32_t queued = 0;
     for (uint32_t n = 0; n < g->t->nodes; n++)
         g->path[n].hops = WEFT_NONE;
@@ -98,15 +98,15 @@ static void search(struct graph *g, uint32_t from) {
         for (uint32_t k = g->first[g->queue[i]]; k < g->first[g->queue[i] + 1]; k++) {
             uint32_t peer = g->end[k].peer;
             if (g->path[peer].hops != WEFT_NONE) continue;
-            g->path[peer] = onwards(g, &g->path[g->queue[i]], &g->end[k]);
+            g->path[peer] = way_onwards(g, &g->path[g->queue[i]], &g->end[k]);
             g->queue[queued++] = peer;
         }
 }
 
 static void take_pair(const struct graph *g, const struct end *a, const struct path *between, const struct end *b,
                       struct weft__hpcc_longest *most) {
-    struct path path = onwards(g, between, a);
-    path = onwards(g, &path, b);
+    struct path path = way_onwards(g, between, a);
+    path = way_onwards(g, &path, b);
     uint64_t rtt_ns = 2 * path.delay_ns + path.payload_ns;
     weft_bytes window = (weft_bytes)((unsigned __int128)rtt_ns * path.rate_bps / (8 * UINT64_C(1000000000)));
     if (rtt_ns > most->rtt_ns) most->rtt_ns = rtt_ns;
@@ -130,7 +130,7 @@ struct weft__hpcc_longest weft__hpcc_window(const struct weft__hpcc_topology *t,
     if (edges * ((uint64_t)t->nodes + g.first[t->nodes]) > WEFT__HPCC_WINDOW_STEPS) return most;
     for (uint32_t s = 0; s < t->nodes; s++) {
         if (g.first_host[s] == g.first_host[s + 1]) continue;
-        search(&g, s);
+        search_from(&g, s);
         for (uint32_t u = 0; u < t->nodes; u++)
             for (uint32_t a = g.first_host[s]; a < g.first_host[s + 1] && g.path[u].hops != WEFT_NONE; a++)
                 for (uint32_t b = g.first_host[u]; b < g.first_host[u + 1]; b++) {

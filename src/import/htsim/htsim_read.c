@@ -140,7 +140,7 @@ static enum weft_status check_tiers(struct weft__htsim_topology *t, struct weft_
 }
 
 /// a * b / (c * d); false: it is not a positive whole number.
-static bool quotient(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t *ret) {
+static bool whole_ratio(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t *ret) {
     unsigned __int128 over = (unsigned __int128)a * b, under = (unsigned __int128)c * d;
     *ret = under ? (uint64_t)(over / under) : 0;
     return under && over % under == 0 && over / under > 0 && over / under <= nodes_max;
@@ -152,34 +152,35 @@ static enum weft_status count_switches(struct weft__htsim_topology *t, struct we
     const struct weft__htsim_tier *tor = &t->tier[WEFT__HTSIM_TOR], *agg = &t->tier[WEFT__HTSIM_AGG],
                                   *core = &t->tier[WEFT__HTSIM_CORE];
     uint64_t uplinks;
-    if (!quotient(t->nodes, 1, t->pod_hosts, 1, &t->pods) || !quotient(t->pod_hosts, 1, tor->radix_down, 1, &t->tors))
+    if (!whole_ratio(t->nodes, 1, t->pod_hosts, 1, &t->pods) ||
+        !whole_ratio(t->pod_hosts, 1, tor->radix_down, 1, &t->tors))
         return BAD(whole,
                    "Nodes %" PRIu64 ", Podsize %" PRIu64 ", Radix_Down %" PRIu64 " of tier 0; expected multiples",
                    t->nodes, t->pod_hosts, tor->radix_down);
     if (t->tiers == 2 && t->pods != 1)
         return BAD(whole, "Podsize %" PRIu64 " of two tiers; expected Nodes, %" PRIu64, t->pod_hosts, t->nodes);
-    if (!quotient(t->pod_hosts, tor->rate_gbps, agg->rate_gbps, tor->oversubscribed, &uplinks) ||
+    if (!whole_ratio(t->pod_hosts, tor->rate_gbps, agg->rate_gbps, tor->oversubscribed, &uplinks) ||
         uplinks != t->tors * tor->radix_up)
         return BAD(tor->place,
                    "Radix_Up %" PRIu64 " of %" PRIu64
                    " ToR switches a pod; expected what the speeds and Oversubscribed "
                    "say, %" PRIu64 " uplinks in all",
                    tor->radix_up, t->tors, uplinks);
-    if (!quotient(uplinks, 1, agg->radix_down, 1, &t->aggs) || t->aggs * agg->bundle != tor->radix_up ||
+    if (!whole_ratio(uplinks, 1, agg->radix_down, 1, &t->aggs) || t->aggs * agg->bundle != tor->radix_up ||
         t->tors * agg->bundle != agg->radix_down)
         return BAD(agg->place,
                    "Radix_Down %" PRIu64 " and Bundle %" PRIu64 " for %" PRIu64 " ToR switches a pod with %" PRIu64
                    " uplinks; expected Radix_Down to be the ToR switches times Bundle",
                    agg->radix_down, agg->bundle, t->tors, tor->radix_up);
     if (t->tiers == 2) return WEFT_OK;
-    if (!quotient(uplinks, agg->rate_gbps, core->rate_gbps, agg->oversubscribed, &uplinks) ||
+    if (!whole_ratio(uplinks, agg->rate_gbps, core->rate_gbps, agg->oversubscribed, &uplinks) ||
         uplinks != t->aggs * agg->radix_up)
         return BAD(agg->place,
                    "Radix_Up %" PRIu64 " of %" PRIu64
                    " aggregation switches a pod; expected what the speeds and Oversubscribed say, %" PRIu64
                    " uplinks in all",
                    agg->radix_up, t->aggs, uplinks);
-    if (!quotient(uplinks, t->pods, core->radix_down, 1, &t->cores) ||
+    if (!whole_ratio(uplinks, t->pods, core->radix_down, 1, &t->cores) ||
         t->cores * core->bundle != t->aggs * agg->radix_up || t->pods * core->bundle != core->radix_down)
         return BAD(core->place,
                    "Radix_Down %" PRIu64 " and Bundle %" PRIu64 " for %" PRIu64 " pods with %" PRIu64

@@ -74,7 +74,7 @@ static enum weft_status sort_names(struct weft__names *names, const struct weft_
 // --- links --------------------------------------------------------------------------------------------------------
 
 /// More than any link can have, if it exceeds this.
-static uint64_t whole(double value) {
+static uint64_t whole_of(double value) {
     return value < 1e18 ? (uint64_t)llround(value) : UINT64_C(1000000000000000000);
 }
 
@@ -94,8 +94,8 @@ enum weft_status weft__infragraph_read_links(const struct weft_tree *map, struct
         const struct weft__infragraph_latency_conf *l = &conf.physical.latency;
         names->name[names->n] = conf.named.name;
         ret_links->link[names->n] = (struct weft__infragraph_link){
-            .rate_bps = whole(1e9 * (b->gbits > 0 ? b->gbits : 8 * b->gbytes)),
-            .delay_ps = whole(1e9 * l->ms + 1e6 * l->us + 1e3 * l->ns),
+            .rate_bps = whole_of(1e9 * (b->gbits > 0 ? b->gbits : 8 * b->gbytes)),
+            .delay_ps = whole_of(1e9 * l->ms + 1e6 * l->us + 1e3 * l->ns),
             .transfers = b->gtransfers > 0,
         };
     }

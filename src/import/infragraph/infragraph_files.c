@@ -10,49 +10,49 @@
 #include "base/stream.h"
 #include "import/infragraph/infragraph_read.h"
 
-static void append(struct weft_arena *arena, struct weft_tree *parent, struct weft_tree *child) {
+static void append_child(struct weft_arena *arena, struct weft_tree *parent, struct weft_tree *child) {
     parent->child = weft__arena_grow(arena, parent->child, parent->n, sizeof *parent->child);
     parent->child[parent->n++] = child;
 }
 
 /// A copy to append to, because trees are not changed once made; it has the same children.
-static struct weft_tree *copy(struct weft_arena *arena, const struct weft_tree *tree) {
+static struct weft_tree *copy_tree(struct weft_arena *arena, const struct weft_tree *tree) {
     struct weft_tree *t = weft_arena_alloc(arena, 1, sizeof *t);
     *t = (struct weft_tree){tree->type, tree->place, tree->key_place, tree->key, tree->text, 0, NULL};
     for (uint32_t i = 0; i < tree->n; i++)
-        append(arena, t, tree->child[i]);
+        append_child(arena, t, tree->child[i]);
     return t;
 }
 
 /// The content of a file: an infrastructure, within a key of that name or not. A single device becomes the only one of
 /// an infrastructure.
-static const struct weft_tree *unwrap(struct weft_arena *arena, struct weft_tree *root) {
+static const struct weft_tree *unwrap_file(struct weft_arena *arena, struct weft_tree *root) {
     const struct weft_tree *inner = weft_tree_find(root, "infrastructure");
     if (inner) return inner;
     if (!weft_tree_find(root, "components") || weft_tree_find(root, "devices")) return root;
     struct weft_tree *map = weft_arena_alloc(arena, 1, sizeof *map), *list = weft_arena_alloc(arena, 1, sizeof *list);
     *map = (struct weft_tree){.type = WEFT_TREE_MAP, .place = root->place};
     *list = (struct weft_tree){WEFT_TREE_LIST, root->place, root->place, "devices", NULL, 0, NULL};
-    append(arena, list, root);
-    append(arena, map, list);
+    append_child(arena, list, root);
+    append_child(arena, map, list);
     return map;
 }
 
 /// Appends the lists of `more` to those of `all`, which are its own; the first file's name and description are kept.
-static enum weft_status join(struct weft_arena *arena, struct weft_tree *all, const struct weft_tree *more,
-                             struct weft_error *ret_error) {
+static enum weft_status join_lists(struct weft_arena *arena, struct weft_tree *all, const struct weft_tree *more,
+                                   struct weft_error *ret_error) {
     for (uint32_t i = 0; i < more->n; i++) {
         const struct weft_tree *child = more->child[i];
         uint32_t at = 0;
         while (at < all->n && strcmp(all->child[at]->key, child->key))
             at++;
         if (at == all->n)
-            append(arena, all, copy(arena, child));
+            append_child(arena, all, copy_tree(arena, child));
         else if (all->child[at]->type == WEFT_TREE_NULL)
-            all->child[at] = copy(arena, child);
+            all->child[at] = copy_tree(arena, child);
         else if (all->child[at]->type == WEFT_TREE_LIST && child->type == WEFT_TREE_LIST)
             for (uint32_t k = 0; k < child->n; k++)
-                append(arena, all->child[at], child->child[k]);
+                append_child(arena, all->child[at], child->child[k]);
         else if (all->child[at]->type == WEFT_TREE_LIST && child->type != WEFT_TREE_NULL)
             return WEFT_REFUSE(ret_error, child->place, "%.60s: expected a list", child->key);
     }
@@ -71,14 +71,14 @@ enum weft_status weft__infragraph_open(const char *const *path, uint32_t paths, 
         weft__lines_close(&lines);
         status = weft_tree_read(path[p], arena, &root, ret_error);
         if (status) return status;
-        const struct weft_tree *more = unwrap(arena, root);
+        const struct weft_tree *more = unwrap_file(arena, root);
         if (more->type != WEFT_TREE_MAP)
             return WEFT_REFUSE(ret_error, more->place, "expected an infrastructure: a map");
         if (!all) {
             all = weft_arena_alloc(arena, 1, sizeof *all);
             *all = (struct weft_tree){.type = WEFT_TREE_MAP, .place = more->place};
         }
-        status = join(arena, all, more, ret_error);
+        status = join_lists(arena, all, more, ret_error);
         if (status) return status;
     }
     *ret_root = all;
@@ -94,7 +94,7 @@ static bool has_entry(const char *path, const char *key, const char *member, con
     struct weft_tree *root = NULL;
     bool found = false;
     if (!weft_tree_read(path, scratch, &root, NULL)) {
-        const struct weft_tree *list = weft_tree_find(unwrap(scratch, root), key);
+        const struct weft_tree *list = weft_tree_find(unwrap_file(scratch, root), key);
         for (uint32_t i = 0; list && list->type == WEFT_TREE_LIST && i < list->n && !found; i++) {
             const struct weft_tree *text = weft_tree_find(list->child[i], member);
             found = text && text->type == WEFT_TREE_TEXT && !strcmp(text->text, value);

@@ -101,7 +101,7 @@ static enum weft_status read_instances(struct reader *r, const struct weft_tree 
 }
 
 /// The instance of a key, with its copy and slot.
-static const struct instance *locate(const struct reader *r, uint64_t key, uint64_t *ret_copy, uint64_t *ret_slot) {
+static const struct instance *locate_key(const struct reader *r, uint64_t key, uint64_t *ret_copy, uint64_t *ret_slot) {
     uint32_t low = 0, high = r->graph->instances - 1; // the last one that does not begin behind this key
     while (low < high) {
         uint32_t middle = (low + high + 1) / 2;
@@ -198,12 +198,12 @@ static enum weft_status read_edge(struct reader *r, const struct weft_tree *tree
 /// The key of its node: each component of a server is a node, those of a switch together are one.
 static uint64_t node_key(const struct reader *r, uint64_t key) {
     uint64_t copy, slot;
-    return locate(r, key, &copy, &slot)->about->is_switch ? key - slot : key;
+    return locate_key(r, key, &copy, &slot)->about->is_switch ? key - slot : key;
 }
 
 static void make_node(struct reader *r, uint32_t n, uint64_t key) {
     uint64_t copy, slot;
-    const struct instance *i = locate(r, key, &copy, &slot);
+    const struct instance *i = locate_key(r, key, &copy, &slot);
     bool is_switch = i->about->is_switch;
     const char *path = is_switch ? "" : weft__infragraph_path(i->part, slot, r->arena);
     const char *name = weft_arena_format(r->arena, "%s.%" PRIu64 "%s%s", i->about->name, copy, *path ? "." : "", path);
@@ -223,7 +223,7 @@ static void make_node(struct reader *r, uint32_t n, uint64_t key) {
 
 static const char *port_name(struct reader *r, uint64_t key) {
     uint64_t copy, slot;
-    const struct instance *i = locate(r, key, &copy, &slot);
+    const struct instance *i = locate_key(r, key, &copy, &slot);
     if (!i->about->is_switch) return NULL;
     const char *name = weft__infragraph_path(i->part, slot, r->arena);
     if (weft__topology_port_name_is_good(name)) return name;

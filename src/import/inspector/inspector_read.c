@@ -25,7 +25,7 @@ struct reader {
 };
 
 /// A key of the object, or of an object in it: versions differ in the nesting.
-static const json_t *find(const json_t *object, const char *key) {
+static const json_t *find_key(const json_t *object, const char *key) {
     const json_t *found = json_object_get(object, key), *value;
     const char *name;
     json_t *whole = (json_t *)(uintptr_t)object;
@@ -38,7 +38,7 @@ static const json_t *find(const json_t *object, const char *key) {
 
 static enum weft_status read_number(const struct weft__lines *lines, const json_t *object, const char *key, double min,
                                     double max, double *ret_value, struct weft_error *ret_error) {
-    const json_t *value = find(object, key);
+    const json_t *value = find_key(object, key);
     *ret_value = json_is_number(value) ? json_number_value(value) : NAN;
     if (*ret_value >= min && *ret_value <= max) return WEFT_OK;
     return WEFT_REFUSE(ret_error, lines->place, "%s: expected a number from %g to %g", key, min, max);
@@ -46,12 +46,12 @@ static enum weft_status read_number(const struct weft__lines *lines, const json_
 
 /// The object's information about its communicator, for itself and later ones.
 static enum weft_status read_header(struct reader *r, const json_t *object, struct weft_error *ret_error) {
-    const char *id = json_string_value(find(object, "id"));
+    const char *id = json_string_value(find_key(object, "id"));
     double ranks, nodes = 1, rank;
     enum weft_status status = read_number(&r->lines, object, "n_ranks", 1, RANKS_MAX, &ranks, ret_error);
-    if (!status && find(object, "nnodes"))
+    if (!status && find_key(object, "nnodes"))
         status = read_number(&r->lines, object, "nnodes", 1, RANKS_MAX, &nodes, ret_error);
-    if (!status && find(object, "rank"))
+    if (!status && find_key(object, "rank"))
         status = read_number(&r->lines, object, "rank", 0, ranks - 1, &rank, ret_error);
     if (status) return status;
     r->header = (struct weft__inspector_record){.ranks = (uint32_t)ranks, .nodes = (uint32_t)nodes};
@@ -62,7 +62,7 @@ static enum weft_status read_header(struct reader *r, const json_t *object, stru
 static enum weft_status read_collective(struct reader *r, const json_t *object, struct weft__inspector_record *ret,
                                         struct weft_error *ret_error) {
     const struct weft__lines *lines = &r->lines;
-    const char *coll = json_string_value(find(object, "coll"));
+    const char *coll = json_string_value(find_key(object, "coll"));
     double number, bytes;
     *ret = r->header;
     ret->place = lines->place;
@@ -77,7 +77,7 @@ static enum weft_status read_collective(struct reader *r, const json_t *object, 
     enum weft_status status = read_number(lines, object, "coll_sn", 0, 1e15, &number, ret_error);
     if (!status) status = read_number(lines, object, "coll_msg_size_bytes", 1, 1e12, &bytes, ret_error);
     if (!status) status = read_number(lines, object, "coll_exec_time_us", 1e-3, 1e9, &ret->time_us, ret_error);
-    if (!status && find(object, "coll_busbw_gbs"))
+    if (!status && find_key(object, "coll_busbw_gbs"))
         status = read_number(lines, object, "coll_busbw_gbs", 0, 1e9, &ret->busbw, ret_error);
     if (!status && !ret->ranks)
         status = WEFT_REFUSE(ret_error, lines->place, "n_ranks: expected it in the collective or before it");
@@ -90,13 +90,13 @@ static enum weft_status read_collective(struct reader *r, const json_t *object, 
 static enum weft_status read_object(struct reader *r, const json_t *object, struct weft__inspector_log *log,
                                     struct weft_error *ret_error) {
     enum weft_status status =
-        find(object, "n_ranks") || find(object, "id") ? read_header(r, object, ret_error) : WEFT_OK;
+        find_key(object, "n_ranks") || find_key(object, "id") ? read_header(r, object, ret_error) : WEFT_OK;
     if (status) return status;
-    if (find(object, "p2p")) {
+    if (find_key(object, "p2p")) {
         log->messages++;
         return WEFT_OK;
     }
-    if (json_object_get(object, "dump_stats") && !find(object, "coll")) return WEFT_OK;
+    if (json_object_get(object, "dump_stats") && !find_key(object, "coll")) return WEFT_OK;
     if (log->n == RECORDS_MAX)
         return WEFT_REFUSE(ret_error, r->lines.place, "expected at most %d collectives", RECORDS_MAX);
     log->record = weft__arena_grow(log->arena, log->record, log->n, sizeof *log->record);

@@ -52,9 +52,9 @@ struct loaded {
     const struct weft__msccl *program;
 };
 
-static enum weft_status load(const void *conf, const struct weft_collective_shape *shape, struct weft_place place,
-                             struct weft_arena *arena, const void **ret_conf, enum weft_collective_goal *ret_goal,
-                             struct weft_error *ret_error) {
+static enum weft_status msccl_load(const void *conf, const struct weft_collective_shape *shape, struct weft_place place,
+                                   struct weft_arena *arena, const void **ret_conf, enum weft_collective_goal *ret_goal,
+                                   struct weft_error *ret_error) {
     const struct conf *c = conf;
     struct loaded *l = weft_arena_alloc(arena, 1, sizeof *l);
     struct weft__msccl *program;
@@ -104,19 +104,19 @@ static const struct weft__msccl_block *block_of(const struct loaded *l, uint32_t
     return lane < gpu->blocks ? &gpu->block[lane] : NULL;
 }
 
-static uint32_t lanes(const void *conf, const struct weft_collective_shape *shape) {
+static uint32_t msccl_lanes(const void *conf, const struct weft_collective_shape *shape) {
     return ((const struct loaded *)conf)->program->blocks_max;
 }
 
-static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+static uint64_t msccl_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
     const struct weft__msccl_block *b = block_of(conf, rank, lane);
     struct work w = work_of(conf, shape);
     return b ? w.loops.loops * b->steps * per_step(&w, b) : 0;
 }
 
 /// Slice `slice` of piece `piece` of a step, in a loop.
-static void cut(const struct work *w, const struct weft__msccl_step *s, uint64_t loop, uint32_t piece, uint32_t slice,
-                struct weft_step *ret_step) {
+static void cut_slice(const struct work *w, const struct weft__msccl_step *s, uint64_t loop, uint32_t piece,
+                      uint32_t slice, struct weft_step *ret_step) {
     uint64_t begin = (uint64_t)piece * w->together;
     if (begin >= s->count) return;
     uint64_t chunks = s->count - begin < w->together ? s->count - begin : w->together;
@@ -138,8 +138,8 @@ static void add_wait(const struct loaded *l, const struct work *w, uint32_t rank
     ret_step->wait_steps = (loop * b->steps + s->after + 1) * per_step(w, b);
 }
 
-static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                 uint64_t index, struct weft_step *ret_step) {
+static void msccl_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                       uint64_t index, struct weft_step *ret_step) {
     const struct loaded *l = conf;
     const struct weft__msccl_block *b = block_of(l, rank, lane);
     struct work w = work_of(l, shape);
@@ -148,7 +148,7 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     uint64_t loop = number / b->steps;
     weft__step_clear(ret_step, b->channel);
     if (!part) add_wait(l, &w, rank, s, loop, ret_step);
-    cut(&w, s, loop, (uint32_t)(part / w.loops.slices_max), (uint32_t)(part % w.loops.slices_max), ret_step);
+    cut_slice(&w, s, loop, (uint32_t)(part / w.loops.slices_max), (uint32_t)(part % w.loops.slices_max), ret_step);
     if (!ret_step->bytes) return;
     if (s->does & WEFT__MSCCL_RECEIVES) ret_step->recv[0] = b->recv;
     if (s->does & WEFT__MSCCL_SENDS) ret_step->send[0] = b->send;
@@ -173,8 +173,8 @@ static void add_sent(const struct work *w, const struct weft__msccl_step *s, uin
 }
 
 /// All loops but the last are equal.
-static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                     struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
+static uint32_t msccl_sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                           struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
     const struct weft__msccl_block *b = block_of(conf, rank, lane);
     if (!b || b->send == WEFT_NONE) return 0;
     struct work w = work_of(conf, shape);
@@ -188,7 +188,7 @@ static uint32_t sent(const void *conf, const struct weft_collective_shape *shape
 }
 
 /// Thread blocks that only copy also use a share of the GPU.
-static uint32_t channels(const void *conf, const struct weft_collective_shape *shape) {
+static uint32_t msccl_channels(const void *conf, const struct weft_collective_shape *shape) {
     const struct weft__msccl *m = ((const struct loaded *)conf)->program;
     uint32_t channels = 0;
     for (uint32_t g = 0; g < m->ranks && shape->bytes; g++)
@@ -199,7 +199,7 @@ static uint32_t channels(const void *conf, const struct weft_collective_shape *s
     return channels;
 }
 
-static weft_bytes shortened(const void *conf, const struct weft_collective_shape *shape) {
+static weft_bytes msccl_shortened(const void *conf, const struct weft_collective_shape *shape) {
     const struct loaded *l = conf;
     struct work w = work_of(l, shape);
     if (w.loops.loops <= 2) return shape->bytes;
@@ -207,14 +207,14 @@ static weft_bytes shortened(const void *conf, const struct weft_collective_shape
 }
 
 static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_OTHER,
-                                               .load = load,
+                                               .load = msccl_load,
                                                .may_deadlock = true,
-                                               .lanes = lanes,
-                                               .steps = steps,
-                                               .step = step,
-                                               .sent = sent,
-                                               .channels = channels,
-                                               .shortened = shortened};
+                                               .lanes = msccl_lanes,
+                                               .steps = msccl_steps,
+                                               .step = msccl_step,
+                                               .sent = msccl_sent,
+                                               .channels = msccl_channels,
+                                               .shortened = msccl_shortened};
 
 const struct weft_model weft__collective_msccl = {
     .kind = WEFT_KIND_COLLECTIVE,
@@ -242,7 +242,7 @@ static const struct weft_param import_rows[] = {
 };
 static const struct weft_param_table import_table = WEFT_PARAM_TABLE("msccl", struct import_conf, import_rows);
 
-static const char *recognise(const struct weft_import_file *file) {
+static const char *msccl_recognise(const struct weft_import_file *file) {
     return weft__xml_recognise(file->head, "algo") ? "algorithm" : NULL;
 }
 
@@ -352,8 +352,8 @@ static void say_notes(const struct weft__msccl *m, const struct weft_import_file
                          weft_import_quote(import, m->proto));
 }
 
-static enum weft_status make(const void *conf, const struct weft_import_file *file, uint32_t files,
-                             struct weft_import *import, struct weft_error *ret_error) {
+static enum weft_status msccl_make(const void *conf, const struct weft_import_file *file, uint32_t files,
+                                   struct weft_import *import, struct weft_error *ret_error) {
     const struct import_conf *c = conf;
     struct weft__msccl *m;
     enum weft_status status = weft_import_once(file, files, "algorithm", ret_error);
@@ -382,8 +382,8 @@ static enum weft_status make(const void *conf, const struct weft_import_file *fi
 }
 
 static const struct weft_import_ops import_ops = {
-    .recognise = recognise,
-    .make = make,
+    .recognise = msccl_recognise,
+    .make = msccl_make,
     .syntax = WEFT_IMPORT_XML,
     .begins = "<algo>",
 };

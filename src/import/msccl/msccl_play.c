@@ -153,8 +153,8 @@ static void lay_out(struct play *p, struct weft_arena *arena) {
     p->wire = weft_arena_alloc(arena, wires, sizeof *p->wire);
 }
 
-static enum weft_status fault(const struct play *p, const struct lane *l, const char *why,
-                              struct weft_error *ret_error) {
+static enum weft_status lane_fault(const struct play *p, const struct lane *l, const char *why,
+                                   struct weft_error *ret_error) {
     const struct weft__msccl_step *s = &block_of(p, l)->step[l->step];
     return WEFT_REFUSE(ret_error, weft__msccl_place(p->m, s->line, s->column),
                        "GPU %" PRIu32 ", thread block %" PRIu32 ", step %" PRIu32 ": %s", l->gpu, block_of(p, l)->id,
@@ -185,10 +185,10 @@ static enum weft_status do_step(struct play *p, struct lane *l, struct weft_erro
         if (sender) value += p->wire[sender->wire + sender->taken++];
         uint64_t read = s->does & WEFT__MSCCL_READS ? *cell_at(p, l->gpu, s->src_buffer, s->src + k) : 1;
         if (p->verify && (!read || (s->does & WEFT__MSCCL_ADDS && !*dst)))
-            return fault(p, l,
-                         "it reads a chunk that nothing has been put into; expected one that is full (verify: off "
-                         "executes it all the same)",
-                         ret_error);
+            return lane_fault(p, l,
+                              "it reads a chunk that nothing has been put into; expected one that is full (verify: off "
+                              "executes it all the same)",
+                              ret_error);
         if (s->does & WEFT__MSCCL_READS) value += read;
         if (s->does & WEFT__MSCCL_ADDS) value += *dst;
         if (dst) *dst = value;
@@ -197,7 +197,7 @@ static enum weft_status do_step(struct play *p, struct lane *l, struct weft_erro
     return WEFT_OK;
 }
 
-static void wake(struct play *p, struct lane *l) {
+static void wake_waiters(struct play *p, struct lane *l) {
     for (; l->waiter != WEFT_NONE; l->waiter = p->lane[l->waiter].next)
         p->ready[p->readies++] = l->waiter;
 }
@@ -214,7 +214,7 @@ static enum weft_status run_lane(struct play *p, uint32_t number, struct weft_er
         enum weft_status status = do_step(p, l, ret_error);
         if (status) return status;
         l->step++;
-        wake(p, l);
+        wake_waiters(p, l);
     }
     return WEFT_OK;
 }
@@ -242,7 +242,7 @@ static enum weft_status run_all(struct play *p, bool backwards, struct weft_erro
         status = run_lane(p, p->ready[--p->readies], ret_error);
     for (uint32_t k = 0; k < lanes && !status; k++)
         if (p->lane[k].step < block_of(p, &p->lane[k])->steps)
-            status = fault(p, &p->lane[k], "it waits for ever, as others wait for it", ret_error);
+            status = lane_fault(p, &p->lane[k], "it waits for ever, as others wait for it", ret_error);
     return status;
 }
 
@@ -252,7 +252,7 @@ bool weft__msccl_is_known(const struct weft__msccl *m) {
     return m->goal != WEFT_GOAL_OTHER && m->goal != WEFT_GOAL_BROADCAST && m->goal != WEFT_GOAL_REDUCE;
 }
 
-static uint64_t expected(const struct weft__msccl *m, const uint64_t *sums, uint32_t gpu, uint32_t chunk) {
+static uint64_t expected_value(const struct weft__msccl *m, const uint64_t *sums, uint32_t gpu, uint32_t chunk) {
     uint32_t part = m->chunks / m->ranks;
     switch (m->goal) {
     case WEFT_GOAL_ALL_REDUCE:
@@ -272,7 +272,7 @@ static enum weft_status check_output(const struct play *p, const uint64_t *sums,
     for (uint32_t g = 0; g < m->ranks; g++)
         for (uint32_t c = 0; c < chunks; c++) {
             uint64_t has = *cell_at(p, g, WEFT__MSCCL_OUTPUT, c);
-            if (has == expected(m, sums, g, c)) continue;
+            if (has == expected_value(m, sums, g, c)) continue;
             return WEFT_REFUSE(ret_error, weft__msccl_place(m, m->gpu[g].line, 1),
                                "GPU %" PRIu32 " ends with %s chunk %" PRIu32
                                " of its output; expected what coll says (verify: off executes it all the same)",

@@ -47,7 +47,7 @@ static enum weft_status read_numbers(const struct weft__xml_element *e, const st
     read_numbers(e, (const struct number[]){__VA_ARGS__},                                                              \
                  sizeof((const struct number[]){__VA_ARGS__}) / sizeof(struct number), ret_error)
 
-static enum weft_status fault(const struct weft__xml_element *e, const char *why, struct weft_error *ret_error) {
+static enum weft_status bad_tag(const struct weft__xml_element *e, const char *why, struct weft_error *ret_error) {
     return WEFT_REFUSE(ret_error, e->place, "%s", why);
 }
 
@@ -126,8 +126,9 @@ static enum weft_status read_block(struct reader *r, const struct weft__xml_elem
                      {"recv", -1, r->m->ranks - 1, &b.recv}, {"chan", 0, r->m->channels - 1, &b.channel});
     if (status) return status;
     if (b.send == self || b.recv == self)
-        return fault(e, "expected another GPU than its own in send and recv", ret_error);
-    if (gpu->blocks == BLOCKS_MAX) return fault(e, "too many thread blocks of a GPU; expected at most 4096", ret_error);
+        return bad_tag(e, "expected another GPU than its own in send and recv", ret_error);
+    if (gpu->blocks == BLOCKS_MAX)
+        return bad_tag(e, "too many thread blocks of a GPU; expected at most 4096", ret_error);
     for (uint32_t k = 0; k < gpu->blocks; k++) {
         const struct weft__msccl_block *other = &gpu->block[k];
         const char *twice = other->id == b.id                              ? "id"
@@ -169,7 +170,7 @@ static enum weft_status read_type(const struct weft__xml_element *e, uint8_t *re
             *ret_does = types[k].does;
             return WEFT_OK;
         }
-    return fault(e, "type is none of s, r, rcs, rrs, rrc, rrcs, cpy, re, nop; expected one of them", ret_error);
+    return bad_tag(e, "type is none of s, r, rcs, rrs, rrc, rrcs, cpy, re, nop; expected one of them", ret_error);
 }
 
 /// Chunks [offset, offset + count) of a buffer that the GPU has.
@@ -205,34 +206,34 @@ static enum weft_status read_step(struct reader *r, const struct weft__xml_eleme
         status = read_range(r, e, "dstbuf", "dstoff", s.count, &s.dst_buffer, &s.dst, ret_error);
     if (status) return status;
     if (s.does & WEFT__MSCCL_SENDS && b->send == WEFT_NONE)
-        return fault(e, "a step that sends; expected a thread block with send", ret_error);
+        return bad_tag(e, "a step that sends; expected a thread block with send", ret_error);
     if (s.does & WEFT__MSCCL_RECEIVES && b->recv == WEFT_NONE)
-        return fault(e, "a step that receives; expected a thread block with recv", ret_error);
+        return bad_tag(e, "a step that receives; expected a thread block with recv", ret_error);
     if ((s.after_block == WEFT_NONE) != (s.after == WEFT_NONE))
-        return fault(e, "expected -1 in both depid and deps, or in neither", ret_error);
+        return bad_tag(e, "expected -1 in both depid and deps, or in neither", ret_error);
     r->moves += s.count;
     if (r->moves > MOVES_MAX)
-        return fault(e, "too many chunks; expected at most 67108864 in all steps together", ret_error);
-    if (r->m->steps++ == STEPS_MAX) return fault(e, "too many steps; expected at most 4194304", ret_error);
+        return bad_tag(e, "too many chunks; expected at most 67108864 in all steps together", ret_error);
+    if (r->m->steps++ == STEPS_MAX) return bad_tag(e, "too many steps; expected at most 4194304", ret_error);
     b->step = weft__arena_grow(r->arena, b->step, b->steps, sizeof *b->step);
     b->step[b->steps++] = s;
     if (s.count > b->count_max) b->count_max = s.count;
     return WEFT_OK;
 }
 
-static enum weft_status begin(void *context, const struct weft__xml_element *e, struct weft_error *ret_error) {
+static enum weft_status begin_element(void *context, const struct weft__xml_element *e, struct weft_error *ret_error) {
     static const struct {
         const char *name;
         enum weft_status (*read)(struct reader *r, const struct weft__xml_element *e, struct weft_error *ret_error);
     } levels[] = {{"algo", read_algo}, {"gpu", read_gpu}, {"tb", read_block}, {"step", read_step}};
-    if (e->depth >= sizeof levels / sizeof *levels) return fault(e, "an element in a step; expected none", ret_error);
+    if (e->depth >= sizeof levels / sizeof *levels) return bad_tag(e, "an element in a step; expected none", ret_error);
     if (!strcmp(e->name, levels[e->depth].name)) return levels[e->depth].read(context, e, ret_error);
     return WEFT_REFUSE(ret_error, e->place, "expected <%s> here", levels[e->depth].name);
 }
 
 /// Numbers of blocks in `depid` become their places in the list.
-static enum weft_status resolve(const struct weft__msccl *m, struct weft__msccl_gpu *gpu, struct weft__msccl_step *s,
-                                struct weft_error *ret_error) {
+static enum weft_status resolve_block(const struct weft__msccl *m, struct weft__msccl_gpu *gpu,
+                                      struct weft__msccl_step *s, struct weft_error *ret_error) {
     uint32_t k = 0;
     if (s->after == WEFT_NONE) return WEFT_OK;
     while (k < gpu->blocks && gpu->block[k].id != s->after_block)
@@ -252,7 +253,7 @@ static enum weft_status on_end(void *context, const struct weft__xml_element *e,
     if (e->depth == 1)
         for (uint32_t b = 0; b < r->gpu->blocks; b++)
             for (uint32_t k = 0; k < r->gpu->block[b].steps && !status; k++)
-                status = resolve(r->m, r->gpu, &r->gpu->block[b].step[k], ret_error);
+                status = resolve_block(r->m, r->gpu, &r->gpu->block[b].step[k], ret_error);
     for (uint32_t g = 0; g < r->m->ranks && !e->depth && !status; g++)
         if (!r->m->gpu[g].line)
             status =
@@ -263,7 +264,7 @@ static enum weft_status on_end(void *context, const struct weft__xml_element *e,
 
 enum weft_status weft__msccl_read(const char *path, struct weft_place place, struct weft_arena *arena,
                                   struct weft__msccl **ret_program, struct weft_error *ret_error) {
-    static const struct weft__xml_handler handler = {.begin = begin, .end = on_end};
+    static const struct weft__xml_handler handler = {.begin = begin_element, .end = on_end};
     struct reader r = {.arena = arena, .m = weft_arena_alloc(arena, 1, sizeof *r.m)};
     r.m->file = weft_arena_text(arena, path);
     *ret_program = r.m;

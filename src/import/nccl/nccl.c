@@ -25,7 +25,7 @@ static const struct weft_param_table import_table = WEFT_PARAM_TABLE("nccl", str
 
 static const char server_file[] = "server", channels_file[] = "channels";
 
-static const char *recognise(const struct weft_import_file *file) {
+static const char *nccl_recognise(const struct weft_import_file *file) {
     return weft__xml_recognise(file->head, "system")   ? server_file
            : weft__xml_recognise(file->head, "graphs") ? channels_file
                                                        : NULL;
@@ -169,14 +169,14 @@ static weft_rate_bps least_inside(const struct maker *m, bool *ret_differ) {
     return (weft_rate_bps)least;
 }
 
-static weft_rate_bps clamp(weft_rate_bps rate, weft_rate_bps min, weft_rate_bps max) {
+static weft_rate_bps clamp_rate(weft_rate_bps rate, weft_rate_bps min, weft_rate_bps max) {
     return rate < min ? min : rate > max ? max : rate;
 }
 
 static void say_server_line(const struct maker *m) {
     char rate[32];
     bool differ = false;
-    weft_rate_bps bps = least_inside(m, &differ), used = clamp(bps, UINT64_C(1000000000), UINT64_C(7200000000000));
+    weft_rate_bps bps = least_inside(m, &differ), used = clamp_rate(bps, UINT64_C(1000000000), UINT64_C(7200000000000));
     const char *cabling = m->conf->network == WEFT__NCCL_RAIL && !m->server_file ? ", cabling: rail" : "";
     if (m->gpus == 1) return;
     weft_import_say(m->import, WEFT_IMPORT_WORKLOAD, "  server: {gpus: %" PRIu32 "%s", m->gpus, cabling);
@@ -267,8 +267,8 @@ static void note_files(const struct maker *m) {
     if (pooled) ASSUMED(m, "GPUs with several NICs use them as if they were one, of their speed together");
 }
 
-static enum weft_status make(const void *conf, const struct weft_import_file *file, uint32_t files,
-                             struct weft_import *import, struct weft_error *ret_error) {
+static enum weft_status nccl_make(const void *conf, const struct weft_import_file *file, uint32_t files,
+                                  struct weft_import *import, struct weft_error *ret_error) {
     struct maker m = {.conf = conf,
                       .file = file,
                       .files = files,
@@ -294,8 +294,8 @@ static enum weft_status make(const void *conf, const struct weft_import_file *fi
 }
 
 static const struct weft_import_ops import_ops = {
-    .recognise = recognise,
-    .make = make,
+    .recognise = nccl_recognise,
+    .make = nccl_make,
     .syntax = WEFT_IMPORT_XML,
     .begins = "<system> or <graphs>",
 };

@@ -96,8 +96,8 @@ static void fill_relays(struct loaded *l, const struct files *f, uint32_t at, ui
 }
 
 /// Servers differ if their channels or topologies do; as in NCCL, they have the channels that all of them have.
-static enum weft_status fill(struct loaded *l, const struct files *f, bool tree, struct weft_arena *arena,
-                             struct weft_error *ret_error) {
+static enum weft_status fill_channels(struct loaded *l, const struct files *f, bool tree, struct weft_arena *arena,
+                                      struct weft_error *ret_error) {
     const struct weft__nccl_graph *first = f->graph[0];
     uint32_t n = first->gpus, channels = first->channels, servers = f->graphs > f->servers ? f->graphs : f->servers;
     for (uint32_t g = 1; g < f->graphs; g++)
@@ -128,8 +128,9 @@ static const void *with_channels(const struct weft_model_conf *inner, uint32_t c
     return copy;
 }
 
-static enum weft_status check(const struct conf *c, const struct files *f, const struct weft_collective_shape *shape,
-                              struct weft_place place, struct weft_error *ret_error) {
+static enum weft_status check_graphs(const struct conf *c, const struct files *f,
+                                     const struct weft_collective_shape *shape, struct weft_place place,
+                                     struct weft_error *ret_error) {
     const char *name = c->inner.model->name;
     uint32_t n = f->graph[0]->gpus;
     for (uint32_t g = 0; g < f->graphs; g++) {
@@ -178,9 +179,9 @@ static enum weft_status read_files(const struct conf *c, bool tree, struct weft_
     return status;
 }
 
-static enum weft_status load(const void *conf, const struct weft_collective_shape *shape, struct weft_place place,
-                             struct weft_arena *arena, const void **ret_conf, enum weft_collective_goal *ret_goal,
-                             struct weft_error *ret_error) {
+static enum weft_status nccl_load(const void *conf, const struct weft_collective_shape *shape, struct weft_place place,
+                                  struct weft_arena *arena, const void **ret_conf, enum weft_collective_goal *ret_goal,
+                                  struct weft_error *ret_error) {
     const struct conf *c = conf;
     struct loaded *l = weft_arena_alloc(arena, 1, sizeof *l);
     struct files files = {0};
@@ -191,8 +192,8 @@ static enum weft_status load(const void *conf, const struct weft_collective_shap
                            "broadcast, reduce or all_reduce_tree",
                            c->inner.model->name);
     enum weft_status status = read_files(c, tree, place, arena, &files, ret_error);
-    if (!status) status = check(c, &files, shape, place, ret_error);
-    if (!status) status = fill(l, &files, tree, arena, ret_error);
+    if (!status) status = check_graphs(c, &files, shape, place, ret_error);
+    if (!status) status = fill_channels(l, &files, tree, arena, ret_error);
     if (status) return status;
     l->ops = c->inner.model->ops;
     l->conf = with_channels(&c->inner, (tree ? 2 : 1) * l->order.channels, arena);
@@ -204,7 +205,7 @@ static enum weft_status load(const void *conf, const struct weft_collective_shap
 
 // --- steps --------------------------------------------------------------------------------------------------------
 
-static struct weft_collective_shape ordered(const struct loaded *l, const struct weft_collective_shape *shape) {
+static struct weft_collective_shape ordered_shape(const struct loaded *l, const struct weft_collective_shape *shape) {
     struct weft_collective_shape s = *shape;
     s.per_server = l->order.ranks;
     s.order = &l->order;
@@ -219,16 +220,17 @@ static uint32_t relay_of(const struct loaded *l, const struct weft_collective_sh
     return shape->ranks == n || relay == WEFT_NONE ? WEFT_NONE : server * n + relay;
 }
 
-static uint32_t lanes(const void *conf, const struct weft_collective_shape *shape) {
+static uint32_t nccl_lanes(const void *conf, const struct weft_collective_shape *shape) {
     const struct loaded *l = conf;
-    struct weft_collective_shape s = ordered(l, shape);
+    struct weft_collective_shape s = ordered_shape(l, shape);
     uint32_t own = l->ops->lanes(l->conf, &s);
     return l->relays && shape->ranks > l->order.ranks ? 2 * own : own;
 }
 
 /// The rank whose steps a lane has: the rank itself or, for a relay, the last rank of its server; WEFT_NONE: it has
 /// none. *lane becomes that of the inner collective.
-static uint32_t whose(const struct loaded *l, const struct weft_collective_shape *s, uint32_t rank, uint32_t *lane) {
+static uint32_t rank_of_lane(const struct loaded *l, const struct weft_collective_shape *s, uint32_t rank,
+                             uint32_t *lane) {
     uint32_t n = l->order.ranks, own = l->ops->lanes(l->conf, s), server = rank / n;
     if (*lane < own) return rank;
     *lane -= own;
@@ -236,16 +238,16 @@ static uint32_t whose(const struct loaded *l, const struct weft_collective_shape
     return server * n + weft_channel_row(&l->order, l->order.rank, server, *lane)[n - 1];
 }
 
-static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+static uint64_t nccl_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
     const struct loaded *l = conf;
-    struct weft_collective_shape s = ordered(l, shape);
-    uint32_t of = whose(l, &s, rank, &lane);
+    struct weft_collective_shape s = ordered_shape(l, shape);
+    uint32_t of = rank_of_lane(l, &s, rank, &lane);
     return of == WEFT_NONE ? 0 : l->ops->steps(l->conf, &s, of, lane);
 }
 
 /// A relay passes on what the last rank sends: that rank sends to the relay, and the next server receives from there.
-static void route(const struct loaded *l, const struct weft_collective_shape *s, uint32_t rank, uint32_t of,
-                  uint32_t lane, struct weft_step *step) {
+static void route_relay(const struct loaded *l, const struct weft_collective_shape *s, uint32_t rank, uint32_t of,
+                        uint32_t lane, struct weft_step *step) {
     uint32_t n = l->order.ranks, place = weft_channel_row(&l->order, l->order.place, of / n, lane)[of % n];
     if (of != rank) {
         if (step->send[0] == WEFT_NONE) step->bytes = 0;
@@ -259,20 +261,20 @@ static void route(const struct loaded *l, const struct weft_collective_shape *s,
     if (place == 0 && before != WEFT_NONE) step->recv[0] = before;
 }
 
-static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                 uint64_t index, struct weft_step *ret_step) {
+static void nccl_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                      uint64_t index, struct weft_step *ret_step) {
     const struct loaded *l = conf;
-    struct weft_collective_shape s = ordered(l, shape);
-    uint32_t of = whose(l, &s, rank, &lane);
+    struct weft_collective_shape s = ordered_shape(l, shape);
+    uint32_t of = rank_of_lane(l, &s, rank, &lane);
     l->ops->step(l->conf, &s, of, lane, index, ret_step);
-    if (l->relays) route(l, &s, rank, of, lane, ret_step);
+    if (l->relays) route_relay(l, &s, rank, of, lane, ret_step);
 }
 
-static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                     struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
+static uint32_t nccl_sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                          struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
     const struct loaded *l = conf;
-    struct weft_collective_shape s = ordered(l, shape);
-    uint32_t n = l->order.ranks, of = whose(l, &s, rank, &lane);
+    struct weft_collective_shape s = ordered_shape(l, shape);
+    uint32_t n = l->order.ranks, of = rank_of_lane(l, &s, rank, &lane);
     if (of == WEFT_NONE) return 0;
     uint32_t peers = l->ops->sent(l->conf, &s, of, lane, ret_sent), relay = relay_of(l, &s, rank / n, lane);
     bool is_last = weft_channel_row(&l->order, l->order.place, of / n, lane)[of % n] == n - 1;
@@ -280,8 +282,12 @@ static uint32_t sent(const void *conf, const struct weft_collective_shape *shape
     return peers;
 }
 
-static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_OTHER, .load = load, .lanes = lanes, .steps = steps, .step = step, .sent = sent};
+static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_OTHER,
+                                               .load = nccl_load,
+                                               .lanes = nccl_lanes,
+                                               .steps = nccl_steps,
+                                               .step = nccl_step,
+                                               .sent = nccl_sent};
 
 const struct weft_model weft__collective_nccl = {
     .kind = WEFT_KIND_COLLECTIVE,

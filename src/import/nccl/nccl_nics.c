@@ -16,7 +16,7 @@ static void drop_slow(struct weft__nccl_server *s) {
 }
 
 /// The number of elements that contain both: the more, the nearer.
-static uint32_t common(const struct weft__nccl_gpu *g, const struct weft__nccl_nic *n) {
+static uint32_t common_depth(const struct weft__nccl_gpu *g, const struct weft__nccl_nic *n) {
     uint32_t k = 0;
     while (k < g->depth && k < n->depth && g->path[k] == n->path[k])
         k++;
@@ -28,9 +28,9 @@ static void find_near(struct weft__nccl_server *s, struct weft_arena *arena) {
     for (uint32_t g = 0; g < s->gpus; g++) {
         uint32_t most = 0;
         for (uint32_t k = 0; k < s->nics; k++)
-            if (common(&s->gpu[g], &s->nic[k]) > most) most = common(&s->gpu[g], &s->nic[k]);
+            if (common_depth(&s->gpu[g], &s->nic[k]) > most) most = common_depth(&s->gpu[g], &s->nic[k]);
         for (uint32_t k = 0; k < s->nics; k++)
-            s->near[(size_t)g * s->nics + k] = common(&s->gpu[g], &s->nic[k]) == most;
+            s->near[(size_t)g * s->nics + k] = common_depth(&s->gpu[g], &s->nic[k]) == most;
     }
 }
 

@@ -140,7 +140,7 @@ static enum weft_status read_net(struct server_reader *r, const struct weft__xml
                    ret_error);
 }
 
-static const char *copy(struct server_reader *r, const char *text) {
+static const char *copy_text(struct server_reader *r, const char *text) {
     return weft_arena_text(r->arena, text ? text : "");
 }
 
@@ -153,8 +153,8 @@ static enum weft_status server_begin(void *context, const struct weft__xml_eleme
     r->pci[e->depth + 1].class = "";
     if (!strcmp(e->name, "pci"))
         r->pci[e->depth + 1] = (struct pci){.gbps = pci_gbps(e),
-                                            .busid = copy(r, weft__xml_find(e, "busid")),
-                                            .class = copy(r, weft__xml_find(e, "class")),
+                                            .busid = copy_text(r, weft__xml_find(e, "busid")),
+                                            .class = copy_text(r, weft__xml_find(e, "class")),
                                             .gpus = r->server->gpus,
                                             .nics = r->server->nics};
     if (!strcmp(e->name, "gpu")) return read_gpu(r, e, ret_error);

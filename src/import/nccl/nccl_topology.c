@@ -122,8 +122,8 @@ static void add_rails(const struct maker *m, uint32_t rails) {
     }
 }
 
-static enum weft_status build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
-                              struct weft_error *ret_error) {
+static enum weft_status build_servers(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
+                                      struct weft_error *ret_error) {
     const struct topology_conf *c = conf;
     struct weft__nccl_servers list = {0};
     struct weft_place entry = b->place;
@@ -155,7 +155,7 @@ static enum weft_status build(const void *conf, const struct weft_tree *tree, st
     return WEFT_OK;
 }
 
-static const struct weft_topology_ops ops = {.build = build};
+static const struct weft_topology_ops ops = {.build = build_servers};
 
 const struct weft_model weft__topology_nccl = {
     .kind = WEFT_KIND_TOPOLOGY,

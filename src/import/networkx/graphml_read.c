@@ -44,13 +44,13 @@ struct reader {
     struct weft_memory_cleanup cleanup;
 };
 
-static json_t *own(json_t *value) {
+static json_t *own_json(json_t *value) {
     if (!value) weft_memory_fail();
     return value;
 }
 
 static void set_text(json_t *object, const char *key, const char *text) {
-    if (json_object_set_new(object, key, own(json_string(text)))) weft_memory_fail();
+    if (json_object_set_new(object, key, own_json(json_string(text)))) weft_memory_fail();
 }
 
 static void add_place(struct reader *r, struct places *p, struct weft_place place) {
@@ -95,7 +95,7 @@ static enum weft_status begin_thing(struct reader *r, const struct weft__xml_ele
                                     struct weft_error *ret_error) {
     static const char *const node[] = {"id", NULL}, *const edge[] = {"source", "target", NULL};
     if (!r->seen || r->kind != GRAPH) return BAD(e->place, "<%s> outside a graph", e->name);
-    json_t *thing = own(json_object());
+    json_t *thing = own_json(json_object());
     if (json_array_append_new(kind == NODE ? r->nodes : r->links, thing)) weft_memory_fail();
     add_place(r, &r->place[kind], e->place);
     for (const char *const *key = kind == NODE ? node : edge; *key; key++) {
@@ -128,7 +128,7 @@ static enum weft_status begin_data(struct reader *r, const struct weft__xml_elem
     return BAD(e->place, "data of a key '%.40s' that is not there", id);
 }
 
-static enum weft_status begin(void *context, const struct weft__xml_element *e, struct weft_error *ret_error) {
+static enum weft_status begin_element(void *context, const struct weft__xml_element *e, struct weft_error *ret_error) {
     struct reader *r = context;
     if (r->data) return WEFT_OK; // elements within data are for drawing
     if (!e->depth) return strcmp(e->name, "graphml") ? BAD(e->place, "<%.40s>; expected <graphml>", e->name) : WEFT_OK;
@@ -147,8 +147,8 @@ static enum weft_status begin(void *context, const struct weft__xml_element *e, 
     return WEFT_OK;
 }
 
-static enum weft_status text(void *context, const char *piece, size_t n, uint32_t depth, struct weft_place place,
-                             struct weft_error *ret_error) {
+static enum weft_status add_text(void *context, const char *piece, size_t n, uint32_t depth, struct weft_place place,
+                                 struct weft_error *ret_error) {
     struct reader *r = context;
     if (!r->data || !r->data->name || depth != r->depth + 1) return WEFT_OK;
     if (n >= VALUE_MAX - r->size) return BAD(place, "expected data of at most %d bytes", VALUE_MAX - 1);
@@ -158,7 +158,7 @@ static enum weft_status text(void *context, const char *piece, size_t n, uint32_
 }
 
 /// The value, without surrounding blanks.
-static const char *trim(struct reader *r) {
+static const char *trim_value(struct reader *r) {
     static const char blanks[] = " \t\r\n";
     while (r->size && strchr(blanks, r->value[r->size - 1]))
         r->size--;
@@ -166,10 +166,10 @@ static const char *trim(struct reader *r) {
     return r->value + strspn(r->value, blanks);
 }
 
-static enum weft_status end(void *context, const struct weft__xml_element *e, struct weft_error *ret_error) {
+static enum weft_status end_element(void *context, const struct weft__xml_element *e, struct weft_error *ret_error) {
     struct reader *r = context;
     if (r->data && e->depth == r->depth) {
-        const char *value = trim(r);
+        const char *value = trim_value(r);
         if (r->in_default)
             r->key[r->keys - 1].dflt = weft_arena_text(r->arena, value);
         else if (r->data->name && *value && strcmp(r->data->name, "id") && strcmp(r->data->name, "source") &&
@@ -187,16 +187,16 @@ static enum weft_status end(void *context, const struct weft__xml_element *e, st
 enum weft_status weft__graphml_read(const char *path, struct weft_place place, const struct weft__networkx_conf *conf,
                                     struct weft_arena *arena, struct weft__networkx *ret_graph,
                                     struct weft_error *ret_error) {
-    static const struct weft__xml_handler handler = {.begin = begin, .end = end, .text = text};
+    static const struct weft__xml_handler handler = {.begin = begin_element, .end = end_element, .text = add_text};
     struct reader *r = weft_arena_alloc(arena, 1, sizeof *r);
     r->arena = arena;
-    r->root = own(json_object());
+    r->root = own_json(json_object());
     weft_memory_cleanup_add(&r->cleanup, weft__json_release, r->root);
-    r->graph = own(json_object());
+    r->graph = own_json(json_object());
     int failed = json_object_set_new(r->root, "graph", r->graph);
-    r->nodes = own(json_array());
+    r->nodes = own_json(json_array());
     failed |= json_object_set_new(r->root, "nodes", r->nodes);
-    r->links = own(json_array());
+    r->links = own_json(json_array());
     failed |= json_object_set_new(r->root, "links", r->links);
     failed |= json_object_set_new(r->root, "multigraph", json_true());
     if (failed) weft_memory_fail();

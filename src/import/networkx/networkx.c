@@ -56,8 +56,8 @@ static const struct weft_param_table topology_params =
 static const struct weft_param_table graphml_topology_params =
     WEFT_PARAM_TABLE_LISTS("graphml", struct topology_conf, topology_rows, NULL, weft__topology_lists);
 
-static enum weft_status build(const struct format *format, const struct topology_conf *c,
-                              struct weft_topology_builder *b, struct weft_error *ret_error) {
+static enum weft_status build_graph(const struct format *format, const struct topology_conf *c,
+                                    struct weft_topology_builder *b, struct weft_error *ret_error) {
     struct weft_place entry = b->place;
     struct weft__networkx g;
     enum weft_status status =
@@ -67,12 +67,12 @@ static enum weft_status build(const struct format *format, const struct topology
 
 static enum weft_status networkx_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                        struct weft_error *ret_error) {
-    return build(&networkx, conf, b, ret_error);
+    return build_graph(&networkx, conf, b, ret_error);
 }
 
 static enum weft_status graphml_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                       struct weft_error *ret_error) {
-    return build(&graphml, conf, b, ret_error);
+    return build_graph(&graphml, conf, b, ret_error);
 }
 
 static const struct weft_topology_ops topology_ops = {.build = networkx_build};
@@ -144,9 +144,9 @@ static void say_attributes(const struct weft__networkx_conf *c, const struct wef
     }
 }
 
-static enum weft_status make(const struct format *format, const struct import_conf *c,
-                             const struct weft_import_file *file, uint32_t files, struct weft_import *import,
-                             struct weft_error *ret_error) {
+static enum weft_status make_graph(const struct format *format, const struct import_conf *c,
+                                   const struct weft_import_file *file, uint32_t files, struct weft_import *import,
+                                   struct weft_error *ret_error) {
     struct weft__networkx_conf graph = c->graph;
     struct weft__networkx g;
     graph.rate_bps = c->common.rate_bps;
@@ -183,7 +183,7 @@ static enum weft_status make(const struct format *format, const struct import_co
 
 static enum weft_status networkx_make(const void *conf, const struct weft_import_file *file, uint32_t files,
                                       struct weft_import *import, struct weft_error *ret_error) {
-    return make(&networkx, conf, file, files, import, ret_error);
+    return make_graph(&networkx, conf, file, files, import, ret_error);
 }
 
 static const char *graphml_recognise(const struct weft_import_file *file) {
@@ -192,7 +192,7 @@ static const char *graphml_recognise(const struct weft_import_file *file) {
 
 static enum weft_status graphml_make(const void *conf, const struct weft_import_file *file, uint32_t files,
                                      struct weft_import *import, struct weft_error *ret_error) {
-    return make(&graphml, conf, file, files, import, ret_error);
+    return make_graph(&graphml, conf, file, files, import, ret_error);
 }
 
 static const struct weft_import_ops import_ops = {

@@ -83,7 +83,7 @@ static int by_identity(const void *a, const void *b) {
 }
 
 /// The identifier that a value is; false: it is none.
-static bool identify(const json_t *value, struct identity *ret) {
+static bool read_identity(const json_t *value, struct identity *ret) {
     *ret = (struct identity){.text = json_string_value(value)};
     if (ret->text) return true;
     ret->number = json_integer_value(value);
@@ -114,7 +114,7 @@ static enum weft_status read_node(struct reader *r, uint32_t i, json_t *object, 
     const char *word = NULL, *key;
     json_t *value;
     if (!json_is_object(object)) return BAD(node->place, "expected a node: {\"id\": ...}");
-    if (!identify(json_object_get(object, "id"), &r->identity[i]))
+    if (!read_identity(json_object_get(object, "id"), &r->identity[i]))
         return BAD(node->place, "a node without an id; expected a number or a text");
     if (!r->identity[i].text && (r->identity[i].number < 0 || r->identity[i].number > number_max))
         return BAD(node->place, "node %" JSON_INTEGER_FORMAT "; expected a number of 0 to %" JSON_INTEGER_FORMAT,
@@ -239,7 +239,7 @@ static enum weft_status read_value(const struct attribute *a, json_t *object, st
 static enum weft_status find_end(const struct reader *r, const json_t *object, const char *key, struct weft_place place,
                                  uint32_t *ret_node, struct weft_error *ret_error) {
     struct identity wanted;
-    if (!identify(json_object_get(object, key), &wanted))
+    if (!read_identity(json_object_get(object, key), &wanted))
         return BAD(place, "a link without a %s; expected the id of a node", key);
     bool position = !wanted.text && !r->numbers; // NetworkX 1
     const struct identity *found = bsearch(&wanted, r->identity, r->graph->graph.nodes, sizeof wanted, by_identity);
@@ -318,8 +318,8 @@ static int by_pair(const void *a, const void *b) {
 }
 
 /// Links between the same two nodes: `n` in total, `ups` of them in one direction.
-static enum weft_status match(struct reader *r, const struct pair *pair, uint32_t n, uint32_t ups,
-                              struct weft_error *ret_error) {
+static enum weft_status match_links(struct reader *r, const struct pair *pair, uint32_t n, uint32_t ups,
+                                    struct weft_error *ret_error) {
     struct weft__file_link *link = r->graph->graph.link;
     uint32_t downs = n - ups;
     bool both = r->directed && ups && downs;
@@ -358,7 +358,7 @@ static enum weft_status match_directions(struct reader *r, struct weft_error *re
         uint32_t ups = 0;
         for (n = 0; i + n < g->links && pair[i + n].low == pair[i].low && pair[i + n].high == pair[i].high; n++)
             ups += !pair[i + n].down;
-        status = match(r, &pair[i], n, ups, ret_error);
+        status = match_links(r, &pair[i], n, ups, ret_error);
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < g->links; i++)

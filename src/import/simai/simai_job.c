@@ -93,7 +93,7 @@ static struct range add_part(struct maker *m, enum weft__simai_pass part, uint32
 }
 
 /// Repeats the forward pass of layers from the checkpoint before `layer` up to it.
-static void recompute(struct maker *m, uint32_t layer) {
+static void recompute_layers(struct maker *m, uint32_t layer) {
     uint32_t from = layer;
     while (from > 0 && !m->file->layer[from].checkpoint)
         from--;
@@ -105,7 +105,7 @@ static struct range add_backward(struct maker *m, uint32_t first, uint32_t end) 
     struct range range = {.first = m->job->ops};
     for (uint32_t i = end; i-- > first;) {
         const struct weft__simai_layer *l = &f->layer[i];
-        if (l->initiates && f->kind == WEFT__SIMAI_RECOMPUTE) recompute(m, i);
+        if (l->initiates && f->kind == WEFT__SIMAI_RECOMPUTE) recompute_layers(m, i);
         add_op(m, &l->part[WEFT__SIMAI_INPUT], false);
         add_op(m, &l->part[WEFT__SIMAI_WEIGHT], true);
     }

@@ -41,7 +41,7 @@ static enum weft_status read_list(struct weft__lines *lines, const char *key, st
     return status;
 }
 
-static void skip(struct weft__simai_skipped *skipped, const char *word, int line, struct weft_arena *arena) {
+static void skip_word(struct weft__simai_skipped *skipped, const char *word, int line, struct weft_arena *arena) {
     if (skipped->n++) return;
     skipped->first = weft_arena_text(arena, word);
     skipped->line = line;
@@ -67,7 +67,7 @@ static enum weft_status skip_key(struct weft__lines *lines, const char *word, st
                    "checkpoint_initiates or pp_comm, or 'key: number'",
                    key);
     }
-    skip(&w->keys, key, place.line, arena);
+    skip_word(&w->keys, key, place.line, arena);
     return WEFT_OK;
 }
 
@@ -135,7 +135,7 @@ static enum weft_status read_type(struct weft__lines *lines, const char *what, e
     part->type = WEFT__SIMAI_NONE;
     part->group = (uint8_t)plain;
     if (strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == strlen(word) && *word >= 'A' && *word <= 'Z') {
-        skip(&w->types, word, lines->place.line, arena);
+        skip_word(&w->types, word, lines->place.line, arena);
         return WEFT_OK;
     }
     return BAD(lines,
@@ -175,7 +175,8 @@ static enum weft_status read_layer(struct weft__lines *lines, struct weft_arena 
     return status ? status : weft__lines_end(lines, "the update's time", ret_error);
 }
 
-static enum weft_status mark(const struct weft__simai *w, const struct list list[2], struct weft_error *ret_error) {
+static enum weft_status mark_layers(const struct weft__simai *w, const struct list list[2],
+                                    struct weft_error *ret_error) {
     for (uint32_t k = 0; k < 2; k++)
         for (uint64_t i = 0; i < list[k].n; i++) {
             if (list[k].layer[i] >= w->layers)
@@ -257,7 +258,7 @@ static enum weft_status read_all(struct weft__lines *lines, struct weft_arena *a
     if (!status) status = weft__lines_next_full(lines, &more, ret_error);
     if (!status && more)
         return BAD(lines, "a line after the last of %" PRIu32 " layers; expected the end of the file", w->layers);
-    if (!status) status = mark(w, list, ret_error);
+    if (!status) status = mark_layers(w, list, ret_error);
     if (!status && w->ga > 1) find_blocks(w);
     if (!status && w->ga <= 1) find_block(w);
     return status;

@@ -31,7 +31,7 @@ struct fleet {
     struct weft__cables cables;
 };
 
-static const char *keep(struct fleet *f, struct weft__text_stream *stream) {
+static const char *keep_stream(struct fleet *f, struct weft__text_stream *stream) {
     const char *text = weft_arena_text(f->arena, weft__text_stream_text(stream));
     weft__text_stream_free(stream);
     return text;
@@ -56,8 +56,8 @@ static enum weft_status read_member(struct fleet *f, const struct weft_import_fi
     m.sw = weft__text_stream_open(&sw);
     m.host = weft__text_stream_open(&host);
     weft__sonic_say_boxes(&m);
-    member->host = keep(f, &host);
-    member->sw = keep(f, &sw);
+    member->host = keep_stream(f, &host);
+    member->sw = keep_stream(f, &sw);
     member->lossless = m.lossless;
     return WEFT_OK;
 }

@@ -45,7 +45,7 @@ struct weft_rows {
     struct weft_result_value value;
 };
 
-static enum weft_status begin(void *context, struct weft_error *ret_error) {
+static enum weft_status begin_rows(void *context, struct weft_error *ret_error) {
     struct weft_rows *rows = context;
     if (weft_result_table_present(rows->table, rows->run))
         rows->walk = weft_result_walk(rows->run, rows->table, weft_arena_new(WEFT_MEMORY_RESULT));
@@ -61,7 +61,7 @@ enum weft_status weft_rows_new(const struct weft_result *result, const struct we
     if (!rows) return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "out of memory");
     rows->run = weft__result_run(result);
     rows->table = table;
-    enum weft_status status = weft_memory_enter(&rows->own, begin, rows, ret_error);
+    enum weft_status status = weft_memory_enter(&rows->own, begin_rows, rows, ret_error);
     if (status)
         weft_rows_free(rows);
     else
