@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer of a command in the form that its user asks for.
 #include <assert.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/json.h"
 #include "base/param.h"
@@ -95,10 +95,17 @@ static enum weft_status pick_figures(const struct weft_cli_options *o, const str
     return status;
 }
 
+/// A signal waits until the file is complete, and then ends the command as before.
 static enum weft_status write_database(const struct weft_cli_options *o, const struct weft_answer *answer,
                                        const void *subject, struct weft_error *ret_error) {
-    if (o->force) unlink(o->database);
-    return weft_answer_sqlite(o->database, answer, subject, ret_error);
+    sigset_t ends, before;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigprocmask(SIG_BLOCK, &ends, &before);
+    enum weft_status status = weft_answer_sqlite(o->database, answer, subject, ret_error);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return status;
 }
 
 const char *weft_cli_pick_path(const char *const *part, uint32_t parts, struct weft_arena *arena) {

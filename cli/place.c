@@ -257,11 +257,12 @@ static const struct weft_result_table strategies_table = WEFT_RESULT_TABLE_OF(
     STRATEGY(cost.zone_bytes_max, "zone_bytes_max", BYTES,
              "bytes of an iteration that the busiest zone sends or receives"),
     STRATEGY(cost.block_bytes, "block_bytes", BYTES, "bytes of an iteration between blocks"),
+    STRATEGY(incomplete, "interrupted", BOOL, "whether the run did not end (--simulate)", .flags = WEFT_RESULT_SPARSE),
     STRATEGY(stats.iteration_ps, "iteration_ps", TIME, "mean time of an iteration (--simulate)",
-             .flags = WEFT_RESULT_SPARSE),
+             .flags = WEFT_RESULT_SPARSE | WEFT_RESULT_TOGETHER),
     STRATEGY(stats.exposed_ps, "exposed_ps", TIME,
-             "mean time of an iteration that ranks wait for messages (--simulate)", .flags = WEFT_RESULT_SPARSE),
-    STRATEGY(incomplete, "interrupted", BOOL, "whether the run did not end (--simulate)", .flags = WEFT_RESULT_SPARSE));
+             "mean time of an iteration that ranks wait for messages (--simulate)",
+             .flags = WEFT_RESULT_SPARSE | WEFT_RESULT_TOGETHER));
 const struct weft_answer weft__answer_place = WEFT_ANSWER_OF(
     "place", "weft place: what each strategy does with a job and the free servers", &place_table, &strategies_table);
 

@@ -109,8 +109,8 @@ static void print_columns(const struct weft_result_table *t) {
 }
 
 static void print_markdown(const struct weft_answer *answer, const struct weft_result_table *t) {
-    printf("## `%s` (JSON: %s): %s\n", t->name, t->shape == WEFT_RESULT_APART ? "nothing" : place_of(answer, t),
-           t->row);
+    printf("%s `%s` (JSON: %s): %s\n", answer == weft_run_answer() ? "##" : "###", t->name,
+           t->shape == WEFT_RESULT_APART ? "nothing" : place_of(answer, t), t->row);
     printf("| column | unit | meaning |\n|---|---|---|\n");
     print_columns(t);
 }

@@ -216,10 +216,12 @@ struct weft_result_cursor {
     }
 #define WEFT_RESULT_AND(...) __VA_ARGS__ ///< a place with other members: WEFT_RESULT_AND(.next = f, .sparse = true)
 #define WEFT_RESULT_SUBJECT .place = {.is = WEFT_RESULT_ITSELF} ///< one row: the answer's subject
+/// 0, of a member that is a pointer; an array within the struct does not compile: it takes WEFT_RESULT_FIRST.
+#define WEFT__RESULT_POINTER(T, field) (0 * sizeof(char[sizeof((T *)0)->field == sizeof(void *) ? 1 : -1]))
 /// A row an element of an array: `T *field; uint32_t number;`.
 #define WEFT_RESULT_EACH(T, field, number)                                                                             \
     .place = {.is = WEFT_RESULT_ELEMENTS,                                                                              \
-              .pointer = offsetof(T, field),                                                                           \
+              .pointer = offsetof(T, field) + WEFT__RESULT_POINTER(T, field),                                          \
               .count = offsetof(T, number),                                                                            \
               .size = sizeof *((T *)0)->field,                                                                         \
               .count_size = sizeof((T *)0)->number}
@@ -367,7 +369,7 @@ void weft_answer_csv(FILE *file, const struct weft_answer *answer, const struct 
 /// The names of its columns, and the values of a row, to the end of the line; `first`: nothing is before them.
 void weft_answer_csv_names(FILE *file, const struct weft_result_table *table, bool first);
 void weft_answer_csv_row(FILE *file, struct weft_result_cursor *row, bool first);
-/// All tables as an SQLite database, which must not exist.
+/// All tables as an SQLite database; it takes the place of a file of that name when it is complete.
 enum weft_status weft_answer_sqlite(const char *path, const struct weft_answer *answer, const void *subject,
                                     struct weft_error *ret_error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was decoded as tables of results: one description for JSON, CSV and docs/decode-tables.md.
+// What was decoded as tables of results: one description for JSON, CSV and docs/results/captures.md.
 #include <inttypes.h>
 #include <math.h>
 
@@ -379,7 +379,7 @@ static const struct weft_result_table warnings_table = {
     .shape = WEFT_RESULT_LIST,
     .row = "what was assumed or left out",
     WEFT_RESULT_COLUMNS(warnings_columns),
-    WEFT_RESULT_EACH(struct weft_decode, warning, warnings),
+    WEFT_RESULT_FIRST(struct weft_decode, warning[0], warnings),
 };
 
 // --- packets ------------------------------------------------------------------------------------------------------
