@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Benchmarks other than one scenario by size and threads.
-#ifndef WEFT_CLI_BENCH_H
-#define WEFT_CLI_BENCH_H
+#pragma once
 
 #include "simulation.h"
 #include "weft/result.h"
@@ -54,5 +53,3 @@ enum weft_status weft_bench_saved_read(const char *path, const char *name, const
 /// NULL: there is none with these numbers of hosts and threads.
 const struct weft_bench_saved_run *weft_bench_saved_find(const struct weft_bench_saved *saved, uint32_t hosts,
                                                          uint32_t threads);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is kept in the user's cache between two calls of weft, so that runs that were killed can continue.
-#ifndef WEFT_CLI_CACHE_H
-#define WEFT_CLI_CACHE_H
+#pragma once
 
 #include "weft/memory.h"
 
@@ -9,5 +8,3 @@
 const char *weft_cli_cache(struct weft_arena *arena);
 /// A hash over every byte of this program, because results of another build may not hold.
 uint64_t weft_cli_program_hash(uint64_t hash);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft check --memory: what a run will need.
-#ifndef WEFT_CLI_CHECK_MEMORY_H
-#define WEFT_CLI_CHECK_MEMORY_H
+#pragma once
 
 #include "cli.h"
 #include "simulation.h"
@@ -12,5 +11,3 @@
 enum weft_status weft_cli_estimate(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                    uint32_t variant, const struct weft_check_estimate **ret,
                                    struct weft_error *ret_error);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft run --checkpoint and --resume: saves the run in the folder of its results.
-#ifndef WEFT_CLI_CHECKPOINT_H
-#define WEFT_CLI_CHECKPOINT_H
+#pragma once
 
 #include "cli.h"
 #include "weft/checkpoint.h"
@@ -24,5 +23,3 @@ enum weft_status weft_cli_checkpoint_resume(const struct weft_cli_options *o,
                                             struct weft_checkpoint **ret_checkpoint, struct weft_error *ret_error);
 /// The run has ended and its results are written: removes the checkpoint.
 void weft_cli_checkpoint_remove(const struct weft_checkpoint *checkpoint);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares claims of a scenario with what its variants measured. Metrics are figures among the rows of a run, so claims
 // can be about everything that is reported.
-#ifndef WEFT_CLI_CLAIMS_H
-#define WEFT_CLI_CLAIMS_H
+#pragma once
 
 #include "simulation.h"
 
@@ -26,5 +25,3 @@ void weft_cli_claims_copy(struct weft_cli_claims *ret, const struct weft_cli_cla
 /// Called when all values were taken. CLAIM if one claim is unexpected. Claims about other commands' output are omitted
 /// from `result`.
 enum weft_status weft_cli_claims_judge(struct weft_cli_claims *c, uint32_t *ret_left_out);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the subcommands share. A subcommand gets its own name as argv[0] and returns the exit status (weft/error.h).
-#ifndef WEFT_CLI_H
-#define WEFT_CLI_H
+#pragma once
 
 #include <stdio.h>
 
@@ -171,5 +170,3 @@ enum weft_status weft_cli_with_variant(const struct weft_cli_options *options, c
                                        enum weft_status (*use)(const struct weft_scenario *,
                                                                const struct weft_cli_options *, struct weft_error *),
                                        struct weft_error *ret_error);
-
-#endif

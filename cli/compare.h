@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft compare in parts: the command (compare.c), and its runs, one after the other or several at the same time
 // (compare_run.c).
-#ifndef WEFT_CLI_COMPARE_H
-#define WEFT_CLI_COMPARE_H
+#pragma once
 
 #include "claims.h"
 
@@ -25,5 +24,3 @@ struct compare {
 enum weft_status compare_prepare(struct compare *c, uint32_t i, struct weft_error *ret_error);
 /// Runs until the user interrupts. Returns the status and the error of the most serious end.
 enum weft_status compare_run(struct compare *c, struct weft_error *ret_error);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What weft dcbx found in a capture, and how it is shown.
-#ifndef WEFT_CLI_DCBX_H
-#define WEFT_CLI_DCBX_H
+#pragma once
 
 #include "weft/dcbx.h"
 #include "weft/result.h"
@@ -31,5 +30,3 @@ struct weft_cli_dcbx {
 extern const struct weft_answer weft__answer_dcbx;
 /// A struct weft_cli_dcbx, for people.
 void weft_cli_dcbx_print(FILE *file, const void *dcbx);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What weft decode found in a capture, and how it is shown.
-#ifndef WEFT_CLI_DECODE_H
-#define WEFT_CLI_DECODE_H
+#pragma once
 
 #include "base/json.h"
 #include "weft/decode.h"
@@ -11,5 +10,3 @@
 void weft_cli_decode_print(const struct weft_decode *decode, uint32_t rows);
 /// A packet of --follow, with a line of names before the first.
 void weft_cli_decode_packet(const struct weft_decode_packet *packet, bool first);
-
-#endif

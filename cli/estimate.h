@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run will cost, before it runs.
-#ifndef WEFT_CLI_ESTIMATE_H
-#define WEFT_CLI_ESTIMATE_H
+#pragma once
 
 #include "simulation.h"
 
 /// Seconds of a processor, about, with nothing skipped by run.fast_forward.
 double weft_cli_estimate_s(const struct weft_cli_simulation *sim);
-
-#endif

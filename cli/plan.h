@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the calculators of weft plan share.
-#ifndef WEFT_CLI_PLAN_H
-#define WEFT_CLI_PLAN_H
+#pragma once
 
 #include "base/units.h"
 #include "cli.h"
@@ -48,5 +47,3 @@ bool plan_given(const struct plan *plan, const char *row);
 /// table's check.
 enum weft_status plan_load(const struct plan *plan, bool defaults, void *conf, struct weft_arena *arena,
                            struct weft_error *ret_error);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts each run as a process and keeps several running at a time. Verify and sweep share this.
-#ifndef WEFT_CLI_PROCESSES_H
-#define WEFT_CLI_PROCESSES_H
+#pragma once
 
 #include <stdio.h>
 
@@ -40,5 +39,3 @@ char *weft_cli_printed(FILE *file, struct weft_arena *arena, size_t *ret_size);
 bool weft_cli_jobs_parse(const char *text, uint32_t *ret_jobs);
 /// --seeds LIST, such as 1..5 or 1,2,7. False: a message was printed.
 bool weft_cli_seeds_parse(const char *text, struct weft_arena *arena, uint64_t **ret_seed, uint32_t *ret_seeds);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A progress line on a terminal. In a pipe it is silent.
-#ifndef WEFT_CLI_PROGRESS_H
-#define WEFT_CLI_PROGRESS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -37,5 +36,3 @@ void weft_cli_progress_format_runs(const struct weft_cli_runs_progress *now, con
 /// The line itself, at most `columns` characters.
 void weft_cli_progress_format(const struct weft_progress *now, const char *label, unsigned columns, char *text,
                               size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether the program is one of several that a launcher (mpirun, srun) has started for one run. Only weft-mpi can do
 // such a run; weft hands over to it.
-#ifndef WEFT_CLI_RANKS_H
-#define WEFT_CLI_RANKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -17,5 +16,3 @@ struct weft_ranks *weft_cli_ranks(void);
 void weft_cli_ranks_interrupt(int number, pid_t sender);
 /// Last of all; returns the exit status.
 int weft_cli_ranks_end(int status);
-
-#endif

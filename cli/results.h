@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of results, as shown by `weft models results`.
-#ifndef WEFT_CLI_RESULTS_H
-#define WEFT_CLI_RESULTS_H
+#pragma once
 
 #include "weft/result.h"
 
@@ -18,5 +17,3 @@ void weft_cli_table_show(const struct weft_result_table *table);
 /// As headings and tables in Markdown, of a family of tables of runs or of an answer, for its page of docs/results/;
 /// false: there is none of that name.
 bool weft_cli_tables_markdown(const char *family);
-
-#endif

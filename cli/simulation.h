@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A variant of a scenario from its file to its results, for the subcommands that run things.
-#ifndef WEFT_CLI_SIMULATION_H
-#define WEFT_CLI_SIMULATION_H
+#pragma once
 
 #include "base/json.h"
 #include "base/stream.h"
@@ -99,5 +98,3 @@ enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_r
                                         struct weft_error *ret_error);
 /// JSON or text.
 void weft_cli_print_results(FILE *file, const struct weft_cli_results *results, bool json);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft sweep in parts: which runs there are and which are known (sweep_prepare.c), running them (sweep_run.c), and
 // which of them are this process's (sweep_task.c).
-#ifndef WEFT_CLI_SWEEP_H
-#define WEFT_CLI_SWEEP_H
+#pragma once
 
 #include "simulation.h"
 #include "weft/follow.h"
@@ -73,5 +72,3 @@ bool sweep_is_due(const struct sweep *s, uint32_t run);
 void sweep_load(struct sweep *s, uint32_t run);
 /// "point 3 (pfc, host.cc=dcqcn), seed 2"
 const char *sweep_run_name(const struct sweep *s, uint32_t run);
-
-#endif

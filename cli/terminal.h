@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Standard output on a terminal: lines fit its width (COLUMNS, or the terminal's own), and headings of tables, verdicts
 // and errors have colours. In a pipe or a file everything is as it was printed.
-#ifndef WEFT_CLI_TERMINAL_H
-#define WEFT_CLI_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ void weft_cli_terminal_raw(void);
 void weft_cli_terminal_flush(void);
 /// Prints everything kept. False, with errno: something could not be written.
 bool weft_cli_terminal_end(void);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of `weft timeline` share.
-#ifndef WEFT_CLI_TIMELINE_H
-#define WEFT_CLI_TIMELINE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -80,5 +79,3 @@ enum weft_status timeline_find_why(struct timeline_view *v, uint32_t port, uint3
                                    struct weft_error *ret_error);
 void timeline_find_why_not(struct timeline_view *v, uint32_t port, uint32_t priority);
 void timeline_print_why(const struct timeline_view *v);
-
-#endif

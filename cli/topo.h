@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What weft topo prints, in its formats.
-#ifndef WEFT_CLI_TOPO_H
-#define WEFT_CLI_TOPO_H
+#pragma once
 
 #include <stdio.h>
 
@@ -19,5 +18,3 @@ void topo_print_dot(FILE *file, const struct weft_topology *topology);
 void topo_print_svg(FILE *file, const void *answer);
 /// Escapes text for HTML and SVG, because names come from users.
 void topo_print_escaped(FILE *file, const char *text);
-
-#endif

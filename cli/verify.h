@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft verify in parts: finding the runs (verify_prepare.c), running them (verify_run.c, verify_journal.c), judging
 // (verify_judge.c) and printing (verify_print.c); or the statements of sources (verify_sources.c).
-#ifndef WEFT_CLI_VERIFY_H
-#define WEFT_CLI_VERIFY_H
+#pragma once
 
 #include <stdio.h>
 
@@ -145,5 +144,3 @@ enum weft_status verify_answer_sources(const struct verify *v, const struct veri
 /// Gives the results in the form that the options ask for.
 enum weft_status verify_answer(const struct verify *v, struct weft_error *ret_error);
 extern const struct weft_answer weft__answer_verify;
-
-#endif

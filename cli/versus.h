@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft versus in parts: the job (versus_job.c), the fabrics (versus_fabrics.c), the whole (versus.c).
-#ifndef WEFT_CLI_VERSUS_H
-#define WEFT_CLI_VERSUS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -63,5 +62,3 @@ const struct weft_versus_change *versus_changes(const struct weft_versus *v, con
                                                 struct weft_arena *arena, uint32_t *ret_n);
 /// As a line.
 void versus_change_print(FILE *file, const struct weft_versus_change *change);
-
-#endif

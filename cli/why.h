@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a scenario again to find where time went, for weft why and weft report.
-#ifndef WEFT_CLI_WHY_H
-#define WEFT_CLI_WHY_H
+#pragma once
 
 #include "simulation.h"
 #include "weft/why.h"
@@ -48,5 +47,3 @@ weft_time_ps weft_cli_why_shown_from(const struct weft_why_iteration *why, uint3
 /// Everything for the page of a report: {"flows", "iterations", "operations"}. Of a flow or an operation only the
 /// longest parts, and the others summed; of an iteration only the longest steps, with parts of at least 1% of it.
 void weft_cli_why_json_page(struct weft__json *j, struct weft_cli_why *why, struct weft_arena *arena);
-
-#endif

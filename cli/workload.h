@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft workload on a schedule in GOAL.
-#ifndef WEFT_CLI_WORKLOAD_H
-#define WEFT_CLI_WORKLOAD_H
+#pragma once
 
 #include "cli.h"
 #include "weft/result.h"
@@ -22,5 +21,3 @@ int weft_cli_goal(const struct weft_cli_command *command, const struct weft_cli_
 /// Processes a schedule, and shows its content.
 enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct weft_cli_schedule *options,
                                    const struct weft_cli_options *o, struct weft_error *ret_error);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An arena for each group of tests, and nothing left over when they are done. Include after cmocka.
-#ifndef WEFT_TESTS_ARENA_H
-#define WEFT_TESTS_ARENA_H
+#pragma once
 
 #include "own_memory.h"
 
@@ -18,5 +17,3 @@ static int tear_down(void **state) {
     assert_int_equal(weft_memory_bytes(WEFT_MEMORY_SCENARIO), 0); // errors included
     return close_memory(state);
 }
-
-#endif

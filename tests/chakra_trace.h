@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chakra execution traces byte by byte: field numbers are repeated here, as in tests/tools/chakra_writer.py.
-#ifndef WEFT_TESTS_CHAKRA_TRACE_H
-#define WEFT_TESTS_CHAKRA_TRACE_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -101,5 +100,3 @@ static inline void put_p2p(struct bytes *trace, unsigned id, const char *deps, u
     put_attribute(&n, 10, "comm_tag", INT32, tag);
     put_message(trace, &n);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small Cliques for tests of their control plane. Include after cmocka and weft/memory.h.
-#ifndef WEFT_TESTS_CLIQUE_H
-#define WEFT_TESTS_CLIQUE_H
+#pragma once
 
 #include "topologies.h"
 #include "weft/clique.h"
@@ -36,5 +35,3 @@ static inline struct clique clique_build(const char *keys) {
     if (weft_params_load(&weft_gnet_table, NULL, &ret.gnet, ret.built.arena, NULL)) fail_msg("gnet");
     return ret;
 }
-
-#endif

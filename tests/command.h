@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the program in a folder of the test's own and keeps what it printed. Include after cmocka.h.
-#ifndef WEFT_TESTS_COMMAND_H
-#define WEFT_TESTS_COMMAND_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,5 +47,3 @@ static inline int weft(struct fixture *f, const char *arguments) {
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
 }
-
-#endif

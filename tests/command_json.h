@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the last command printed, as JSON. Include after cmocka.h.
-#ifndef WEFT_TESTS_COMMAND_JSON_H
-#define WEFT_TESTS_COMMAND_JSON_H
+#pragma once
 
 #include <jansson.h>
 
@@ -13,5 +12,3 @@ static inline json_t *printed_json(const struct fixture *f) {
     if (!json) fail_msg("%s: %s", error.text, f->out);
     return json;
 }
-
-#endif

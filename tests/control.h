@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A congestion control driven by hand, one fact after the other.
-#ifndef WEFT_TESTS_CONTROL_H
-#define WEFT_TESTS_CONTROL_H
+#pragma once
 
 #include "models.h"
 #include "weft/cc.h"
@@ -43,5 +42,3 @@ static inline void control_lose(struct control *c, weft_time_ps now, uint32_t ti
     c->act.new_path = false;
     c->ops->on_loss(c->state, c->conf, &c->fact, &c->act);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a closed form, or another implementation, says, and what was measured. tools/validation reads the lines that
 // this prints.
-#ifndef WEFT_TESTS_FORM_H
-#define WEFT_TESTS_FORM_H
+#pragma once
 
 #include <math.h>
 #include <setjmp.h>
@@ -18,5 +17,3 @@ static inline void form_assert(const char *form, double measured, double expecte
     if (!(fabs(measured / expected - 1) <= tolerance))
         fail_msg("%s: %g, expected %g to %g %%", form, measured, expected, tolerance * 100);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the cells of GNet that weft/wire_gnet.h writes: weft itself only writes them, into captures. Total: `ret` is
 // written only with WEFT_GNET_WIRE_OK.
-#ifndef WEFT_TESTS_GNET_DECODE_H
-#define WEFT_TESTS_GNET_DECODE_H
+#pragma once
 
 #include <string.h>
 
@@ -131,5 +130,3 @@ static inline enum weft_gnet_wire_status gnet_cell_decode(const uint8_t *bytes, 
     *ret = cell;
     return WEFT_GNET_WIRE_OK;
 }
-
-#endif

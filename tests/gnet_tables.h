@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dragonflies and their tables for tests.
-#ifndef WEFT_TESTS_GNET_TABLES_H
-#define WEFT_TESTS_GNET_TABLES_H
+#pragma once
 
 #include "topologies.h"
 #include "weft/gnet_routes.h"
@@ -37,5 +36,3 @@ static inline void tables_free(struct tables *x) {
     weft_gnet_routes_free(x->r);
     built_free(&x->b);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes GOAL in its binary form, which weft only reads.
-#ifndef WEFT_TESTS_GOAL_BINARY_H
-#define WEFT_TESTS_GOAL_BINARY_H
+#pragma once
 
 #include <stdio.h>
 
@@ -84,5 +83,3 @@ static inline void goal_write_binary(FILE *file, const struct weft_schedule *s) 
         }
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ideal completion time of one flow, without a run.
-#ifndef WEFT_TESTS_IDEAL_H
-#define WEFT_TESTS_IDEAL_H
+#pragma once
 
 #include "sim/paths.h"
 #include "weft/memory.h"
@@ -44,5 +43,3 @@ static inline weft_time_ps calc_ideal_fct(const struct weft_scenario *scenario, 
     weft_arena_free(arena);
     return time;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of other tools in a folder of their own, what weft import makes of them, and runs of that.
-#ifndef WEFT_TESTS_IMPORT_FILES_H
-#define WEFT_TESTS_IMPORT_FILES_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,5 +105,3 @@ static inline void refuse_all(const struct bad_file *bad, size_t n) {
         free(text);
     }
 }
-
-#endif

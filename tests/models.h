@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models by name, with parameters as a user would write them.
-#ifndef WEFT_TESTS_MODELS_H
-#define WEFT_TESTS_MODELS_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,5 +62,3 @@ static inline uint32_t general_collectives(void) {
         n++;
     return n;
 }
-
-#endif

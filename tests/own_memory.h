@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A memory for each group of tests, so that its figures can be looked at. Include after cmocka.
-#ifndef WEFT_TESTS_OWN_MEMORY_H
-#define WEFT_TESTS_OWN_MEMORY_H
+#pragma once
 
 #include "weft/memory.h"
 
@@ -17,5 +16,3 @@ static inline int close_memory(void **state) {
     weft_memory_close(weft_memory_use(NULL));
     return 0;
 }
-
-#endif

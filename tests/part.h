@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A test program that is run in parts (weft_test_parts of meson.build): "2of8" is every eighth of what it has, from the
 // second on.
-#ifndef WEFT_TESTS_PART_H
-#define WEFT_TESTS_PART_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,5 +20,3 @@ static inline bool part_of(int argc, char **argv, struct part *ret_part) {
     *ret_part = (struct part){number - 1, parts};
     return true;
 }
-
-#endif

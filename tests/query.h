@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a query of results.sqlite gives.
-#ifndef WEFT_TESTS_QUERY_H
-#define WEFT_TESTS_QUERY_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -26,5 +25,3 @@ static inline void expect_rows(const char *dir, const char *query, const char *e
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     if (strcmp(got, expected)) fail_msg("%s\ngave\n%s\nexpected\n%s", query, got, expected);
 }
-
-#endif

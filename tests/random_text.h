@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random scenarios: a text being written, and the values drawn for it.
-#ifndef WEFT_TESTS_RANDOM_TEXT_H
-#define WEFT_TESTS_RANDOM_TEXT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -25,5 +24,3 @@ static inline const char *one_of(struct text *t, const char *const *choice) {
     return choice[draw(t, n)];
 }
 #define ONE_OF(t, ...) one_of(t, (const char *const[]){__VA_ARGS__, NULL})
-
-#endif

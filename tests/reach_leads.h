@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ports of a DSF's nodes that lead to an interface node when nothing has failed, by the levels of the fabric.
-#ifndef WEFT_TESTS_REACH_LEADS_H
-#define WEFT_TESTS_REACH_LEADS_H
+#pragma once
 
 #include "weft/topology.h"
 
@@ -15,5 +14,3 @@ static inline bool reach_leads(const struct weft_topology *t, uint32_t node, uin
     if (n->fabric_level == 2) return t->node[peer].cluster == t->node[dst].cluster;
     return n->cluster == t->node[dst].cluster ? peer == dst : t->node[peer].fabric_level == 2;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A route model in one switch: its first `ups` ports lead up, each to a different switch, the others to hosts.
-#ifndef WEFT_TESTS_ROUTE_H
-#define WEFT_TESTS_ROUTE_H
+#pragma once
 
 #include "models.h"
 #include "weft/route.h"
@@ -61,5 +60,3 @@ static inline uint32_t router_port(struct router *r, const struct weft_packet *p
     assert_true(index < n);
     return port[index];
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole run from the user's own text, and what must hold for every run: bytes are conserved, and the digest does not
 // depend on the number of threads.
-#ifndef WEFT_TESTS_RUN_H
-#define WEFT_TESTS_RUN_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -182,5 +181,3 @@ static inline void run_assert_complete(const struct run *r) {
     for (uint32_t i = 0; i < r->outcome->flows; i++)
         run_fct(r, i);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sample of each foreign format that a model reads in place.
-#ifndef WEFT_TESTS_SAMPLES_H
-#define WEFT_TESTS_SAMPLES_H
+#pragma once
 
 #include <stdio.h>
 
@@ -43,5 +42,3 @@ static inline const char *sample_of(const struct weft_model *model, char *text, 
     fail_msg("no sample of %s %s in tests/samples.h", weft_kind_name(model->kind), model->name);
     return NULL;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the program and ends it in the middle by a signal. Include after command.h.
-#ifndef WEFT_TESTS_SIGNALLED_H
-#define WEFT_TESTS_SIGNALLED_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -74,5 +73,3 @@ static inline void killed_when(const struct fixture *f, const char *arguments, c
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks for tests, from the user's own text or from a list of links.
-#ifndef WEFT_TESTS_TOPOLOGIES_H
-#define WEFT_TESTS_TOPOLOGIES_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -83,5 +82,3 @@ static inline struct built build_from_wires(const struct wires *wires) {
 static inline void built_free(struct built *b) {
     weft_arena_free(b->arena);
 }
-
-#endif

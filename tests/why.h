@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must hold of the parts of completion times, in any run: they add up to it, to the picosecond, and following
 // flows changes nothing.
-#ifndef WEFT_TESTS_WHY_H
-#define WEFT_TESTS_WHY_H
+#pragma once
 
 #include "run.h"
 #include "weft/why.h"
@@ -118,5 +117,3 @@ static inline uint32_t why_assert_iterations(struct run *r, const char *text) {
     explained_free(e);
     return steps;
 }
-
-#endif

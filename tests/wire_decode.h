@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads what weft only writes: the check sums of its frames, and its source flow control messages.
-#ifndef WEFT_TESTS_WIRE_DECODE_H
-#define WEFT_TESTS_WIRE_DECODE_H
+#pragma once
 
 #include "weft/wire_sfcm.h"
 #include "wire/bytes.h"
@@ -58,5 +57,3 @@ static inline enum weft_wire_status sfcm_decode(const uint8_t *bytes, size_t siz
     };
     return WEFT_WIRE_OK;
 }
-
-#endif

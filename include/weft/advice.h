@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Advice on a scenario of the user's own: values for marking, DCQCN, source flow control, admission and buffers, each
 // with its formula, source and margin, and what is wrong with the values in force. Everything named calc_ is pure.
-#ifndef WEFT_ADVICE_H
-#define WEFT_ADVICE_H
+#pragma once
 
 #include "weft/plan.h"
 
@@ -63,5 +62,3 @@ struct weft_advice_window {
 };
 struct weft_advice_window weft_advice_calc_window(weft_rate_bps rate, weft_time_ps round_trip, weft_bytes xoff,
                                                   uint64_t senders);
-
-#endif

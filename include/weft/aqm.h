@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Active queue management of an egress queue (per port and priority): mark or drop.
-#ifndef WEFT_AQM_H
-#define WEFT_AQM_H
+#pragma once
 
 #include "weft/event.h"
 #include "weft/model.h"
@@ -66,5 +65,3 @@ static inline bool weft_aqm_acts(const struct weft_aqm_ops *ops, const void *con
 static inline size_t weft_aqm_state_size(const struct weft_aqm_ops *ops, const void *conf) {
     return ops->state_size ? ops->state_size(conf) : 0;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matching of inputs to outputs of a switch whose queues are at the inputs (IQ, VOQ). Each output has already chosen
 // the priority it wants to serve; the arbiter chooses the inputs. Sets of inputs are bit sets of 64-bit words.
-#ifndef WEFT_ARBITER_H
-#define WEFT_ARBITER_H
+#pragma once
 
 #include "weft/model.h"
 
@@ -19,5 +18,3 @@ struct weft_arbiter_ops {
                   uint16_t *ret_input);
     weft_model_fingerprint *fingerprint; ///< optional
 };
-
-#endif

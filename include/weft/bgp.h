@@ -2,8 +2,7 @@
 // BGP in a building of a DSF region: every EDSW hears the aggregates of other buildings on each of its links to
 // superspines (eBGP) and tells every RDSW all of these ways (iBGP with add-path), so that an RDSW spreads over all of
 // them. Agents are functions of what they are told. Source and differences: src/control/dsf/bgp.c.
-#ifndef WEFT_BGP_H
-#define WEFT_BGP_H
+#pragma once
 
 #include "weft/random.h"
 
@@ -94,5 +93,3 @@ struct weft_bgp_result {
 struct weft_bgp_result *weft_bgp_run(const struct weft_bgp_conf *conf, const struct weft_bgp_setup *setup,
                                      const struct weft_bgp_event *event, uint32_t events, uint64_t seed,
                                      struct weft_arena *arena);
-
-#endif

@@ -2,8 +2,7 @@
 // How a controller takes hold of a Clique in-band, in waves: first of the TiNs with a link to the datacenter network,
 // then of others by way of neighbours that it has already, over management ordered sets of the links between them.
 // Source: Gibson et al., "Aquila", NSDI'22, sections 3.5 and 4.4; what it leaves open: src/control/clique/bootstrap.c.
-#ifndef WEFT_BOOTSTRAP_H
-#define WEFT_BOOTSTRAP_H
+#pragma once
 
 #include "weft/clique.h"
 
@@ -46,5 +45,3 @@ struct weft_bootstrap_result {
 /// From power-on of all. In `arena`.
 struct weft_bootstrap_result *weft_bootstrap_run(const struct weft_clique *c, const struct weft_bootstrap_conf *conf,
                                                  uint64_t seed, struct weft_arena *arena);
-
-#endif

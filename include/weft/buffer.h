@@ -2,8 +2,7 @@
 // Buffer accounting of a switch by input port and priority (the "priority group"), because PFC pauses an input port's
 // neighbour. The switch itself counts the depth of egress queues, by which ECN marks. A box calls admit for each frame
 // that arrives and release with the same arguments when the frame leaves, sent or discarded.
-#ifndef WEFT_BUFFER_H
-#define WEFT_BUFFER_H
+#pragma once
 
 #include "weft/model.h"
 
@@ -113,5 +112,3 @@ struct weft_buffer_ops {
     const char *(*check)(const void *state, const void *conf);
     weft_model_fingerprint *fingerprint; ///< optional
 };
-
-#endif

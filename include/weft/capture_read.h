@@ -3,8 +3,7 @@
 // too, and keeps one frame at a time. libpcap would read the frames, but says neither which interface saw one, nor its
 // direction, nor the interface's speed, nor where in the file a fault is.
 // Sources: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
-#ifndef WEFT_CAPTURE_READ_H
-#define WEFT_CAPTURE_READ_H
+#pragma once
 
 #include <stdio.h>
 
@@ -48,5 +47,3 @@ uint64_t weft_capture_cut(const struct weft_capture_reader *reader);
 uint64_t weft_capture_bytes(const struct weft_capture_reader *reader);
 uint32_t weft_capture_interfaces(const struct weft_capture_reader *reader);
 const struct weft_capture_interface *weft_capture_interface_at(const struct weft_capture_reader *reader, uint32_t i);
-
-#endif

@@ -2,8 +2,7 @@
 // Congestion control of one queue pair, at the sender (the reaction point). The caller, a NIC, calls on_start first,
 // then one function per event; each gets the facts and changes the answer: a rate, a window and the time at which the
 // caller must call on_timer. A model owns no clock.
-#ifndef WEFT_CC_H
-#define WEFT_CC_H
+#pragma once
 
 #include "weft/model.h"
 #include "weft/telemetry.h"
@@ -81,5 +80,3 @@ struct weft_cc_ops {
 static inline bool weft_cc_goes_by_credit(const struct weft_cc_ops *ops, const void *conf) {
     return ops->pull && (!ops->by_credit || ops->by_credit(conf));
 }
-
-#endif

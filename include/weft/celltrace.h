@@ -3,8 +3,7 @@
 // of a cell together to a path, and finds who loses cells or sends them where nobody meant them to go.
 // Source: Gibson et al., "Aquila", NSDI'22, section 6. What a report holds, that a TiN reports what leaves it, and how
 // the collector concludes are ours.
-#ifndef WEFT_CELLTRACE_H
-#define WEFT_CELLTRACE_H
+#pragma once
 
 #include "weft/random.h"
 #include "weft/sdn.h"
@@ -49,5 +48,3 @@ struct weft_celltrace_result {
 };
 /// `rounds` traced cells between any two TiNs; of the reports `loss` are lost.
 struct weft_celltrace_result weft_sdn_find_fault(const struct weft_sdn *s, uint32_t rounds, double loss, uint64_t seed);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What weft check answers: the variants of a scenario, and what a run of each needs.
-#ifndef WEFT_CHECK_H
-#define WEFT_CHECK_H
+#pragma once
 
 #include "weft/result.h"
 
@@ -30,5 +29,3 @@ struct weft_check {
 extern const struct weft_answer weft__answer_check;
 /// Its tables of --links.
 extern const struct weft_result_table weft__check_links, weft__check_link_ends, weft__check_link_differences;
-
-#endif

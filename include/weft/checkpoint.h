@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run is saved while it goes on, and goes on from there in another process, as if it had not stopped. Within the
 // project: it takes a program that is loaded at a fixed address, in which all of a run is in an image (base/image.h).
-#ifndef WEFT_CHECKPOINT_H
-#define WEFT_CHECKPOINT_H
+#pragma once
 
 #include "weft/sim.h"
 
@@ -37,5 +36,3 @@ enum weft_status weft_checkpoint_read(const char *file, const struct weft_checkp
 /// which are those of the reading, count.
 enum weft_status weft_simulate_on(struct weft_checkpoint *checkpoint, const struct weft_sim_options *options,
                                   struct weft_outcome **ret_outcome, struct weft_error *ret_error);
-
-#endif

@@ -28,8 +28,7 @@
 // in double quotes. In a file without variants the name falls away. In a file with cases the variant may go without its
 // case: the claim is then made of each case (or of those that `cases` names by a shell pattern). Times compare with
 // times only, sizes with sizes, rates with rates.
-#ifndef WEFT_CLAIM_H
-#define WEFT_CLAIM_H
+#pragma once
 
 #include "weft/scenario.h"
 
@@ -118,5 +117,3 @@ struct weft_claim_result {
 
 /// The expression with values in place of metrics: "612us < 900us x 90%". In `arena`.
 const char *weft_claim_filled(const struct weft_claim *claim, const double *value, struct weft_arena *arena);
-
-#endif

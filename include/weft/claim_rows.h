@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Claims as rows of answers: what a claim says, and the lists that belong to it. A row of verify or of sources begins
 // with a struct weft_claim_row and has more columns.
-#ifndef WEFT_CLAIM_ROWS_H
-#define WEFT_CLAIM_ROWS_H
+#pragma once
 
 #include "weft/claim.h"
 #include "weft/result.h"
@@ -63,5 +62,3 @@ extern const struct weft_answer weft__answer_compare;
 struct weft_compare_answer weft_compare_answer(const struct weft_run *run, uint32_t runs, uint32_t not_run,
                                                const struct weft_claim_result *result, uint32_t claims,
                                                struct weft_arena *arena);
-
-#endif

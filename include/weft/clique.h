@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Clique as its controller knows it: ToR-in-NIC chips (TiNs) in pods, the GNet links between them, and which of them
 // have a link to the datacenter network.
-#ifndef WEFT_CLIQUE_H
-#define WEFT_CLIQUE_H
+#pragma once
 
 #include "weft/dragonfly.h"
 
@@ -44,5 +43,3 @@ static inline uint32_t weft_clique_link_at(const struct weft_clique *c, uint32_t
 static inline uint32_t weft_clique_peer(const struct weft_clique *c, uint32_t tin, uint32_t link) {
     return c->link[link].tin[c->link[link].tin[0] == tin];
 }
-
-#endif

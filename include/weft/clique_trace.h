@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The control plane of a Clique over the failures of a scenario, for the story: sizes of its state, bootstrap,
 // transitions, clocks.
-#ifndef WEFT_CLIQUE_TRACE_H
-#define WEFT_CLIQUE_TRACE_H
+#pragma once
 
 #include "weft/bootstrap.h"
 #include "weft/celltrace.h"
@@ -48,5 +47,3 @@ struct weft_control_answer {
 extern const struct weft_answer weft__answer_trace_control; // weft/result.h
 /// What happened to a link or a TiN, as users write it: "up", "down", "reboot", ...
 const char *weft_clique_event_name(const struct weft_clique_event *event);
-
-#endif

@@ -7,8 +7,7 @@
 // connection (from a rank to a rank, in a channel) belongs to one lane at each end, and holds a bounded number of
 // pieces: a step that sends waits for room. All the same at every size: 104 bytes a rank and channel for a ring of
 // 1024, or an exchange among 256. Steps from a file (`load`) may also wait for another lane of their rank.
-#ifndef WEFT_COLLECTIVE_H
-#define WEFT_COLLECTIVE_H
+#pragma once
 
 #include "weft/model.h"
 
@@ -148,5 +147,3 @@ struct weft_collective_ops {
 /// Bus bandwidth over algorithm bandwidth, as nccl-tests defines it (PERFORMANCE.md there): what makes the figure of
 /// a perfect network equal to its link rate, whatever the number of ranks.
 double weft_calc_bus_factor(enum weft_collective_goal goal, uint32_t ranks);
-
-#endif

@@ -2,8 +2,7 @@
 // The control plane of a disaggregated scheduled fabric in time: reachability as cells on links, with the failures and
 // repairs of a scenario. What comes out is a timeline of which links may be used towards which destination; the data
 // plane knows nothing else of it.
-#ifndef WEFT_CONTROL_H
-#define WEFT_CONTROL_H
+#pragma once
 
 #include "weft/bgp.h"
 #include "weft/bootstrap.h"
@@ -304,5 +303,3 @@ int weft_control_port_name(const struct weft_topology *t, const struct weft_fabr
                            char *text, size_t size);
 /// The device at the other end.
 uint32_t weft_fabric_peer(const struct weft_fabric *f, uint32_t device, uint32_t slot);
-
-#endif

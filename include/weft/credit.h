@@ -2,8 +2,7 @@
 // Credit that the receiving end of a link grants to the sending end, so that a frame is sent only if it has room. A
 // model determines the amount; ports count it: a frame takes whole units when it is sent, and the receiver returns them
 // when the frame leaves its buffer.
-#ifndef WEFT_CREDIT_H
-#define WEFT_CREDIT_H
+#pragma once
 
 #include "weft/model.h"
 #include "weft/types.h"
@@ -31,5 +30,3 @@ static inline uint32_t weft_credit_take(uint32_t unit, uint32_t bytes) {
 static inline uint8_t weft_credit_grants(const struct weft_model_conf *credit) {
     return ((const struct weft_credit_ops *)credit->model->ops)->priorities(credit->conf);
 }
-
-#endif

@@ -15,8 +15,7 @@
 // Demands may be of several phases, which are never at the same time: then a link has a load of its own in each, and is
 // as full as in the fullest of those in which the demand is there. The largest demand is that which is the largest in
 // any.
-#ifndef WEFT_CSPF_H
-#define WEFT_CSPF_H
+#pragma once
 
 #include "weft/routes.h"
 
@@ -60,5 +59,3 @@ static inline struct weft_cspf_plan *weft_cspf_place(const struct weft_topology 
 }
 /// The egress port; WEFT_NONE: there is no entry.
 uint32_t weft_cspf_find(const struct weft_cspf_plan *plan, uint32_t sw, uint32_t in, uint32_t edge);
-
-#endif

@@ -10,8 +10,7 @@
 //
 // Nothing of it is stored: it is a view of the workload, and a cursor goes along a lane. Whose steps the simulator runs
 // as programs and whose as queue pairs only is in docs/design-notes.md.
-#ifndef WEFT_DAG_H
-#define WEFT_DAG_H
+#pragma once
 
 #include "weft/workload.h"
 
@@ -104,5 +103,3 @@ enum weft_status weft_dag_schedule(const struct weft_dag *dag, const char *name,
 
 /// Executes it without a network: messages take no time, but a connection holds no more than its slots.
 struct weft_dag_result weft_dag_execute(const struct weft_dag *dag, const struct weft_dag_options *options);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DCBX (IEEE 802.1Q-2022 clause 38, from 802.1Qaz): what two ports at the ends of a link tell each other, what each
 // then does, and what that means for the traffic. Pure functions: no clock, no allocation.
-#ifndef WEFT_DCBX_H
-#define WEFT_DCBX_H
+#pragma once
 
 #include "weft/wire_lldp.h"
 
@@ -94,5 +93,3 @@ size_t weft_dcbx_frame_encode(const struct weft_dcbx_end *end, const char *syste
 /// What the frame says, if it is an LLDP frame (a VLAN tag is passed over). `mac`: its source address.
 enum weft_wire_status weft_dcbx_frame_decode(const uint8_t *bytes, size_t size, struct weft_lldpdu *ret_pdu,
                                              struct weft_dcbx_end *ret_end);
-
-#endif

@@ -7,8 +7,7 @@
 // response) and CNPs. A RoCE header names the receiving queue pair only, so which two conversations belong together is
 // concluded from packet sequence numbers and UDP ports; where that leaves a choice, they stay apart.
 // Times are ps since the first frame of the file.
-#ifndef WEFT_DECODE_H
-#define WEFT_DECODE_H
+#pragma once
 
 #include "weft/capture_read.h"
 #include "weft/dcbx.h"
@@ -238,5 +237,3 @@ weft_rate_bps weft_decode_rate(const struct weft_conversation *conversation);
 extern const struct weft_answer weft__answer_decode;
 /// A table of it without rows of its own: those of --follow are struct weft_decode_packet, one at a time.
 extern const struct weft_result_table weft_decode_packets;
-
-#endif

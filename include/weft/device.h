@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Configuration of the boxes: the Ethernet switch and the RDMA NIC.
-#ifndef WEFT_DEVICE_H
-#define WEFT_DEVICE_H
+#pragma once
 
 #include "weft/cc.h"
 #include "weft/packet.h"
@@ -145,5 +144,3 @@ struct weft_dcbx_conf {
     const char *apps;    ///< see weft_dcbx_apps_parse
 };
 extern const struct weft_param_table weft_dcbx_table;
-
-#endif

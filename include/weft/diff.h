@@ -2,8 +2,7 @@
 // Two results side by side: what differs in their configuration, then in their figures. Runs are paired by variant and
 // seed; with several seeds a figure is the mean over those that both have, and a difference is told from noise
 // (weft/statistics.h).
-#ifndef WEFT_DIFF_H
-#define WEFT_DIFF_H
+#pragma once
 
 #include <stdio.h>
 
@@ -74,5 +73,3 @@ bool weft_diff_is_equal(const struct weft_diff *diff);
 /// For people: of the figures of a pair the `most` that change most.
 void weft_diff_print(FILE *file, const struct weft_diff *diff, uint32_t most);
 extern const struct weft_answer weft__answer_diff; ///< weft/result.h; its subject is a struct weft_diff
-
-#endif

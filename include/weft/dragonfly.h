@@ -2,8 +2,7 @@
 // A cell-switched dragonfly (Aquila, NSDI 2022): ToR-in-NIC chips (TiNs) in pods, linked by GNet. What a topology says
 // of one, in the numbers that routing and devices count in. TiNs are numbered pod by pod, in each in the order of
 // nodes; a GNet address is such a number and an endpoint.
-#ifndef WEFT_DRAGONFLY_H
-#define WEFT_DRAGONFLY_H
+#pragma once
 
 #include "weft/topology.h"
 
@@ -67,5 +66,3 @@ struct weft_dragonflies *weft_dragonflies_new(const struct weft_topology *t, str
 
 /// The class of port k of a TiN's node.
 enum weft_tin_port_class weft_tin_port_class(const struct weft_topology *t, uint32_t node, uint32_t k);
-
-#endif

@@ -24,8 +24,7 @@
 // Each message is a flow with its own queue pair, like a flow of a scenario: a new connection that starts at line rate.
 // It takes about 500 bytes of memory until the drive is finished. Its results are rows like those of other flows, in
 // the group "drive", with its tag.
-#ifndef WEFT_DRIVE_H
-#define WEFT_DRIVE_H
+#pragma once
 
 #include "weft/weft.h"
 
@@ -106,6 +105,4 @@ WEFT_API enum weft_status weft_drive_finish(struct weft_drive *drive, struct wef
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

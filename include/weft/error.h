@@ -2,8 +2,7 @@
 // Filling errors of input. The library prints nothing: a function that can meet bad input takes a struct weft_error *
 // and returns a status; 0 is success. A bug is an assert, not an error. What happens inside a simulated network (a
 // drop, a deadlock) is an outcome, not an error.
-#ifndef WEFT_ERROR_H
-#define WEFT_ERROR_H
+#pragma once
 
 #include "weft/status.h"
 
@@ -26,5 +25,3 @@ const char *weft_error_nearest(const char *word, const char *const *candidates, 
 
 /// weft_error_set for bad input, which most errors are: WEFT_REFUSE(ret_error, place, format, ...).
 #define WEFT_REFUSE(ret_error, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, __VA_ARGS__)
-
-#endif

@@ -4,8 +4,7 @@
 // down or up), then as they happened there; the id of an event is its place in that order from 1, so that a cause has a
 // smaller id than its effect. The order does not depend on the number of threads. docs/events.md says how causes are
 // found.
-#ifndef WEFT_EVENT_H
-#define WEFT_EVENT_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -91,5 +90,3 @@ struct weft_event {
     uint8_t
         detail; ///< threshold, packet kind, class-enable vector, by frame or time, drop reason (of cells, too); else 0
 };
-
-#endif

@@ -2,8 +2,7 @@
 // Where packets leave a disaggregated scheduled fabric (DSF) towards hosts that are not in it. The fabric is one
 // switch: its interface node for a packet chooses among the Ethernet ports of all of its interface nodes, as iBGP with
 // add-path tells them (in a building of a region: 128 EDSWs with 16 links each, 2048 next hops).
-#ifndef WEFT_EXITS_H
-#define WEFT_EXITS_H
+#pragma once
 
 #include "weft/routes.h"
 
@@ -39,5 +38,3 @@ static inline const struct weft_exit *weft_exits_at(const struct weft_exits *x, 
     *ret_n = set->n;
     return &x->exit[set->first];
 }
-
-#endif

@@ -3,8 +3,7 @@
 // Clique) is a solver: it says how many chips of which layer, how many links between two, or why it cannot be built.
 // The section `fabric` of a scenario names a shape; the solver then writes the topology and the buffers of the
 // switches, over which what the file itself says holds. A blueprint is a scenario with such a section and no workload.
-#ifndef WEFT_FABRIC_H
-#define WEFT_FABRIC_H
+#pragma once
 
 #include "weft/model.h"
 
@@ -127,5 +126,3 @@ struct weft_blueprint {
 uint32_t weft_blueprint_count(void);
 const struct weft_blueprint *weft_blueprint_at(uint32_t i);
 const struct weft_blueprint *weft_blueprint_find(const char *name); ///< NULL: there is none
-
-#endif

@@ -3,8 +3,7 @@
 // of theirs on every Ethernet link, what kept their senders from sending, pauses of the ports that they used, and what
 // ranks of jobs did.
 // Nothing that is followed changes what a run does, nor its digest.
-#ifndef WEFT_FOLLOW_H
-#define WEFT_FOLLOW_H
+#pragma once
 
 #include "weft/memory.h"
 
@@ -147,5 +146,3 @@ struct weft_followed_list weft_follow_list(const struct weft_follow *follow, str
 const struct weft_rank_note *weft_follow_rank(const struct weft_follow *follow, uint32_t rank, uint32_t *ret_n);
 /// Likewise what a node noted of remote memory access.
 const struct weft_rma_note *weft_follow_rma(const struct weft_follow *follow, uint32_t node, uint32_t *ret_n);
-
-#endif

@@ -3,8 +3,7 @@
 // interfaces, IPv6 neighbours), and forwards to hosts behind it by what it has been told. A subscription is a function
 // of what it is told, with the time as an argument. Source: FBOSS (DsfSubscriber, DsfSubscription); differences:
 // src/control/dsf/fsdb.c.
-#ifndef WEFT_FSDB_H
-#define WEFT_FSDB_H
+#pragma once
 
 #include "weft/random.h"
 
@@ -102,5 +101,3 @@ struct weft_fsdb_result {
 struct weft_fsdb_result *weft_fsdb_run(const struct weft_fsdb_conf *conf, uint32_t nodes,
                                        const struct weft_fsdb_event *event, uint32_t events, uint64_t seed,
                                        struct weft_arena *arena);
-
-#endif

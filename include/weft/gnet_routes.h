@@ -9,8 +9,7 @@
 //   minimal way. It comes back to its own pod only if no way within that is left.
 // So channels (link, VC) have an order that every route ascends, for any state of the links and any mix of such states:
 // no deadlock. tests/theory/test_gnet_deadlock.c proves it from the tables.
-#ifndef WEFT_GNET_ROUTES_H
-#define WEFT_GNET_ROUTES_H
+#pragma once
 
 #include "weft/dragonfly.h"
 
@@ -122,5 +121,3 @@ static inline uint32_t weft_gnet_nth(uint64_t mask, uint32_t n) {
     }
     return (uint32_t)__builtin_ctzll(mask);
 }
-
-#endif

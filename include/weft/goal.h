@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GOAL, the schedules of LogGOPSim and ATLAHS: for each rank operations that send, receive and calculate. A text and a
 // binary form, read as streams and written.
-#ifndef WEFT_GOAL_H
-#define WEFT_GOAL_H
+#pragma once
 
 #include <stdio.h>
 
@@ -20,5 +19,3 @@ enum weft_status weft_goal_load(const char *path, struct weft_place place, struc
 
 /// Whole nanoseconds: what a compute has beyond is rounded to the nearest. Errors are those of the stream (ferror).
 void weft_goal_write(FILE *file, const struct weft_schedule *s);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hints: what a newcomer should know about a scenario or a run, one sentence each, once.
-#ifndef WEFT_HINTS_H
-#define WEFT_HINTS_H
+#pragma once
 
 #include "weft/report.h"
 
@@ -26,5 +25,3 @@ const char *weft_hint_values(const struct weft_scenario *scenario, const struct 
 void weft_hints_add(struct weft_hints *h, const struct weft_run *run);
 /// One line each: "weft: hint: ...", with the number of runs if it is not for all.
 void weft_hints_print(FILE *file, const struct weft_hints *h);
-
-#endif

@@ -3,8 +3,7 @@
 // there are 128 buckets to a doubling, and a percentile is the middle of its bucket, so it is off by 0.4 % at most. The
 // count, the mean, the least and the greatest value are exact. Histograms of parts add up to that of the whole. One
 // takes 58 KB, so nodes share those of their worker.
-#ifndef WEFT_HISTOGRAM_H
-#define WEFT_HISTOGRAM_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -38,5 +37,3 @@ void weft_histogram_merge(struct weft_histogram *h, const struct weft_histogram 
 uint64_t weft_histogram_quantile(const struct weft_histogram *h, double quantile);
 double weft_histogram_mean(const struct weft_histogram *h);         ///< NAN of nothing
 uint64_t weft_histogram_mean_floor(const struct weft_histogram *h); ///< 0 of nothing
-
-#endif

@@ -3,8 +3,7 @@
 // format's codec (src/import). It says which files are of its format, and turns them into a scenario: sections in YAML,
 // each with a comment, and what had to be assumed or left out. Files of data (flows, topologies, programs) are read in
 // place, by the topology or workload model of the same name; the scenario names them.
-#ifndef WEFT_IMPORT_H
-#define WEFT_IMPORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -126,5 +125,3 @@ enum weft_status weft_import_write(const struct weft_model *importer, const stru
 enum weft_status weft_import_guess(const char *path,
                                    void (*on_guess)(void *context, const struct weft_model *importer, const char *what),
                                    void *context, struct weft_error *ret_error);
-
-#endif

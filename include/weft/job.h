@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Training jobs: each rank repeats the same operations, compute and collectives over groups of ranks. The schedules of
 // collectives are functions (weft/collective.h), so a job holds no list of messages, only who talks to whom.
-#ifndef WEFT_JOB_H
-#define WEFT_JOB_H
+#pragma once
 
 #include <assert.h>
 
@@ -262,5 +261,3 @@ static inline uint32_t weft_job_find_connection(const struct weft_job *job, uint
     assert(low < job->first[src + 1] && job->connection[low].dst == dst && job->connection[low].channel == channel);
     return low;
 }
-
-#endif

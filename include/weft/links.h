@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The links of a network as LLDP and DCBX see them: what both ends are configured to, what is in force, and what a
 // difference costs.
-#ifndef WEFT_LINKS_H
-#define WEFT_LINKS_H
+#pragma once
 
 #include "weft/scenario.h"
 
@@ -28,5 +27,3 @@ struct weft_link_dcbx {
 /// Negotiates every link as it is configured, as if all had been heard. One entry a link, in `arena`.
 struct weft_link_dcbx *weft_links_negotiate(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                             struct weft_arena *arena);
-
-#endif

@@ -11,8 +11,7 @@
 //
 // Two memories know nothing of each other; one is used by one thread at a time and those that work for it (the
 // engine's).
-#ifndef WEFT_MEMORY_H
-#define WEFT_MEMORY_H
+#pragma once
 
 #include "weft/error.h"
 #include "weft/types.h"
@@ -106,5 +105,3 @@ void *weft_arena_alloc(struct weft_arena *arena, size_t count, size_t size); ///
 void *weft_arena_move(struct weft_arena *arena, void *list, size_t n_old, size_t n, size_t size);
 char *weft_arena_text(struct weft_arena *arena, const char *text); ///< a copy
 char *weft_arena_format(struct weft_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The registry of models: one file each, one line each in src/models.def. A model is functions of what they are told:
 // it owns no clock, engine, allocator, socket or global; state and configuration are structs that the caller keeps.
-#ifndef WEFT_MODEL_H
-#define WEFT_MODEL_H
+#pragma once
 
 #include "weft/tree.h"
 
@@ -64,5 +63,3 @@ const char *weft_kind_name(enum weft_model_kind kind); ///< "cc"
 uint32_t weft_model_count(enum weft_model_kind kind);
 const struct weft_model *weft_model_at(enum weft_model_kind kind, uint32_t i);
 const struct weft_model *weft_model_find(enum weft_model_kind kind, const char *name); ///< NULL if there is none
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run measured. Counters are rows of weft_counters; SAI names where one exists (OCP SAI headers).
-#ifndef WEFT_OUTCOME_H
-#define WEFT_OUTCOME_H
+#pragma once
 
 #include "weft/event.h"
 #include "weft/links.h"
@@ -265,5 +264,3 @@ static inline bool weft_outcome_reached(const struct weft_outcome *o, weft_time_
 bool weft_outcome_conserves(const struct weft_outcome *outcome);
 /// False if nothing was lost on the way, and yet hosts saw packets out of order.
 bool weft_outcome_in_order(const struct weft_outcome *outcome);
-
-#endif

@@ -2,8 +2,7 @@
 // A packet as the simulator moves it: 32 bytes, by value, nothing to chase. It carries what a forwarding decision
 // needs; whatever never changes during a run (a queue pair's addresses, a flow's size) is looked up by `qp` at the
 // ends. Header sizes: IBTA vol. 1 (BTH 12, RETH 16, AETH 4, ICRC 4), RoCEv2 annex A17 (UDP 4791), IEEE 802.3.
-#ifndef WEFT_PACKET_H
-#define WEFT_PACKET_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -154,5 +153,3 @@ static inline uint32_t weft_packet_sfcm_pause_ns(const struct weft_packet *p) {
 static inline uint32_t weft_packet_sfcm_sent_ns(const struct weft_packet *p) {
     return p->psn >> WEFT_PACKET_SFCM_PAUSE_BITS << 3 | p->flags;
 }
-
-#endif

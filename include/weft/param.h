@@ -8,8 +8,7 @@
 //       ..."),
 //   };
 //   const struct weft_param_table table = WEFT_PARAM_TABLE("dcqcn", struct dcqcn_conf, rows);
-#ifndef WEFT_PARAM_H
-#define WEFT_PARAM_H
+#pragma once
 
 #include <stddef.h>
 
@@ -123,5 +122,3 @@ struct weft_param_table {
     { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, lists, NULL, NULL }
 #define WEFT_PARAM_TABLE_PRESETS(name, T, rows, check, presets)                                                        \
     { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, NULL, NULL, presets }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading and writing configurations by their tables of parameters (weft/param.h).
-#ifndef WEFT_PARAM_LOAD_H
-#define WEFT_PARAM_LOAD_H
+#pragma once
 
 #include "weft/tree.h"
 
@@ -23,5 +22,3 @@ int weft_param_format(const struct weft_param *row, const void *conf, char *text
 void weft_params_each(const struct weft_param_table *table, const void *conf, const char *prefix,
                       void (*on_value)(void *context, const char *path, const char *value, const char *dflt),
                       void *context);
-
-#endif

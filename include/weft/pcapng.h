@@ -2,8 +2,7 @@
 // Captures as Wireshark reads them: writer of pcapng (draft-ietf-opsawg-pcapng). One section: first its header, then
 // its interfaces, then names and packets in any order. Little-endian everywhere, so the same calls give the same file
 // on every machine. What goes wrong with the file shows in ferror.
-#ifndef WEFT_PCAPNG_H
-#define WEFT_PCAPNG_H
+#pragma once
 
 #include <stdio.h>
 
@@ -42,5 +41,3 @@ void weft_pcapng_write_name(FILE *file, uint32_t ipv4, const char *name);
 /// So many bytes of the file, always.
 uint32_t weft_pcapng_packet_bytes(const struct weft_pcapng_packet *packet);
 void weft_pcapng_write_packet(FILE *file, const struct weft_pcapng_packet *packet);
-
-#endif

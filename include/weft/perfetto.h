@@ -4,8 +4,7 @@
 // a track a rank of a job with when it computes and when it waits, flows and jobs as slices that may overlap, queues
 // and rates as counters, an arrow from what caused a pause to the pause. Times are microseconds with six decimals, that
 // is, whole picoseconds.
-#ifndef WEFT_PERFETTO_H
-#define WEFT_PERFETTO_H
+#pragma once
 
 #include <stdio.h>
 
@@ -26,5 +25,3 @@ const char *const *weft_perfetto_variants(const struct weft_perfetto *perfetto, 
 struct weft_perfetto_counts weft_perfetto_count(const struct weft_perfetto *perfetto);
 /// A struct weft_perfetto.
 void weft_perfetto_write(FILE *file, const void *perfetto);
-
-#endif

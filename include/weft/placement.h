@@ -4,8 +4,7 @@
 // cabled by rail, a rail group (NVIDIA: scalable unit). A zone is what hangs together without the oversubscribed links:
 // the servers in the same set of pods, which is one pod but for rails that have pods of their own; where there are no
 // pods, a rack. A block is what the spine of a data center joins: all servers of a Clique, elsewhere a zone.
-#ifndef WEFT_PLACEMENT_H
-#define WEFT_PLACEMENT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -79,5 +78,3 @@ enum weft_status weft_rank_file_parse(const char *name, const char *text, size_t
 /// Writes one that is read back to the same hosts. Each line of `about` becomes a comment.
 void weft_rank_file_write(FILE *file, const char *about, const struct weft_job *job,
                           const struct weft_topology *topology, const uint32_t *host, const uint32_t *gpu);
-
-#endif

@@ -2,8 +2,7 @@
 // Calculators for those who set thresholds: the headroom that PFC and Source Flow Control (SFC, IEEE P802.1Qdw) need,
 // and the thresholds and pause times that follow. Everything named calc_ is pure; bytes and picoseconds are exact, and
 // where they are not whole a need is rounded up and an allowance down.
-#ifndef WEFT_PLAN_H
-#define WEFT_PLAN_H
+#pragma once
 
 #include "weft/scenario.h"
 
@@ -198,5 +197,3 @@ struct weft_plan_variant {
 /// scenario: of a struct weft_plan_variants.
 extern const struct weft_answer weft__answer_plan_pfc, weft__answer_plan_pfc_scenario, weft__answer_plan_sfc,
     weft__answer_plan_sfc_scenario, weft__answer_plan_dsf, weft__answer_plan_dsf_scenario;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of a disaggregated scheduled fabric (DSF): credits, request presets of VOQs, speed-up, buffers, distance. As in
 // weft/plan.h: what is named calc_ is pure, a need is rounded up and an allowance down.
-#ifndef WEFT_PLAN_DSF_H
-#define WEFT_PLAN_DSF_H
+#pragma once
 
 #include "weft/plan.h"
 
@@ -108,5 +107,3 @@ void weft_plan_dsf_judge(struct weft_plan_dsf_sort *sort);
 struct weft_plan_dsf_sort *weft_plan_topology_dsf(const struct weft_topology *topology,
                                                   const struct weft_plan_dsf_conf *base, struct weft_arena *arena,
                                                   uint32_t *ret_sorts);
-
-#endif

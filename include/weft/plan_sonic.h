@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether the configuration of a SONiC switch holds together: headroom, thresholds, ECN, maps, PFC and its watchdog.
-#ifndef WEFT_PLAN_SONIC_H
-#define WEFT_PLAN_SONIC_H
+#pragma once
 
 #include "weft/plan.h"
 #include "weft/sonic.h"
@@ -60,5 +59,3 @@ struct weft_sonic_judgement {
 struct weft_sonic_judgement weft_plan_sonic_judge(const struct weft_sonic *sonic, const struct weft_plan_pfc_conf *base,
                                                   const char *file, struct weft_arena *arena);
 extern const struct weft_answer weft__answer_plan_sonic; ///< its table "patch" is the JSON patch
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queueing architecture of a switch: where packets wait. OQ: one FIFO per output and priority. IQ: one FIFO per input
 // and priority, so that the head blocks what is behind it. VOQ: one FIFO per input, output and priority.
-#ifndef WEFT_QUEUEING_H
-#define WEFT_QUEUEING_H
+#pragma once
 
 #include "weft/model.h"
 #include "weft/packet.h"
@@ -32,5 +31,3 @@ struct weft_queueing_ops {
                  void *context);
     weft_model_fingerprint *fingerprint; ///< optional
 };
-
-#endif

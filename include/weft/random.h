@@ -2,8 +2,7 @@
 // Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11),
 // from the random123 library. A stream is named by (seed, who, purpose); draws of one stream never depend on another,
 // so the same numbers come out on any number of threads, and adding a flow does not change the draws of the rest.
-#ifndef WEFT_RANDOM_H
-#define WEFT_RANDOM_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -42,5 +41,3 @@ uint64_t weft_random_u64(struct weft_random *random);
 double weft_random_unit(struct weft_random *random);                ///< [0, 1)
 uint64_t weft_random_below(struct weft_random *random, uint64_t n); ///< [0, n), unbiased, n > 0
 double weft_random_exponential(struct weft_random *random, double mean);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run over several processes, "ranks", as an engine sees the others: what it asks of whatever carries bytes between
 // them (MPI: src/mpi). Within the project.
-#ifndef WEFT_RANKS_H
-#define WEFT_RANKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ struct weft_ranks_word {
 };
 /// A word for each rank, `own` among them. If some rank has ended, ranks->over is set.
 void weft_ranks_meet(struct weft_ranks *ranks, const struct weft_ranks_word *own, struct weft_ranks_word *ret_word);
-
-#endif

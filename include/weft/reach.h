@@ -7,8 +7,7 @@
 // 0 interface node, 1 fabric node next to interface nodes (FDSW), 2 fabric node between clusters (SDSW). Cells go up
 // and then down: a device of level 1 reaches destinations of its own cluster by its links to them and all others by its
 // links to level 2; level 2 reaches a destination by its links to that cluster.
-#ifndef WEFT_REACH_H
-#define WEFT_REACH_H
+#pragma once
 
 #include "weft/random.h"
 
@@ -92,5 +91,3 @@ struct weft_reach_balance weft_reach_group(const struct weft_reach_agent *a, uin
 uint32_t weft_reach_calc_limit(const struct weft_reach_balance *b);
 /// Cells for `dest` leave by a link that the peer keeps back, because it is the only way.
 bool weft_reach_resorts(const struct weft_reach_agent *a, uint32_t dest);
-
-#endif

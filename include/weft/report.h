@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outcomes as people and programs read them: tables, JSON, SQLite.
-#ifndef WEFT_REPORT_H
-#define WEFT_REPORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -301,5 +300,3 @@ void weft_report_links(FILE *file, const struct weft_topology *topology, const s
 /// the older one stays. The schema is in docs/results.md.
 enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run, uint32_t runs,
                                     struct weft_error *ret_error);
-
-#endif

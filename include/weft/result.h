@@ -16,8 +16,7 @@
 // A table stands in the JSON where its name says: "te.round" is the key `round` of the object `te`, and
 // "variants.lines" is a member of each row of `variants`. In SQLite dots become underscores: the table te_round, and
 // the column fct_ps.mean is fct_ps_mean.
-#ifndef WEFT_RESULT_H
-#define WEFT_RESULT_H
+#pragma once
 
 #include "weft/histogram.h"
 #include "weft/report.h"
@@ -403,5 +402,3 @@ void weft_result_expected(const struct weft_run *run, const char *const *part, u
 const struct weft_result_column *weft_answer_column_of(const struct weft_answer *answer, const char **part,
                                                        uint32_t parts, struct weft_arena *arena);
 const struct weft_result_column *weft_result_column_of(const char **part, uint32_t parts, struct weft_arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the sending end of a link does about a frame that bit errors have destroyed. A model is told about each such
 // frame, and says when the port begins to send it again.
-#ifndef WEFT_RETRY_H
-#define WEFT_RETRY_H
+#pragma once
 
 #include "weft/model.h"
 #include "weft/types.h"
@@ -18,5 +17,3 @@ struct weft_retry_ops {
     weft_time_ps (*wait)(const void *conf, const struct weft_retry_fact *fact);
     bool replays; ///< a protocol between the ends of a link: both must have it
 };
-
-#endif

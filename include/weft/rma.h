@@ -2,8 +2,7 @@
 // Remote memory access: clients that read, write and change memory of servers, at a rate. What a client does next is
 // drawn when it does it, so a long run needs no list. A workload of `kind: rma` makes a struct weft_rma;
 // src/transport/rma.h runs it.
-#ifndef WEFT_RMA_H
-#define WEFT_RMA_H
+#pragma once
 
 #include "weft/model.h"
 
@@ -79,5 +78,3 @@ struct weft_rma_outcome {
     struct weft_rma_times latency;   ///< of an operation, from when the client begins it until it has it all
     struct weft_rma_times execution; ///< 1RMA: of a request, from the command at the hardware to its completion
 };
-
-#endif

@@ -2,8 +2,7 @@
 // Choice of one next hop among the candidates of weft/routes.h. A model either decides by the packet alone (select) or
 // keeps a state in every switch (choose). The switch may call select in advance, while the packet is on the link; it
 // calls choose when the packet arrives, in the order of arrivals, with the egress queues of that moment.
-#ifndef WEFT_ROUTE_H
-#define WEFT_ROUTE_H
+#pragma once
 
 #include "weft/model.h"
 #include "weft/packet.h"
@@ -103,5 +102,3 @@ struct weft_route_ops {
     const struct weft_route_program *program; ///< NULL: no controller
     weft_model_fingerprint *fingerprint;      ///< optional, with a state
 };
-
-#endif

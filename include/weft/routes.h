@@ -3,8 +3,7 @@
 // Kept per edge switch rather than per host, and equal port sets are stored once per switch.
 // Memory: 2 bytes x switches x edge switches, plus the sets. A host with static routes has an edge of its own, at which
 // no switch is, so that nobody has to ask for static routes.
-#ifndef WEFT_ROUTES_H
-#define WEFT_ROUTES_H
+#pragma once
 
 #include "weft/topology.h"
 
@@ -47,5 +46,3 @@ static inline const uint16_t *weft_routes_at(const struct weft_routes *r, uint32
     *ret_n = set->n;
     return &r->ports[set->first];
 }
-
-#endif

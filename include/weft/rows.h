@@ -10,8 +10,7 @@
 //   weft_rows_free(rows);
 //
 // Tables and columns describe all possible results; they are constant, and any thread may read them.
-#ifndef WEFT_ROWS_H
-#define WEFT_ROWS_H
+#pragma once
 
 #include "weft/status.h"
 #include "weft/types.h"
@@ -83,6 +82,4 @@ WEFT_API double weft_rows_number(struct weft_rows *rows, const struct weft_resul
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

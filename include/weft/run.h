@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a run ends, and where it spends its time: what the engine knows of its own outcome.
-#ifndef WEFT_RUN_H
-#define WEFT_RUN_H
+#pragma once
 
 /// Where a run spends its time. X(enumerator, name, meaning)
 #define WEFT_PHASES(X)                                                                                                 \
@@ -26,5 +25,3 @@ enum weft_end {
     WEFT_END_TIME,   ///< WEFT_TIME_MAX
     WEFT_END_PAUSED, ///< a driven run that can be gone on with; no result has it
 };
-
-#endif

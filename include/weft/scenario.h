@@ -13,8 +13,7 @@
 //   variants: {clos: {base: roce-ecmp}, dsf: {base: dsf-l1}}      a base for each: as if the file named it
 //   base: other.yaml        cases: {small: {switch.buffer.size: 400KB}, large: {}}
 //   claims: [{text: ..., that: ...}]
-#ifndef WEFT_SCENARIO_H
-#define WEFT_SCENARIO_H
+#pragma once
 
 #include "weft/control.h"
 #include "weft/device.h"
@@ -154,5 +153,3 @@ const struct weft_param *weft_scenario_row(const struct weft_scenario *scenario,
 void weft_scenario_each(const struct weft_scenario *scenario,
                         void (*on_value)(void *context, const char *path, const char *value, const char *dflt),
                         void *context);
-
-#endif

@@ -28,8 +28,7 @@
 // numbers in `line` count, if not lines. A workload made from it has a member of struct weft__schedule_models with
 // WEFT__SCHEDULE_MODEL_ROWS in its parameters, and ends in weft__job_add_schedule (src/workload/job.h), as
 // src/import/goal_workload.c does.
-#ifndef WEFT_SCHEDULE_H
-#define WEFT_SCHEDULE_H
+#pragma once
 
 #include <assert.h>
 
@@ -184,5 +183,3 @@ struct weft_loggops_result {
 enum weft_status weft_loggops_run(const struct weft_schedule *s, const struct weft_loggops *model,
                                   struct weft_arena *arena, struct weft_loggops_result *ret,
                                   struct weft_error *ret_error);
-
-#endif

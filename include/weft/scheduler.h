@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which priority an output serves next.
-#ifndef WEFT_SCHEDULER_H
-#define WEFT_SCHEDULER_H
+#pragma once
 
 #include "weft/model.h"
 
@@ -20,5 +19,3 @@ struct weft_scheduler_ops {
     /// Optional: the weight of each priority, 0 for a strict one. Without this function all priorities are strict.
     void (*weights)(const void *conf, uint64_t ret_weight[WEFT_PRIORITIES]);
 };
-
-#endif

@@ -2,8 +2,7 @@
 // The controller of a Clique: routing engine, network information base (NIB), flow manager, switch front-end and the
 // firmware of TiNs, with the messages between them. Source: Gibson et al., "Aquila", NSDI'22, section 4; what it leaves
 // open: src/control/clique/sdn.c.
-#ifndef WEFT_SDN_H
-#define WEFT_SDN_H
+#pragma once
 
 #include "weft/gnet_routes.h"
 
@@ -126,5 +125,3 @@ struct weft_sdn_result *weft_sdn_run(struct weft_sdn *s, const struct weft_sdn_e
 uint64_t weft_sdn_differences(const struct weft_sdn *s);
 /// Counted from the tables. `ports` of a cell switch, of these so many for endpoints.
 struct weft_sdn_counts weft_sdn_count(const struct weft_gnet_routes *r, uint64_t ports, uint64_t endpoints);
-
-#endif

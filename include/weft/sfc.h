@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source flow control (IEEE P802.1Qdw): when a switch tells the source of a packet to pause, and for how long. The
 // model decides; the switch measures the queue, enforces the minimum times between messages, and sends the messages.
-#ifndef WEFT_SFC_H
-#define WEFT_SFC_H
+#pragma once
 
 #include "weft/model.h"
 
@@ -58,5 +57,3 @@ struct weft_sfc_ops {
     weft_time_ps (*memory)(const void *conf);
     bool fixed; ///< always uses the configured threshold and pause, so both can be checked before a run
 };
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One run: scenario, topology and workload in, outcome out.
-#ifndef WEFT_SIM_H
-#define WEFT_SIM_H
+#pragma once
 
 #include <stdio.h>
 
@@ -76,5 +75,3 @@ struct weft_path *weft_paths_trace(const struct weft_scenario *scenario, const s
 /// where packets are sprayed, if each queue pair took one way. 0: nothing is captured, or cells are.
 weft_bytes weft_capture_expected_bytes(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                        const struct weft_workload *workload);
-
-#endif

@@ -2,8 +2,7 @@
 // What a SONiC switch's config_db.json says of ports, buffers, queues and PFC, with its references resolved and the
 // lossless profiles computed that SONiC would compute. Tables and fields: sonic-buildimage, src/sonic-yang-models;
 // values are strings there, and whole numbers are read too. Bytes unless a name says otherwise.
-#ifndef WEFT_SONIC_H
-#define WEFT_SONIC_H
+#pragma once
 
 #include "weft/memory.h"
 #include "weft/packet.h"
@@ -170,5 +169,3 @@ static inline weft_bytes weft_sonic_calc_shared(const struct weft_sonic *sonic, 
 uint8_t weft_sonic_lossless(const struct weft_sonic_port *port);
 /// One way, at 198000 km/s.
 weft_time_ps weft_sonic_delay(uint64_t cable_mm);
-
-#endif

@@ -2,8 +2,7 @@
 // The path choice of a sender: the entropy value of each packet, which decides among equal-cost paths. A model numbers
 // its values from 0; the transport replaces the low bits of the queue pair's entropy by the number, and reports to the
 // model what happened to packets. A model owns no clock.
-#ifndef WEFT_SPRAY_H
-#define WEFT_SPRAY_H
+#pragma once
 
 #include "weft/model.h"
 #include "weft/packet.h"
@@ -53,5 +52,3 @@ static inline uint32_t weft__spray_values(const void *conf) {
     return (uint32_t)((const struct weft__spray_conf *)conf)->values;
 }
 const char *weft__spray_check(const void *conf, char *text, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What values over seeds say: a mean with its interval, and whether two means differ by more than noise.
-#ifndef WEFT_STATISTICS_H
-#define WEFT_STATISTICS_H
+#pragma once
 
 #include "weft/memory.h"
 
@@ -22,5 +21,3 @@ enum weft_difference weft_difference_of(const double *a, const double *b, uint32
 
 /// The value below which `p` (0.5 to 1) of Student's t with so many degrees of freedom lies.
 double weft_student_quantile(double p, uint32_t freedom);
-
-#endif

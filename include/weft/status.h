@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a function that can fail returns, and what it says about an error.
-#ifndef WEFT_STATUS_H
-#define WEFT_STATUS_H
+#pragma once
 
 /// Also the exit statuses of the program.
 enum weft_status {
@@ -23,5 +22,3 @@ struct weft_error {
     unsigned message_at;  ///< text + message_at: without the place
     char text[1024];      ///< "file:line:col: what was found, what was expected"; "file: ..." without a line
 };
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network in figures, before anything runs on it.
-#ifndef WEFT_SUMMARY_H
-#define WEFT_SUMMARY_H
+#pragma once
 
 #include "weft/topology.h"
 
@@ -128,5 +127,3 @@ struct weft_clique_summary {
 };
 struct weft_clique_summary weft_topology_summarise_cliques(const struct weft_topology *t,
                                                            const struct weft_network_info *network);
-
-#endif

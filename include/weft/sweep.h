@@ -21,8 +21,7 @@
 // the second ones; or a sample, a Latin hypercube (McKay, Beckman, Conover, Technometrics 21, 1979): N points such that
 // each N-th part of each axis has one. Variants of the file are one more axis, crossed with the others. Every point
 // runs with the same seeds, so that a difference between points is not one between random numbers.
-#ifndef WEFT_SWEEP_H
-#define WEFT_SWEEP_H
+#pragma once
 
 #include "weft/scenario.h"
 
@@ -96,5 +95,3 @@ bool weft_numbers_parse(const char *text, uint32_t max, struct weft_arena *arena
 
 /// The section `sweep` of a scenario, besides `vary`.
 extern const struct weft_param_table weft_sweep_table;
-
-#endif

@@ -2,8 +2,7 @@
 // What came of a sweep: one SQLite file for each run (a point with a seed), and the table made of all of them, a row
 // for each point, seed and group of flows. Nothing in the table depends on who ran what where: it is made of the files,
 // in the order of points and seeds, and leaves out wall times.
-#ifndef WEFT_SWEEP_RESULTS_H
-#define WEFT_SWEEP_RESULTS_H
+#pragma once
 
 #include <math.h>
 
@@ -134,5 +133,3 @@ void weft_sweep_csv(FILE *file, const struct weft_sweep_results *results);
 /// Writes DIR/sweep.sqlite, or leaves the older one: docs/sweep.md.
 enum weft_status weft_sweep_sqlite(const char *dir, const struct weft_sweep_results *results,
                                    struct weft_error *ret_error);
-
-#endif

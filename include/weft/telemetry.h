@@ -2,8 +2,7 @@
 // In-band network telemetry (INT): what a data packet notes of each switch port that it leaves by, and what its
 // acknowledgement brings back to the sender. In a frame it is as long as the congestion control says
 // (weft_cc_ops.telemetry_bytes); the simulator keeps it beside the packet.
-#ifndef WEFT_TELEMETRY_H
-#define WEFT_TELEMETRY_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -17,5 +16,3 @@ struct weft_telemetry {
     uint16_t path;                             ///< XOR of the numbers of the ports: another path has another one
     uint8_t hops;                              ///< that are noted
 };
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The story that the events of a run tell (weft/event.h): which pause was caused by which, and the same events summed
 // up as a tree that people can read. Ids are those of events, from 1.
-#ifndef WEFT_TIMELINE_H
-#define WEFT_TIMELINE_H
+#pragma once
 
 #include "weft/error.h"
 #include "weft/outcome.h"
@@ -115,5 +114,3 @@ enum weft_status weft_timeline_read(const char *dir, const char *variant, struct
                                     struct weft_timeline *ret_timeline, struct weft_error *ret_error);
 /// The value in force at a node ("switch.buffer.xoff"), NULL if there is none.
 const char *weft_timeline_setting(const struct weft_timeline *timeline, const char *node, const char *path);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time of a Clique: one primary clock, distributed along a tree of GNet links by TimeSync ordered sets, in hardware.
 // Source: Gibson et al., "Aquila", NSDI'22, appendix B; what it leaves open: src/control/clique/timesync.c.
-#ifndef WEFT_TIMESYNC_H
-#define WEFT_TIMESYNC_H
+#pragma once
 
 #include "weft/clique.h"
 
@@ -83,5 +82,3 @@ struct weft_timesync_result {
 struct weft_timesync_result *weft_timesync_run(const struct weft_clique *c, const struct weft_timesync_conf *conf,
                                                const struct weft_timesync_event *event, uint32_t events, uint64_t seed,
                                                struct weft_arena *arena);
-
-#endif

@@ -2,8 +2,7 @@
 // The ToR-in-NIC chip (TiN) of an Aquila Clique: a cell switch, and the endpoints that packets enter and leave it by.
 // What it does with Ethernet frames at its ports is configured as for a switch (struct weft_switch_conf); here is what
 // it does beyond that. Gibson et al., "Aquila: A unified, low-latency fabric for datacenter networks", NSDI 2022.
-#ifndef WEFT_TIN_H
-#define WEFT_TIN_H
+#pragma once
 
 #include "weft/gnet_routes.h"
 #include "weft/packet.h"
@@ -105,5 +104,3 @@ weft_time_ps weft_tin_cell_ps(uint32_t bytes, weft_rate_bps rate, double overhea
 /// came; and what each GNet link between adds to that.
 weft_time_ps weft_tin_crossing_ps(const struct weft_tin_conf *conf);
 weft_time_ps weft_tin_link_ps(const struct weft_tin_conf *conf, const struct weft_link_info *link, bool global);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 1RMA in a TiN, as configured. See src/box/tin/tin_rma.c.
-#ifndef WEFT_TIN_RMA_H
-#define WEFT_TIN_RMA_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -17,5 +16,3 @@ struct weft_tin_rma_conf {
     weft_rate_bps nic_rate_bps;                    ///< what congestion control takes for the line
 };
 extern const struct weft_param_table weft_tin_rma_table;
-
-#endif

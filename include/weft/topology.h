@@ -2,8 +2,7 @@
 // Nodes, ports and links of a network, as built from a topology model or an explicit list. Read-only during a run.
 // Nodes are numbered so that neighbours are close (pod by pod): the engine visits them in this order and cuts the order
 // into workers. Hosts also have an index of their own, 0..hosts-1, in node order; a host is one NIC port.
-#ifndef WEFT_TOPOLOGY_H
-#define WEFT_TOPOLOGY_H
+#pragma once
 
 #include "weft/model.h"
 
@@ -219,5 +218,3 @@ static inline const struct weft_port_info *weft_topology_port(const struct weft_
                                                               uint32_t k) {
     return &t->port[t->node[node].port0 + k];
 }
-
-#endif

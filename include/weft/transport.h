@@ -6,8 +6,7 @@
 //
 // The caller keeps a cache line for each end of a queue pair, with the fields that it needs for every packet. A
 // transport that needs more has a state of its own for each end, zeroed at first.
-#ifndef WEFT_TRANSPORT_H
-#define WEFT_TRANSPORT_H
+#pragma once
 
 #include "weft/model.h"
 #include "weft/packet.h"
@@ -203,5 +202,3 @@ struct weft_connection_bytes {
 };
 struct weft_connection_bytes weft_connection_bytes(const struct weft_model_conf *transport,
                                                    const struct weft_model_conf *cc, bool messages);
-
-#endif

@@ -3,8 +3,7 @@
 // expanded with a bound, so that a cyclic or explosive anchor is an error. Limits: 16 MiB of text, 64 levels, 4 Mi
 // nodes (what an alias stands for counts every time), 4096 keys in a map, 256 anchors. One document of UTF-8; a tag, a
 // key that is not plain text and a control character are errors. Trees are not changed once made and share branches.
-#ifndef WEFT_TREE_H
-#define WEFT_TREE_H
+#pragma once
 
 #include "weft/error.h"
 #include "weft/memory.h"
@@ -38,5 +37,3 @@ const char *weft_tree_text(const struct weft_tree *tree, struct weft_arena *aren
 enum weft_status weft_tree_override(const struct weft_tree *base, const struct weft_tree *over,
                                     struct weft_arena *arena, struct weft_tree **ret_tree,
                                     struct weft_error *ret_error);
-
-#endif

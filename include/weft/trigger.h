@@ -6,8 +6,7 @@
 // one: half of it to the host of the trigger's first flow, which counts, and the rest from there. Of activations at the
 // same time the one from the host with the lower number counts first. A host that has two of them to tell at one time
 // tells the second 1 ps later.
-#ifndef WEFT_TRIGGER_H
-#define WEFT_TRIGGER_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -30,5 +29,3 @@ struct weft_activation {
     uint32_t flow, trigger;
     bool delivered; ///< by its last byte at the receiver; else by its last acknowledgement at the sender
 };
-
-#endif

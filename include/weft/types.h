@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantities of the simulator. Time is integer picoseconds, rates are bits per second, sizes are bytes.
 // There is no floating-point time anywhere; "never" is the largest time.
-#ifndef WEFT_TYPES_H
-#define WEFT_TYPES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ static inline weft_time_ps weft_time_of_bytes(weft_bytes bytes, weft_rate_bps ra
     time = time * bit_ps / rate_bps;
     return time < WEFT_TIME_MAX ? (weft_time_ps)time : WEFT_TIME_MAX;
 }
-
-#endif

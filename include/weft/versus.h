@@ -2,8 +2,7 @@
 // One job on every fabric: a scenario with a variant per fabric and a case per workload, run as a sweep; then who is
 // ahead, by how much, what that takes, and where the time went. A fabric that cannot be built takes part with the
 // reason.
-#ifndef WEFT_VERSUS_H
-#define WEFT_VERSUS_H
+#pragma once
 
 #include "weft/fabric.h"
 #include "weft/sweep_results.h"
@@ -257,5 +256,3 @@ extern const struct weft_result_table weft_versus_measurements, weft_versus_map_
 struct weft_report_page *weft_versus_page(const struct weft_versus *v);
 /// What the table says, in a paragraph.
 void weft_versus_paragraph(FILE *file, const struct weft_versus *v);
-
-#endif

@@ -32,8 +32,7 @@
 // do not change: a program built with an older header keeps working. Before version 1.0 a new minor version may have a
 // new soname. The same scenario, seed and version give the same digest on every machine and with any number of threads;
 // CHANGELOG.md lists every change of a digest, and every new name of a scenario key, table or column.
-#ifndef WEFT_WEFT_H
-#define WEFT_WEFT_H
+#pragma once
 
 #include <signal.h>
 #include <stdio.h>
@@ -150,6 +149,4 @@ WEFT_API enum weft_status weft_result_write_sqlite(const struct weft_result *res
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -7,8 +7,7 @@
 // pair on the wire; the packet is sent again; nothing to send; the window; a pause of the port; source flow control;
 // the pace of congestion control; a frame of another; arbitration. At a port on the way, of frames or cells: a pause;
 // a frame or cell of another; arbitration, or at a link with credits: credits.
-#ifndef WEFT_WHY_H
-#define WEFT_WHY_H
+#pragma once
 
 #include "weft/follow.h"
 #include "weft/report.h"
@@ -171,5 +170,3 @@ struct weft_why_answer {
     struct weft_why_operation *operation;
 };
 extern const struct weft_answer weft__answer_why; // weft/result.h
-
-#endif

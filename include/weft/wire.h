@@ -8,8 +8,7 @@
 //       `ret` is written only with WEFT_WIRE_OK
 // A struct keeps every bit of its header, reserved ones too, so that decoding and encoding gives the same bytes.
 // Fields are in host order. Layouts and their sources: docs/wire.md.
-#ifndef WEFT_WIRE_H
-#define WEFT_WIRE_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -352,5 +351,3 @@ void weft_frame_complete(struct weft_frame *);
 /// weft_frame_complete, weft_frame_encode, and what needs the bytes, in the struct and in `ret`: the ICRC and the FCS
 /// if `layers` has them, and the UDP checksum over IPv6.
 size_t weft_frame_build(struct weft_frame *, uint8_t *ret, size_t size);
-
-#endif

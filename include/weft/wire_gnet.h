@@ -10,8 +10,7 @@
 //         6      VC 5, trace 1, reserved 2                  7   CRC-8 of octets 0 to 6
 // The CRC is x^8 + x^2 + x + 1 (as in the ATM header, ITU-T I.432), preset to ones: any one, two or three wrong bits of
 // the 64 are seen. It is computed anew at every TiN, for the hop count and the VC.
-#ifndef WEFT_WIRE_GNET_H
-#define WEFT_WIRE_GNET_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -120,5 +119,3 @@ struct weft_gnet_cell {
     };
 };
 size_t weft_gnet_cell_encode(const struct weft_gnet_cell *, uint8_t *ret, size_t size);
-
-#endif

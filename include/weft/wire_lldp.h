@@ -4,8 +4,7 @@
 //
 // A frame is an Ethernet header (to WEFT_LLDP_ADDRESS, WEFT_ETHERTYPE_LLDP) and an LLDPDU. An LLDPDU is a run of TLVs:
 // chassis id, port id, time to live, any others, End. The others stay raw; weft_dcbx_decode reads those of DCBX.
-#ifndef WEFT_WIRE_LLDP_H
-#define WEFT_WIRE_LLDP_H
+#pragma once
 
 #include "weft/wire.h"
 
@@ -187,5 +186,3 @@ size_t weft_cee_encode(const struct weft_cee *, uint8_t *ret, size_t size);
 /// The value of the TLV behind OUI and subtype: a run of sub-TLVs. Of equal ones the first counts; unknown ones are
 /// passed over.
 enum weft_wire_status weft_cee_decode(const uint8_t *bytes, size_t size, struct weft_cee *ret);
-
-#endif

@@ -10,8 +10,7 @@
 //         2, 3   UDP source port of the packet   16, 17     reserved
 //         4      reserved
 //         5 to 7 DestQP of the packet
-#ifndef WEFT_WIRE_SFCM_H
-#define WEFT_WIRE_SFCM_H
+#pragma once
 
 #include "weft/wire.h"
 
@@ -31,5 +30,3 @@ struct weft_sfcm {
 };
 
 size_t weft_sfcm_encode(const struct weft_sfcm *, uint8_t *ret, size_t size);
-
-#endif

@@ -25,8 +25,7 @@
 // (include/uapi/linux/ultraeth.h), and T. Herbert's protocol definitions for XDP2 (uet-ses.h), all after the UE
 // specification 1.0. The latter says no UDP port of IANA's; the
 // former and IANA do.
-#ifndef WEFT_WIRE_UET_H
-#define WEFT_WIRE_UET_H
+#pragma once
 
 #include "weft/wire.h"
 
@@ -105,5 +104,3 @@ size_t weft_pds_bytes(uint8_t type);
 size_t weft_pds_encode(const struct weft_pds *, uint8_t *ret, size_t size);
 /// MALFORMED: a type of which weft_pds_bytes is 0.
 enum weft_wire_status weft_pds_decode(const uint8_t *bytes, size_t size, struct weft_pds *ret);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flows, and the generators that make them. A generator sees the topology and draws from streams keyed by host or flow
 // number, so that one more entry does not change the others.
-#ifndef WEFT_WORKLOAD_H
-#define WEFT_WORKLOAD_H
+#pragma once
 
 #include "weft/job.h"
 #include "weft/random.h"
@@ -146,5 +145,3 @@ enum weft_status weft_workload_count(const struct weft_model_conf *entry, uint32
 
 /// For each flow, how many queue pairs of earlier flows have the same source and destination. In `arena`.
 uint64_t *weft_workload_qps_before(const struct weft_workload *workload, struct weft_arena *arena);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which depth of its queue decides whether a packet is marked.
-#ifndef WEFT_AQM_MARK_AT_H
-#define WEFT_AQM_MARK_AT_H
+#pragma once
 
 #include "weft/aqm.h"
 
@@ -12,5 +11,3 @@ static const char *const weft__mark_at_names[] = {"arrival", "departure", NULL};
 #define WEFT__MARK_AT_ROW(T, dflt)                                                                                     \
     WEFT_CHOICE(T, mark_at, "mark_at", dflt, weft__mark_at_names,                                                      \
                 "mark by the depth that a packet finds, or by the depth that it leaves behind")
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets of small numbers as arrays of 64-bit words.
-#ifndef WEFT_BASE_BITS_H
-#define WEFT_BASE_BITS_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -55,5 +54,3 @@ static inline uint32_t weft__bits_next_without(const uint64_t *a, const uint64_t
     hit &= ~from_on;
     return hit ? w * 64 + (uint32_t)__builtin_ctzll(hit) : WEFT__BITS_NONE;
 }
-
-#endif

@@ -2,8 +2,7 @@
 // The answer of a check of invariants: the first one found broken, with both values. A check only reads the state; the
 // caller sets node, port and priority before it compares, so that the text says where. Nothing here is called in a run
 // that is not checked (sim/check_state.h).
-#ifndef WEFT_BASE_CHECK_H
-#define WEFT_BASE_CHECK_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -35,5 +34,3 @@ void weft__check_equal(struct weft__check *c, const char *one, uint64_t value, c
 void weft__check_at_most(struct weft__check *c, const char *one, uint64_t value, const char *other, uint64_t most);
 /// The answer of a model's own check: NULL, or the broken invariant in words. `who`: what the model keeps.
 void weft__check_model(struct weft__check *c, const char *who, uint64_t number, const char *broken);
-
-#endif

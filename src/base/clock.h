@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clocks of the machine, not of the simulation.
-#ifndef WEFT_BASE_CLOCK_H
-#define WEFT_BASE_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -17,5 +16,3 @@ static inline double weft__clock_s(clockid_t clock) {
     clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
-
-#endif

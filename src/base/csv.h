@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comma-separated values (RFC 4180). A cell of text that a spreadsheet would take for a formula begins with an
 // apostrophe (OWASP, "CSV Injection"): names can come from an untrusted file.
-#ifndef WEFT_BASE_CSV_H
-#define WEFT_BASE_CSV_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,5 +27,3 @@ static inline void weft__csv_text(FILE *file, const char *text) {
     }
     if (odd) putc('"', file);
 }
-
-#endif

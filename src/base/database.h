@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A database that is written in one go: one transaction into a new file, which is renamed when it is complete.
-#ifndef WEFT_BASE_DATABASE_H
-#define WEFT_BASE_DATABASE_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -39,5 +38,3 @@ uint32_t weft__database_root(struct weft__database *d, const char *table);
 void weft__database_close(struct weft__database *d);
 /// Renames the file; after an error the older one stays.
 enum weft_status weft__database_end(struct weft__database *d, struct weft_error *ret_error);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The digest of results: a number into which every word of them is mixed, in one order.
-#ifndef WEFT_BASE_DIGEST_H
-#define WEFT_BASE_DIGEST_H
+#pragma once
 
 #include "weft/histogram.h"
 
@@ -25,5 +24,3 @@ static inline uint64_t weft__digest_mix_used(uint64_t digest, uint64_t place, ui
     return word ? weft__digest_mix(weft__digest_mix(digest, place), word) : digest;
 }
 uint64_t weft__digest_mix_used_histogram(uint64_t digest, uint64_t place, const struct weft_histogram *h);
-
-#endif

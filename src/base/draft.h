@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file is first written under another name, its draft, and then renamed, so that no reader sees an incomplete file.
-#ifndef WEFT_BASE_DRAFT_H
-#define WEFT_BASE_DRAFT_H
+#pragma once
 
 #include "weft/memory.h"
 
@@ -13,5 +12,3 @@ const char *weft__draft_name(const char *path, struct weft_arena *arena);
 /// whoever then asks for a draft waits for the end of the process.
 void weft__drafts_keep(void);
 void weft__drafts_remove(void);
-
-#endif

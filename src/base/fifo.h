@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FIFO of packets by value, in chunks from a pool. A queue uses memory only while packets wait in it, and the chunk
 // emptied last is the next one filled, so it is in cache. One pool per worker; not thread-safe.
-#ifndef WEFT_BASE_FIFO_H
-#define WEFT_BASE_FIFO_H
+#pragma once
 
 #include <assert.h>
 
@@ -113,5 +112,3 @@ static inline const struct weft_packet *weft__fifo_next(struct weft__fifo_cursor
     c->left--;
     return &c->chunk->packet[c->at++];
 }
-
-#endif

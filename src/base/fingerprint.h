@@ -2,8 +2,7 @@
 // The state of a network with nothing in flight, as numbers. As far as can be known, they are equal if and only if the
 // same events follow: all times are relative to now, and sequence numbers relative to each other. Past times that only
 // matter compared with future ones do not count.
-#ifndef WEFT_BASE_FINGERPRINT_H
-#define WEFT_BASE_FINGERPRINT_H
+#pragma once
 
 #include "base/digest.h"
 #include "weft/random.h"
@@ -42,5 +41,3 @@ static inline void weft__fingerprint_mix_since(struct weft__fingerprint *s, weft
 static inline void weft__fingerprint_mix_random(struct weft__fingerprint *s, const struct weft_random *random) {
     weft__fingerprint_mix(s, random->drawn);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists that grow while a file is read, because a file can claim any length.
-#ifndef WEFT_BASE_GROW_H
-#define WEFT_BASE_GROW_H
+#pragma once
 
 #include "weft/memory.h"
 
@@ -22,5 +21,3 @@ static inline void *weft__memory_grow(void *list, size_t n, uint32_t *room, size
 void *weft__memory_grow_to(void *list, size_t n, size_t *room, size_t size);
 /// For small lists of which there are very many: memory of `kind`, and room for 2 n + 6 elements.
 void *weft__memory_grow_small(enum weft_memory_kind kind, void *list, uint32_t *room, uint32_t n, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FNV-1a of 64 bits (Fowler, Noll, Vo; draft-eastlake-fnv): to distinguish texts, not to prevent forgery.
-#ifndef WEFT_BASE_HASH_H
-#define WEFT_BASE_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ static inline uint64_t weft__hash(uint64_t hash, const void *bytes, size_t n) {
 static inline uint64_t weft__hash_text(uint64_t hash, const char *text) {
     return weft__hash(hash, text, strlen(text) + 1);
 }
-
-#endif

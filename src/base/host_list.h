@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of hosts as Slurm, pdsh and ClusterShell write them: "gpu[001-004,007],login1", "rack[1-2]node[01-16]". Source:
 // hostlist of pdsh(1), scontrol(1) "show hostnames".
-#ifndef WEFT_BASE_HOST_LIST_H
-#define WEFT_BASE_HOST_LIST_H
+#pragma once
 
 #include "weft/memory.h"
 
@@ -10,5 +9,3 @@
 /// bracket without an end, a range that goes down or has no number, or more than `max` names.
 bool weft__host_list_expand(const char *text, uint32_t max, struct weft_arena *arena, const char ***ret_name,
                             uint32_t *ret_n, char *why, size_t size);
-
-#endif

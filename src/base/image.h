@@ -9,8 +9,7 @@
 // the same byte.
 //
 // Checkpoints contain it (base/image_file.h), even that of a single process, and another process maps it again.
-#ifndef WEFT_BASE_IMAGE_H
-#define WEFT_BASE_IMAGE_H
+#pragma once
 
 #include <string.h>
 
@@ -68,5 +67,3 @@ void weft__image_pieces(struct weft__image_piece ret_piece[WEFT__IMAGE_PIECES]);
 static inline bool weft__image_is_zero(const unsigned char *memory, size_t n) {
     return !*memory && !memcmp(memory, memory + 1, n - 1);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An image (image.h) in a file: a zstd frame with a checksum. Pages of zeros take no space in it.
-#ifndef WEFT_BASE_IMAGE_FILE_H
-#define WEFT_BASE_IMAGE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,5 +12,3 @@ bool weft__image_write(FILE *file, const void *note, size_t note_bytes);
 /// that was written. NULL, or what is wrong with the file; the image is then unusable. `ret_byte`: how far the file was
 /// read.
 const char *weft__image_read(FILE *file, void *ret_note, size_t note_bytes, bool parted, size_t *ret_byte);
-
-#endif

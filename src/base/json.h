@@ -7,8 +7,7 @@
 //   weft__json_key(&j, "seed");
 //   weft__json_u64(&j, 1);
 //   weft__json_end_object(&j);
-#ifndef WEFT_BASE_JSON_H
-#define WEFT_BASE_JSON_H
+#pragma once
 
 #include <stdio.h>
 
@@ -58,5 +57,3 @@ void weft__json_head(struct weft__json *j, const char *scenario, const char *var
 
 /// Of a program, once: an allocation that fails while JSON is read jumps to the guard around the call.
 void weft__json_guard(void);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON files of any size, and the places in the text of what was read.
-#ifndef WEFT_BASE_JSON_READ_H
-#define WEFT_BASE_JSON_READ_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -38,5 +37,3 @@ struct weft__json_objects {
 json_t *weft__json_objects_next(struct weft__json_objects *o, struct weft_error *ret_error);
 /// json_decref, as a clean-up (weft_memory_cleanup_add).
 void weft__json_release(void *value);
-
-#endif

@@ -2,8 +2,7 @@
 // Text that must fit a terminal. Tables whose lines are too long are folded between columns, repeating the first
 // columns. If these leave no room, the table is turned: one line per cell, after the heading of its column. Other lines
 // are wrapped between words. Each character counts as one column.
-#ifndef WEFT_BASE_LAYOUT_H
-#define WEFT_BASE_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ bool weft__layout_table(FILE *file, const char *const *line, uint32_t lines, uns
 void weft__layout_line(FILE *file, const char *line, unsigned width);
 /// Whether a line continues the sentence of the previous line, which was broken for lack of room.
 bool weft__layout_continues(const char *before, const char *line, unsigned width);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text files of any size, line by line and word by word, each with its place. Only one line is in memory. They may be
 // compressed (base/unpack.h).
-#ifndef WEFT_BASE_LINES_H
-#define WEFT_BASE_LINES_H
+#pragma once
 
 #include <stdio.h>
 
@@ -50,5 +49,3 @@ enum weft_status weft__lines_quantity(struct weft__lines *lines, const char *wha
                                       const char *unit, uint64_t *ret_value, struct weft_error *ret_error);
 /// An error unless the line has been read to its end; `what` was read last.
 enum weft_status weft__lines_end(struct weft__lines *lines, const char *what, struct weft_error *ret_error);
-
-#endif

@@ -2,8 +2,7 @@
 // Messages and receives that meet at one rank, by source and tag, in the order of MPI: first arrived or posted, first
 // matched. A receive may leave source or tag open (WEFT_NONE). A message is matched in constant time, and so is a
 // receive without an open field; a receive with an open one searches the waiting messages in order.
-#ifndef WEFT_BASE_MATCH_H
-#define WEFT_BASE_MATCH_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -22,5 +21,3 @@ void weft__match_deinit(struct weft__match *m);
 uint32_t weft__match_message(struct weft__match *m, uint32_t src, uint32_t tag, uint32_t message);
 /// A receive is posted: returns the message that it takes; WEFT_NONE: it waits.
 uint32_t weft__match_receive(struct weft__match *m, uint32_t src, uint32_t tag, uint32_t receive);
-
-#endif

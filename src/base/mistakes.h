@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects all mistakes of an input: a function that returns the first one continues and adds the others.
-#ifndef WEFT_BASE_MISTAKES_H
-#define WEFT_BASE_MISTAKES_H
+#pragma once
 
 #include "weft/error.h"
 #include "weft/memory.h"
@@ -16,5 +15,3 @@ struct weft__mistakes {
 
 /// Adds a copy of the error, unless one with the same text, or the same place and message, is there.
 void weft__mistakes_add(struct weft__mistakes *m, const struct weft_error *error);
-
-#endif

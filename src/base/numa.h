@@ -2,8 +2,7 @@
 // Processors of a machine whose memory is not equally near to all of them. Threads that share some work in order are
 // spread over the nodes in that order, each free to move within its node. Memory is had from the node of the thread
 // that first writes it.
-#ifndef WEFT_BASE_NUMA_H
-#define WEFT_BASE_NUMA_H
+#pragma once
 
 #include <stdint.h>
 
@@ -30,5 +29,3 @@ uint32_t weft__numa_node_of(const struct weft__numa *numa, uint32_t part, uint32
 void weft__numa_bind(const struct weft__numa *numa, uint32_t part, uint32_t parts);
 /// And again wherever it might.
 void weft__numa_release(const struct weft__numa *numa);
-
-#endif

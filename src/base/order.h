@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders of plain values, for qsort and bsearch, and the lesser and the greater of two.
-#ifndef WEFT_BASE_ORDER_H
-#define WEFT_BASE_ORDER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -24,5 +23,3 @@ static inline uint64_t weft__times(uint64_t a, uint64_t b) {
     uint64_t product;
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
-
-#endif

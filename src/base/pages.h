@@ -5,8 +5,7 @@
 //
 // A table is a B-tree: leaves are filled one after another, and each full page is appended to the file, while its
 // number and a key move up a level. A table WITHOUT ROWID is an index B-tree, whose inner pages also contain rows.
-#ifndef WEFT_BASE_PAGES_H
-#define WEFT_BASE_PAGES_H
+#pragma once
 
 #include <endian.h>
 #include <string.h>
@@ -105,5 +104,3 @@ static inline void weft__pages_text(struct weft__pages *p, const char *text) {
     size_t bytes = strlen(text);
     memcpy(weft__pages_value(p, 13 + 2 * (uint64_t)bytes, (uint32_t)bytes), text, bytes);
 }
-
-#endif

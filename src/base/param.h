@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the loader of parameters shares with the reader of scenarios.
-#ifndef WEFT_BASE_PARAM_H
-#define WEFT_BASE_PARAM_H
+#pragma once
 
 #include "base/mistakes.h"
 #include "weft/model.h"
@@ -39,5 +38,3 @@ void weft__model_each(const struct weft_model_conf *model, const char *path,
                       void *context);
 
 enum { WEFT__PATH_MAX = 256 };
-
-#endif

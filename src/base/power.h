@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Powers with whole exponents, the same to the last bit on every machine (the C library's pow is not).
-#ifndef WEFT_BASE_POWER_H
-#define WEFT_BASE_POWER_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -12,5 +11,3 @@ static inline double weft__power(double base, uint64_t n) {
         if (n & 1) result *= base;
     return result;
 }
-
-#endif

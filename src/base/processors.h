@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef WEFT_BASE_PROCESSORS_H
-#define WEFT_BASE_PROCESSORS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -8,5 +7,3 @@
 uint32_t weft__processors(void);
 /// Processors of the machine, at least 1.
 uint32_t weft__processors_online(void);
-
-#endif

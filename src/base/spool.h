@@ -2,8 +2,7 @@
 // Records of one size, added in any order and read back sorted, in bounded memory: a full spool is sorted and written
 // to a nameless temporary file, and reading merges the written runs (an external merge sort). One spool per worker;
 // merging several gives the same order however records were distributed, as long as no two are equal.
-#ifndef WEFT_BASE_SPOOL_H
-#define WEFT_BASE_SPOOL_H
+#pragma once
 
 #include "weft/memory.h"
 
@@ -43,5 +42,3 @@ static inline void *weft__spool_add(struct weft__spool *spool) {
 struct weft__merge *weft__merge_new(struct weft__spool *spool, uint32_t spools);
 const void *weft__merge_next(struct weft__merge *merge); ///< NULL at the end; valid until the next call
 void weft__merge_free(struct weft__merge *merge);
-
-#endif

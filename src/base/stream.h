@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams that handle running out of memory as elsewhere (weft/memory.h), and are closed then. A stream from
 // open_memstream loses text silently.
-#ifndef WEFT_BASE_STREAM_H
-#define WEFT_BASE_STREAM_H
+#pragma once
 
 #include <dirent.h>
 #include <stdio.h>
@@ -31,5 +30,3 @@ DIR *weft__folder_open(const char *path, struct weft_memory_cleanup *cleanup);
 void weft__folder_close(DIR *folder, struct weft_memory_cleanup *cleanup);
 /// fclose, as a clean-up (weft_memory_cleanup_add).
 void weft__file_close(void *file);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words of other tools, papers and vendors, and the keys of weft with the same meaning.
-#ifndef WEFT_BASE_SYNONYMS_H
-#define WEFT_BASE_SYNONYMS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -9,5 +8,3 @@
 /// The key that somebody who writes `word` means, if it is one of `names`, or a dotted path that begins with one of
 /// them; in `ret_key`. NULL: the word is not known.
 const char *weft__synonym_find(const char *word, const char *const *names, uint32_t n, char *ret_key, size_t size);
-
-#endif

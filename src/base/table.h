@@ -3,8 +3,7 @@
 // Quoting follows RFC 4180; fields are separated by commas, semicolons or tabs, whichever is most frequent in the
 // header. A unit is in the header (start_ns, size [KB]) or beside the value (10us, 4KiB); a number without one has the
 // unit of its column.
-#ifndef WEFT_BASE_TABLE_H
-#define WEFT_BASE_TABLE_H
+#pragma once
 
 #include "base/lines.h"
 
@@ -43,5 +42,3 @@ enum weft_status weft__table_header(struct weft__lines *lines, const struct weft
 /// Reads the fields of the current line. `empty_is_none`: an empty field counts as a missing column.
 enum weft_status weft__table_row(struct weft__lines *lines, const struct weft__table *table, bool empty_is_none,
                                  struct weft__table_row *row, struct weft_error *ret_error);
-
-#endif

@@ -6,8 +6,7 @@
 // the heap. Ports' timers stay in the row, because they are set a frame's time ahead and so mostly go to its end or,
 // after a short frame, to its beginning; timeouts wait in the heap. In the row a deadline is a word, with its time
 // above its key, so that words sort like deadlines. A deadline whose time does not fit goes to the heap.
-#ifndef WEFT_BASE_TIMERS_H
-#define WEFT_BASE_TIMERS_H
+#pragma once
 
 #include <assert.h>
 
@@ -166,5 +165,3 @@ static inline void weft__timers_end(struct weft__timers *t, uint64_t word) {
     else
         weft__timer_cancel(t, weft__timers_of_word(t, word).key);
 }
-
-#endif

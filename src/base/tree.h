@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits of a scenario's text (weft/tree.h), and values from the command line.
-#ifndef WEFT_BASE_TREE_H
-#define WEFT_BASE_TREE_H
+#pragma once
 
 #include "weft/tree.h"
 
@@ -43,5 +42,3 @@ static inline const struct weft_tree *weft__tree_section(const struct weft_tree 
     const struct weft_tree *tree = weft_tree_find(map, key);
     return tree && tree->type != WEFT_TREE_NULL ? tree : NULL;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantities as written by the user. Exact: a decimal fraction is never rounded.
-#ifndef WEFT_BASE_UNITS_H
-#define WEFT_BASE_UNITS_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -55,5 +54,3 @@ const char *weft__count_text(char text[WEFT__COUNT_TEXT], double count);
 int weft_format_time(weft_time_ps time, char *text, size_t size);
 int weft_format_bytes(weft_bytes bytes, char *text, size_t size);
 int weft_format_rate(weft_rate_bps rate, char *text, size_t size);
-
-#endif

@@ -2,8 +2,7 @@
 // Files that may be compressed by gzip (RFC 1952) or zstd (RFC 8878): reading gives their uncompressed content. They
 // are recognised by their first bytes, whatever their name; a pipe is read unchanged. Neither the file nor its content
 // is in memory as a whole.
-#ifndef WEFT_BASE_UNPACK_H
-#define WEFT_BASE_UNPACK_H
+#pragma once
 
 #include <stdio.h>
 
@@ -18,5 +17,3 @@ FILE *weft__file_open_unpacked(const char *path);
 /// The meaning of an errno from weft__file_open_unpacked, or from reading its stream. If memory ran out, jumps to the
 /// guard.
 const char *weft__file_why(int why);
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef WEFT_BASE_UTF8_H
-#define WEFT_BASE_UTF8_H
+#pragma once
 
 /// Bytes of the well-formed UTF-8 character at `s` (Unicode 15, table 3-7), or 0. Reads no further than the first wrong
 /// byte, so a text that ends with NUL is safe.
@@ -13,5 +12,3 @@ static inline unsigned weft__utf8_length(const unsigned char *s) {
     if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0; // overlong; above U+10FFFF
     return n;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // XML files of any size, element by element, each with its place. Only one element is in memory. A file with a document
 // type is refused, so the only entities are those of XML itself.
-#ifndef WEFT_BASE_XML_H
-#define WEFT_BASE_XML_H
+#pragma once
 
 #include "weft/error.h"
 #include "weft/memory.h"
@@ -43,5 +42,3 @@ enum weft_status weft__xml_number(const struct weft__xml_element *element, const
 /// The same; without such an attribute, `otherwise`.
 enum weft_status weft__xml_number_or(const struct weft__xml_element *element, const char *key, int64_t min, int64_t max,
                                      int64_t otherwise, int64_t *ret_number, struct weft_error *ret_error);
-
-#endif

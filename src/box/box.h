@@ -2,8 +2,7 @@
 // A box: everything that the rest of weft needs from a kind of device. A box's folder holds the device and its entry: a
 // model of kind `box` whose parameters are its section of a scenario and whose operations are these. A new box is a
 // folder and a line in weft/boxes.def.
-#ifndef WEFT_BOX_BOX_H
-#define WEFT_BOX_BOX_H
+#pragma once
 
 #include <stdio.h>
 
@@ -266,5 +265,3 @@ weft_rate_bps weft__host_rate_least(const struct weft_topology *t);
 weft_time_ps weft__pause_reaction(const struct weft_pfc_conf *pfc, const struct weft_topology *t, uint32_t port);
 /// The time of the shortest frame that arrives at this port.
 weft_time_ps weft__frame_least_ps(const struct weft_topology *t, uint32_t port);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events of a box in the control plane of its fabric, `control: {events: [...]}`, and its other parts of the
 // section `control`. The readers of both use this and need to know no kind of box.
-#ifndef WEFT_BOX_CONTROL_H
-#define WEFT_BOX_CONTROL_H
+#pragma once
 
 #include "weft/control.h"
 
@@ -15,5 +14,3 @@ struct weft__box_control {
 
 /// For a kind of node; NULL: it does not take part in a control plane.
 const struct weft__box_control *weft__box_control_of(uint32_t kind);
-
-#endif

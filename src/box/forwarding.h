@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where packets go: the routes over time, and the choices of an Ethernet port's route model.
-#ifndef WEFT_BOX_FORWARDING_H
-#define WEFT_BOX_FORWARDING_H
+#pragma once
 
 #include "weft/route.h"
 #include "weft/routes.h"
@@ -50,5 +49,3 @@ struct weft__forwarding weft__forwarding_new(const struct weft_topology *topolog
 /// route.
 uint32_t weft__forwarding_port(const struct weft__forwarding *forwarding, uint32_t node,
                                const struct weft_packet *packet);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mechanisms that act when a network is loaded, as boxes have them: which of them a run has, how often they acted, and
 // which device came nearest to it. For users who have configured one and see no effect.
-#ifndef WEFT_BOX_MECHANISM_H
-#define WEFT_BOX_MECHANISM_H
+#pragma once
 
 #include "weft/report.h"
 
@@ -54,5 +53,3 @@ void weft__mechanism_look_at_ecn(const struct weft_run *run, uint32_t node, cons
     .name = "ECN", .nothing = "no packet marked or dropped by AQM",                                                    \
     .counter = offsetof(struct weft_counters, ecn_marked)
 extern const struct weft__mechanism weft__mechanism_pfc, weft__mechanism_ecn, weft__mechanism_watchdog;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network assembled for one run, as boxes see it: devices on an engine, queue pairs, routes of every epoch. It knows
 // no kind of box.
-#ifndef WEFT_BOX_NETWORK_H
-#define WEFT_BOX_NETWORK_H
+#pragma once
 
 #include "box/forwarding.h"
 #include "link/lldp.h"
@@ -80,5 +79,3 @@ static inline struct weft__follow *weft__network_follow(const struct weft__netwo
 }
 /// Which of a node's ports are sampled, in `arena`; NULL: none.
 bool *weft__network_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena);
-
-#endif

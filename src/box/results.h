@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The results of a kind of box besides its ports and drops: its part of the outcome, and the tables that show it. Code
 // that reads or writes results uses this and knows no kind of box.
-#ifndef WEFT_BOX_RESULTS_H
-#define WEFT_BOX_RESULTS_H
+#pragma once
 
 #include "weft/outcome.h"
 #include "weft/result.h"
@@ -23,5 +22,3 @@ struct weft__box_results {
 const struct weft__box_results *weft__box_results_of(uint32_t kind);
 /// Makes the parts of all kinds that the topology has.
 void weft__box_results_make(struct weft_outcome *outcome, const struct weft_topology *t);
-
-#endif

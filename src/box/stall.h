@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text of a stall: lists, of which only the first lines are printed.
-#ifndef WEFT_BOX_STALL_H
-#define WEFT_BOX_STALL_H
+#pragma once
 
 #include <stdio.h>
 
@@ -16,5 +15,3 @@ struct weft__stall_list {
 bool weft__stall_line(struct weft__stall_list *list);
 /// Says how many lines were not printed.
 void weft__stall_end(const struct weft__stall_list *list);
-
-#endif

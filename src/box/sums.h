@@ -2,8 +2,7 @@
 // What a mechanism of ports and links reports of a whole run: sums, which are columns of the table `counters` and rows
 // of weft compare; lines of the summary; a table of its own. A mechanism is a file and a line in sums.def; code that
 // writes results uses this and names none.
-#ifndef WEFT_BOX_SUMS_H
-#define WEFT_BOX_SUMS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -32,5 +31,3 @@ struct weft__paused_port {
 /// The `n` ports that were paused longest, longest first (ties: lower port first). Returns how many there are, at most
 /// n; ports that never paused are not counted.
 uint32_t weft__paused_ports(const struct weft_outcome *outcome, struct weft__paused_port *ret_port, uint32_t n);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What boxes report about the fabrics that they form in a network, before anything runs on it.
-#ifndef WEFT_BOX_VIEW_H
-#define WEFT_BOX_VIEW_H
+#pragma once
 
 #include <stdio.h>
 
@@ -18,5 +17,3 @@ struct weft__box_view {
 
 /// "3" or "3 to 5", in `text`.
 const char *weft__view_range(uint32_t min, uint32_t max, char *text, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rule for every buffer with fixed levels: XON is not above XOFF, and XOFF not above the size.
-#ifndef WEFT_BUFFER_LEVELS_H
-#define WEFT_BUFFER_LEVELS_H
+#pragma once
 
 #include "base/units.h"
 
@@ -11,5 +10,3 @@ static inline const char *weft__levels_check(weft_bytes buffer, weft_bytes xoff,
     const char *wrong = weft__bytes_above("xoff", xoff, "size", buffer, text, size);
     return wrong ? wrong : weft__bytes_above("xon", xon, "xoff", xoff, text, size);
 }
-
-#endif

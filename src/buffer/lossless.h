@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which priorities are lossless at which port: the same at all ports, until DCBX agrees on a different set at one.
-#ifndef WEFT_BUFFER_LOSSLESS_H
-#define WEFT_BUFFER_LOSSLESS_H
+#pragma once
 
 #include <string.h>
 
@@ -26,5 +25,3 @@ static inline void weft__lossless_set(struct weft__lossless *l, uint32_t port, u
     }
     l->of_port[port] = mask;
 }
-
-#endif

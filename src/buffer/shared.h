@@ -3,8 +3,7 @@
 // room above XOFF is paused, and what it still sends goes to its own headroom. A packet goes completely to room or
 // headroom; departing packets are taken from headroom first. Lossy priorities may use the room's whole size, have no
 // XOFF, and drop beyond it.
-#ifndef WEFT_BUFFER_SHARED_H
-#define WEFT_BUFFER_SHARED_H
+#pragma once
 
 #include "weft/buffer.h"
 
@@ -34,5 +33,3 @@ weft_bytes weft__shared_room(const void *state, const void *conf, uint32_t port,
 weft_bytes weft__shared_level_max(const void *state, const void *conf, uint32_t port, uint32_t priority);
 const char *weft__shared_check(const void *state, const void *conf);
 weft_model_fingerprint weft__shared_fingerprint;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Credit from a receiver, kept at a sender, as RCCC has it: the remaining credit limits what is sent, and the sender
 // tells how much more it has to send. Bytes of packets include their headers.
-#ifndef WEFT_CC_CREDIT_H
-#define WEFT_CC_CREDIT_H
+#pragma once
 
 #include "weft/cc.h"
 
@@ -87,5 +86,3 @@ static inline weft_bytes weft__credit_target(const struct weft__credit *k, const
     if (fact->senders > 1) wanted /= fact->senders;
     return (weft_bytes)(k->granted + (wanted > 0 ? wanted : 0));
 }
-
-#endif

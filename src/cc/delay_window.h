@@ -7,8 +7,7 @@
 //   target                    base + hops x hop + clamp(a / sqrt(cwnd) + b, 0, fs_range), which is fs_range at
 //                             fs_min_cwnd and 0 at fs_max_cwnd
 // A window below one packet is one packet at a time, paced: one every delay / cwnd.
-#ifndef WEFT_CC_DELAY_WINDOW_H
-#define WEFT_CC_DELAY_WINDOW_H
+#pragma once
 
 #include "weft/cc.h"
 
@@ -59,5 +58,3 @@ void weft__delay_loss(struct weft__delay_window *s, const struct weft__delay_con
 double weft__delay_target_ps(const struct weft__delay_window *s, const struct weft__delay_conf *c);
 const char *weft__delay_check(const struct weft__delay_window *s, const struct weft__delay_conf *c,
                               const struct weft_cc_act *act);
-
-#endif

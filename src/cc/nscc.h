@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parameters of NSCC. See nscc.c.
-#ifndef WEFT_CC_NSCC_H
-#define WEFT_CC_NSCC_H
+#pragma once
 
 #include "cc/credit.h"
 
@@ -13,5 +12,3 @@ struct weft__nscc_conf {
     bool credit; ///< credit from receivers, too
     struct weft__pull_conf pull;
 };
-
-#endif

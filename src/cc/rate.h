@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic of rates in whole bit/s, shared by both reaction points of DCQCN.
-#ifndef WEFT_CC_RATE_H
-#define WEFT_CC_RATE_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -19,5 +18,3 @@ static inline weft_rate_bps weft__rate_cut(weft_rate_bps rate, double part, weft
     weft_rate_bps cut = rate - (weft_rate_bps)((double)rate * part);
     return cut > least ? cut : least;
 }
-
-#endif

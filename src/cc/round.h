@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rounds of a window: a round ends when everything in flight at its start has been acknowledged.
-#ifndef WEFT_CC_ROUND_H
-#define WEFT_CC_ROUND_H
+#pragma once
 
 #include "weft/cc.h"
 
@@ -15,5 +14,3 @@ static inline bool weft__round_ends(weft_bytes *left_bytes, const struct weft_cc
     *left_bytes = fact->flight_bytes;
     return true;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An expression of a claim, as a tree.
-#ifndef WEFT_CLAIM_CLAIM_H
-#define WEFT_CLAIM_CLAIM_H
+#pragma once
 
 #include "weft/claim.h"
 
@@ -53,5 +52,3 @@ struct weft__claim_word weft__claim_word(const char *text, uint32_t at);
 /// claim->case_name is the case of variants named without one; *ret_per_case: there were such.
 enum weft_status weft__claim_parse(struct weft_claim *claim, const struct weft_scenario_file *file, const char *path,
                                    struct weft_arena *arena, bool *ret_per_case, struct weft_error *ret_error);
-
-#endif

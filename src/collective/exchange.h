@@ -5,8 +5,7 @@
 // NVIDIA/nccl, src/graph/paths.cc (ncclTopoGetPxnRanks), src/transport/net.cc; NCCL_P2P_PXN_LEVEL, 2 by default.
 // Differences: the proxy of the other GPU is a lane, which also takes `step_delay` and `copy_rate`; messages of several
 // GPUs for one destination are not joined into one.
-#ifndef WEFT_COLLECTIVE_EXCHANGE_H
-#define WEFT_COLLECTIVE_EXCHANGE_H
+#pragma once
 
 #include "pairs.h"
 
@@ -41,5 +40,3 @@ struct weft_sent weft__exchange_sent(const struct weft__exchange_conf *conf, con
                                      uint32_t rank, uint32_t index,
                                      weft_bytes (*part_for)(const void *conf, const struct weft_collective_shape *shape,
                                                             uint32_t dst));
-
-#endif

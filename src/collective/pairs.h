@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every rank with every other: in a channel, one lane sends and another receives in parallel. Channels divide the peers
 // by distance round the ranks, nearest first; the data for a peer is cut into chunks, each a message.
-#ifndef WEFT_COLLECTIVE_PAIRS_H
-#define WEFT_COLLECTIVE_PAIRS_H
+#pragma once
 
 #include "part.h"
 
@@ -38,5 +37,3 @@ static inline void weft__pairs_cut(struct weft_step *step, weft_bytes start, wef
     else if (step->bytes > bytes - start)
         step->bytes = bytes - start;
 }
-
-#endif

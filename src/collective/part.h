@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes divided: into parts as even as whole bytes allow, and a channel's part into loops, blocks and slices.
-#ifndef WEFT_COLLECTIVE_PART_H
-#define WEFT_COLLECTIVE_PART_H
+#pragma once
 
 #include <assert.h>
 
@@ -107,5 +106,3 @@ struct weft__ring weft__ring_of(const struct weft_collective_common *common, con
 /// For a ring over which each rank sends every part except `left_out`; its loops are over the largest part.
 struct weft_sent weft__ring_parts_sent(const struct weft__ring *ring, const struct weft_collective_shape *shape,
                                        uint32_t channel, uint32_t left_out);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Due items, in the order of time and, at the same time, of insertion: the event loop for the agents of a control
 // plane.
-#ifndef WEFT_CONTROL_AGENDA_H
-#define WEFT_CONTROL_AGENDA_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -24,5 +23,3 @@ void weft__agenda_note(struct weft__agenda *agenda, struct weft__due due);
 /// Removes the first item due at `until` or before; false: there is none.
 bool weft__agenda_take(struct weft__agenda *agenda, weft_time_ps until, struct weft__due *ret);
 void weft__agenda_deinit(struct weft__agenda *agenda);
-
-#endif

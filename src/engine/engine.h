@@ -13,8 +13,7 @@
 // Packets travel in logs: for each window a worker has a row of logs, one per inbox. During a window a worker appends
 // only to logs of later windows (and to that of its own leaves) and reads only logs of the current one. So any number
 // of threads can run the workers, and one barrier per window is all the synchronisation needed (threads.h).
-#ifndef WEFT_ENGINE_ENGINE_H
-#define WEFT_ENGINE_ENGINE_H
+#pragma once
 
 #include <signal.h>
 
@@ -447,5 +446,3 @@ static inline struct weft_packet *weft__send(struct weft__worker *w, struct weft
     p->port = to.port;
     return p;
 }
-
-#endif

@@ -3,8 +3,7 @@
 // After a window each rank sends every other rank its workers' reports and the packets that they have put into inboxes
 // there. The receiving rank puts these into the logs of the destination worker, as if that worker had sent them to
 // itself. Records beside packets travel with them, and so does everything else that their receiver will read.
-#ifndef WEFT_ENGINE_RANKS_H
-#define WEFT_ENGINE_RANKS_H
+#pragma once
 
 #include "engine/engine.h"
 #include "weft/ranks.h"
@@ -55,5 +54,3 @@ void weft__exchange_renew(struct weft__engine *engine);
 void weft__exchange_forget(struct weft__engine *engine);
 /// The rank that a worker belongs to.
 uint32_t weft__exchange_rank_of(const struct weft__engine *engine, uint32_t worker);
-
-#endif

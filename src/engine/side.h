@@ -7,8 +7,7 @@
 // packet is consumed or dropped. If that happens at another worker, the record goes into a list for its owner, who
 // takes it over at the start of the next window: as with logs, a worker reads in a window only what others wrote in the
 // one before. Record numbers depend on the number of workers; nothing else may depend on them.
-#ifndef WEFT_ENGINE_SIDE_H
-#define WEFT_ENGINE_SIDE_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -63,5 +62,3 @@ void weft__side_release(struct weft__worker *w, const struct weft_packet *packet
 static inline uint32_t weft__side_psn(const struct weft__worker *w, const struct weft_packet *packet) {
     return __builtin_expect(packet->side, 0) ? weft__side_of(w, packet)->psn : packet->psn;
 }
-
-#endif

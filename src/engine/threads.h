@@ -3,8 +3,7 @@
 // threads follows the work: with few events in a window, meeting costs more than the others take off the first thread,
 // so it runs all workers one after the other while the rest sleep. Which thread runs a worker does not change what the
 // worker does.
-#ifndef WEFT_ENGINE_THREADS_H
-#define WEFT_ENGINE_THREADS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -71,5 +70,3 @@ void weft__threads_end(struct weft__threads *all);
 
 /// The level with which the noted windows would have been fastest; the current one unless another is clearly faster.
 uint32_t weft__calc_thread_level(const struct weft__load *load, uint32_t levels, uint32_t now, uint64_t price);
-
-#endif

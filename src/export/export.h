@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of other simulators share.
-#ifndef WEFT_REPORT_EXPORT_H
-#define WEFT_REPORT_EXPORT_H
+#pragma once
 
 #include "weft/report.h"
 
@@ -15,5 +14,3 @@ const uint32_t *weft__export_acked(const struct weft_run *run, struct weft_arena
 void weft__export_hpcc_fct(FILE *file, const struct weft_run *run);
 void weft__export_hpcc_pfc(FILE *file, const struct weft_run *run);
 void weft__export_htsim(FILE *file, const struct weft_run *run);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the shapes share.
-#ifndef WEFT_FABRIC_FABRIC_H
-#define WEFT_FABRIC_FABRIC_H
+#pragma once
 
 #include "weft/fabric.h"
 
@@ -79,5 +78,3 @@ void weft__fabric_cable(struct weft_fabric_plan *plan, const char *name, uint64_
 /// uplinks: at least `least`, with at most `radix` ports. 0: there is no solution.
 uint64_t weft__fabric_above(uint64_t below, uint64_t up, uint64_t up_max, uint64_t radix, uint64_t least,
                             uint64_t *ret_parallel);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes and links listed in the file of another tool, and the topology made from them.
-#ifndef WEFT_IMPORT_FILE_GRAPH_H
-#define WEFT_IMPORT_FILE_GRAPH_H
+#pragma once
 
 #include "import/planes.h"
 #include "topology/builder.h"
@@ -44,5 +43,3 @@ uint32_t weft__file_graph_parts(const struct weft__file_graph *g, struct weft_ar
 /// The planes of hosts with several links each, which weft__file_graph_build makes networks, plane-0, plane-1, ...; n
 /// is 1 if hosts have one link, or different numbers of them.
 struct weft__planes weft__file_graph_planes(const struct weft__file_graph *g, struct weft_arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A workload made of the flows of another tool's file: its parameters, and the conversion of flows. A format supplies a
 // reader.
-#ifndef WEFT_IMPORT_FLOW_FILE_H
-#define WEFT_IMPORT_FLOW_FILE_H
+#pragma once
 
 #include "import/hosts.h"
 #include "weft/workload.h"
@@ -44,5 +43,3 @@ struct weft__flow_reader {
 enum weft_status weft__flow_file_expand(const struct weft__flow_file_conf *conf, struct weft_place place,
                                         const struct weft_topology *topology, const struct weft__flow_reader *reader,
                                         struct weft_workload *w, struct weft_error *ret_error);
-
-#endif

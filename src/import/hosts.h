@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which host a number or a name in a foreign file means.
-#ifndef WEFT_IMPORT_HOSTS_H
-#define WEFT_IMPORT_HOSTS_H
+#pragma once
 
 #include "weft/topology.h"
 
@@ -31,5 +30,3 @@ enum weft_status weft__file_hosts_at(const struct weft__file_hosts *hosts, uint6
 /// The host of a number or a node's name.
 enum weft_status weft__file_hosts_find(const struct weft__file_hosts *hosts, const char *word, struct weft_place place,
                                        uint32_t *ret_host, struct weft_error *ret_error);
-
-#endif

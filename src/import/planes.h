@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hosts that have several links each, as ports of one NIC in as many networks (host.planes): link k of a host is in the
 // plane of its switch.
-#ifndef WEFT_IMPORT_PLANES_H
-#define WEFT_IMPORT_PLANES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ struct weft_import;
 /// Says that the hosts of a scenario are in planes, and what is lost by that. Returns which of them a workload has;
 /// NULL: all, as there are no planes.
 const char *weft__planes_say(const struct weft__planes *planes, struct weft_import *import);
-
-#endif

@@ -17,8 +17,7 @@
 //
 // and supplies its own part as operations. A box that keeps waiting frames elsewhere (the switch) has no output queues
 // and supplies ready, purge and kick.
-#ifndef WEFT_LINK_ETHER_H
-#define WEFT_LINK_ETHER_H
+#pragma once
 
 #include "base/fifo.h"
 #include "link/port.h"
@@ -256,5 +255,3 @@ void weft__ether_on_timer(struct weft__ether *e, struct weft__node *node, struct
 void weft__ether_sample(const struct weft__ether *e, struct weft__worker *w, uint32_t k);
 /// At the end of a run: adds watermarks and ongoing pauses to the counters.
 void weft__ether_finish(struct weft__ether *e, weft_time_ps now);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What of ports and of models goes into the state of a network with nothing in flight.
-#ifndef WEFT_LINK_FINGERPRINT_H
-#define WEFT_LINK_FINGERPRINT_H
+#pragma once
 
 #include "base/fingerprint.h"
 #include "base/timers.h"
@@ -16,5 +15,3 @@ void weft__port_fingerprint(const struct weft__port *port, struct weft__fingerpr
 const char *weft__model_fingerprint(const struct weft_model *model, weft_model_fingerprint *fingerprint,
                                     const void *state, const void *conf, struct weft__fingerprint *s,
                                     struct weft_arena *arena);
-
-#endif

@@ -3,8 +3,7 @@
 // its queue pair, otherwise 8 or 20; 24 for everything else. What the port's wire implies is not stored but derived
 // when the log is read. Chunks never move. Only the node's worker touches them; they come from blocks on large pages
 // that all nodes share. Most of the cost is memory: cache lines, and pages that the system has to clear.
-#ifndef WEFT_LINK_FOLLOW_H
-#define WEFT_LINK_FOLLOW_H
+#pragma once
 
 #include <pthread.h>
 #include <stddef.h>
@@ -232,5 +231,3 @@ static inline void weft__follow_sender(struct weft__follow *f, weft_time_ps at, 
     f->state[qp] = is;
     weft__follow_add_sender(f, (struct weft__follow_sender){at, qp, state});
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLDP of one port: when it sends, what it has received, and which priorities are lossless as a result. See lldp.c.
-#ifndef WEFT_LINK_LLDP_H
-#define WEFT_LINK_LLDP_H
+#pragma once
 
 #include "link/port.h"
 #include "weft/dcbx.h"
@@ -37,5 +36,3 @@ bool weft__lldp_on_frame(struct weft__port *port, struct weft__worker *w, const 
 void weft__lldp_ignore(struct weft__worker *w, const struct weft_packet *packet);
 /// Sends the pending frame; the port must be free.
 void weft__lldp_send(struct weft__port *port, struct weft__worker *w);
-
-#endif

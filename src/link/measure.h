@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What boxes count and sample in each worker. The engine stores and sums the counts; their meaning is defined here.
-#ifndef WEFT_LINK_MEASURE_H
-#define WEFT_LINK_MEASURE_H
+#pragma once
 
 #include "engine/side.h"
 #include "weft/outcome.h"
@@ -52,5 +51,3 @@ void weft__sample_add(struct weft__worker *w, const struct weft_sample *sample);
 static inline const struct weft__samples *weft__samples_of(const struct weft__worker *w) {
     return w->notes;
 }
-
-#endif

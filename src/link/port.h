@@ -5,8 +5,7 @@
 // last bit is at the peer at t + (n + 8) byte times + link delay. A store-and-forward peer acts on it after a fixed
 // processing delay, and a MAC acts on a pause frame after its reaction delay; the sender adds both, so a hop is one
 // event. A cut-through switch acts a processing delay after the first 64 bytes.
-#ifndef WEFT_LINK_PORT_H
-#define WEFT_LINK_PORT_H
+#pragma once
 
 #include "base/fifo.h"
 #include "base/spool.h"
@@ -379,5 +378,3 @@ void weft__port_finish(struct weft__port *port, weft_time_ps now);
 static inline void weft__port_count_ingress(struct weft__port *port, uint32_t priority, weft_bytes bytes_max) {
     if (bytes_max) weft__port_counters(port, priority)->ingress_bytes_max = bytes_max;
 }
-
-#endif

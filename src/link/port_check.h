@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invariants of ports and of the Ethernet side of a box (base/check.h): queues, pauses, credit, timers, ingress buffer.
 // A box adds up what it holds, then calls weft__ether_check, or weft__port_check for a port without an Ethernet side.
-#ifndef WEFT_LINK_PORT_CHECK_H
-#define WEFT_LINK_PORT_CHECK_H
+#pragma once
 
 #include "base/check.h"
 #include "link/ether.h"
@@ -28,5 +27,3 @@ void weft__port_check(const struct weft__port *port, const struct weft__timers *
 /// `wakes`: a port with packets at its output queues always has a timer or a pause without an end.
 void weft__ether_check(const struct weft__ether *e, const struct weft__timers *timers, uint32_t port0, bool wakes,
                        weft_time_ps until, const struct weft__held *held, struct weft__check *c);
-
-#endif

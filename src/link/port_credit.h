@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Credit of a port: what it has for sending to its peer, and what it returns for frames of its peer. A priority whose
 // credit does not cover a frame of the largest size is paused until it does.
-#ifndef WEFT_LINK_PORT_CREDIT_H
-#define WEFT_LINK_PORT_CREDIT_H
+#pragma once
 
 #include "link/port.h"
 #include "weft/credit.h"
@@ -35,5 +34,3 @@ static inline void weft__port_freed(struct weft__port *port, struct weft__worker
                                     uint32_t bytes) {
     if (__builtin_expect(port->credit != NULL, 0)) weft__port_credit_return(port, w, priority, bytes);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source flow control in a switch: asks the model, counts for it what feeds a queue, and keeps the minimum times
 // between messages. While queues are below the model's threshold, nothing here is touched.
-#ifndef WEFT_LINK_SFC_H
-#define WEFT_LINK_SFC_H
+#pragma once
 
 #include "weft/sfc.h"
 
@@ -48,5 +47,3 @@ void weft__sfc_count(struct weft__sfc *sfc, const struct weft__sfc_packet *packe
 struct weft_sfc_act weft__sfc_judge(const struct weft__sfc *sfc, const struct weft_sfc_fact *fact);
 /// Whether the minimum times allow a message now; if so, it counts as sent.
 bool weft__sfc_allow(struct weft__sfc *sfc, const struct weft__sfc_packet *packet, weft_time_ps now);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fair sharing of one server: start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996) with equal weights. Every
 // user that has something to send gets the same number of bytes; the others share what one user does not take.
-#ifndef WEFT_LINK_SHARE_H
-#define WEFT_LINK_SHARE_H
+#pragma once
 
 #include <assert.h>
 
@@ -35,5 +34,3 @@ static inline void weft__share_charge(struct weft__share *s, uint32_t user, uint
     s->start_bytes = weft__share_start(s, user);
     s->finish_bytes[user] = s->start_bytes + bytes;
 }
-
-#endif

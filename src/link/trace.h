@@ -4,8 +4,7 @@
 //
 // During a run, `cause` and `begins` hold an event's number at its own node, from 1. Causes at another node are filled
 // in when the records are merged (sim/events.c).
-#ifndef WEFT_LINK_TRACE_H
-#define WEFT_LINK_TRACE_H
+#pragma once
 
 #include "weft/event.h"
 #include "weft/outcome.h"
@@ -166,5 +165,3 @@ struct weft_event *weft__trace_qp(struct weft__trace *t, weft_time_ps now, enum 
                                   uint32_t qp);
 void weft__trace_rate(struct weft__trace *t, weft_time_ps now, uint32_t at_src, uint32_t flow, uint32_t qp,
                       weft_rate_bps rate, weft_rate_bps before, weft_rate_bps line_rate);
-
-#endif

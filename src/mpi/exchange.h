@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ranks send each other, by MPI.
-#ifndef WEFT_MPI_EXCHANGE_H
-#define WEFT_MPI_EXCHANGE_H
+#pragma once
 
 #include <mpi.h>
 
@@ -20,5 +19,3 @@ void weft__mpi_exchange_init(const struct weft_ranks *ranks);
 void weft__mpi_exchange(struct weft_ranks *ranks, struct weft_parcel *out, struct weft_parcel *into);
 void weft__mpi_send(struct weft_ranks *ranks, uint32_t to, const void *bytes, size_t n);
 void weft__mpi_receive(struct weft_ranks *ranks, uint32_t from, void *bytes, size_t n);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mpirun that is interrupted sends its ranks SIGTERM, and after a time of grace SIGKILL. Rank 0 ends before that, and
 // removes what of its files is not complete by then.
-#ifndef WEFT_MPI_GRACE_H
-#define WEFT_MPI_GRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -11,5 +10,3 @@
 bool weft__grace_begin(void);
 /// A signal has come. Of a signal handler.
 void weft__grace_note(int number, pid_t sender);
-
-#endif

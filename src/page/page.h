@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of the data of a report's page (src/report/page/): page.c makes the page and the data of a run, page_sweep.c
 // the data of a sweep, page_matrix.c figures side by side.
-#ifndef WEFT_REPORT_PAGE_H
-#define WEFT_REPORT_PAGE_H
+#pragma once
 
 #include "base/json.h"
 #include "results/run/reader.h"
@@ -33,5 +32,3 @@ void weft__page_compare(struct weft__page_comparison *c, struct weft__reader *r,
 const struct weft__page_column *weft__page_columns(struct weft__page_comparison *c, uint32_t *ret_n);
 /// A row per figure, a column per variant, each compared with the first.
 struct weft_report_matrix weft__page_comparison_matrix(struct weft__page_comparison *c);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of a report, split where its data go; made by tools/embed-page when weft is built.
-#ifndef WEFT_REPORT_PAGE_TEXT_H
-#define WEFT_REPORT_PAGE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ struct weft_report_page {
     struct weft__text_stream data; ///< JSON
     struct weft_arena *arena;
 };
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Distributes the units of a graph over bins of limited room, so that little traffic crosses between bins. The limit is
 // strict: a bin never gets more units than it has free servers.
-#ifndef WEFT_PLACEMENT_CUT_H
-#define WEFT_PLACEMENT_CUT_H
+#pragma once
 
 #include "weft/placement.h"
 
@@ -29,5 +28,3 @@ void weft__cut_search(const struct weft__cut *cut, uint32_t tries, const uint32_
 /// Divides unit[0..n-1] in two with METIS, `left` of them on the left (0 < left < n); afterwards the left ones come
 /// first, both sides in ascending order. The same seed gives the same result.
 void weft__cut_bisect(const struct weft__cut *cut, uint32_t *unit, uint32_t n, uint32_t left, uint32_t seed);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the strategies share.
-#ifndef WEFT_PLACEMENT_FILL_H
-#define WEFT_PLACEMENT_FILL_H
+#pragma once
 
 #include "weft/placement.h"
 
@@ -11,5 +10,3 @@ void weft__placement_packed(const struct weft_placement_problem *p, struct weft_
 
 /// The numbers 0..n-1 sorted by room[i] descending, ties ascending.
 void weft__by_room(const uint32_t *room, uint32_t n, uint32_t *ret_order);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the configuration of a switch says about buffers and pauses.
-#ifndef WEFT_PLAN_PLAN_H
-#define WEFT_PLAN_PLAN_H
+#pragma once
 
 #include "weft/plan.h"
 #include "weft/result.h"
@@ -25,5 +24,3 @@ struct weft__plan_switch weft__plan_switch(const struct weft_switch_conf *sw, ui
 #define WEFT__PLAN_AFTER(list, n) .column = (list) + n, .columns = sizeof(list) / sizeof *(list)-n
 /// The first tables of an answer whose subject is a struct weft_plan_variants.
 extern const struct weft_result_table weft__plan_variants_table, weft__plan_variant_table;
-
-#endif

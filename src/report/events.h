@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events to text and back.
-#ifndef WEFT_REPORT_EVENTS_H
-#define WEFT_REPORT_EVENTS_H
+#pragma once
 
 #include "weft/event.h"
 
@@ -11,5 +10,3 @@ const char *weft__event_detail_text(const struct weft_event *event, char *text, 
 uint32_t weft__event_kind(const char *name);
 /// 0 if the text means nothing for the kind; `text` may be NULL.
 uint8_t weft__event_detail(uint32_t kind, const char *text);
-
-#endif

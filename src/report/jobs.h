@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef WEFT_REPORT_JOBS_H
-#define WEFT_REPORT_JOBS_H
+#pragma once
 
 #include "weft/report.h"
 
@@ -8,5 +7,3 @@ void weft__report_jobs_table(FILE *file, const struct weft_run *run);
 
 /// For a job: lines of its table.
 void weft__report_admission_table(FILE *file, const struct weft_run *run, uint32_t job);
-
-#endif

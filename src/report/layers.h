@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Links between switches, grouped by the layers that they connect and their direction. Load is reported per group.
-#ifndef WEFT_REPORT_LAYERS_H
-#define WEFT_REPORT_LAYERS_H
+#pragma once
 
 #include "weft/report.h"
 
@@ -17,5 +16,3 @@ struct weft__layers {
 };
 
 struct weft__layers weft__report_layers(const struct weft_topology *topology, struct weft_arena *arena);
-
-#endif

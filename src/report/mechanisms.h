@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mechanisms of a run, whether or not they acted.
-#ifndef WEFT_REPORT_MECHANISMS_H
-#define WEFT_REPORT_MECHANISMS_H
+#pragma once
 
 #include "box/mechanism.h"
 
@@ -22,5 +21,3 @@ const char *weft__report_nothing(const struct weft__mechanism_row *row, uint32_t
                                  struct weft_arena *arena);
 /// A line for each that never acted.
 void weft__report_mechanisms_table(FILE *file, const struct weft_run *run);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Remote memory access in the table of a run and among groups.
-#ifndef WEFT_REPORT_RMA_H
-#define WEFT_REPORT_RMA_H
+#pragma once
 
 #include "weft/report.h"
 
@@ -10,5 +9,3 @@ bool weft__report_rma_group(const struct weft_run *run, uint32_t group, struct w
 /// Bits of values per second, over all clients, during the time in which they start operations.
 double weft__report_rma_throughput(const struct weft_run *run, uint32_t entry);
 void weft__report_rma_table(FILE *file, const struct weft_run *run);
-
-#endif

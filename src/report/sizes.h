@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flows of a group by their size.
-#ifndef WEFT_REPORT_SIZES_H
-#define WEFT_REPORT_SIZES_H
+#pragma once
 
 #include "weft/report.h"
 
@@ -19,5 +18,3 @@ void weft__report_sizes_table(FILE *file, const struct weft_run *run);
 
 /// Sorts `value`. Nearest rank: the p-th percentile is the ceil(p n / 100)-th smallest value; NAN if there are none.
 struct weft_quantiles weft__quantiles(double *value, size_t n);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the two text reports share.
-#ifndef WEFT_REPORT_TEXT_H
-#define WEFT_REPORT_TEXT_H
+#pragma once
 
 #include "totals.h"
 
@@ -15,5 +14,3 @@ struct weft__unit weft__text_unit(double largest_ps);
 /// "612.31", or "-" for NAN. In a buffer of at least 32 bytes.
 const char *weft__text_time(char *text, struct weft__unit unit, double time_ps);
 const char *weft__text_ratio(char *text, double ratio); ///< "1.05", or "-"
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the writers of results and the tables share.
-#ifndef WEFT_RESULTS_ROWS_H
-#define WEFT_RESULTS_ROWS_H
+#pragma once
 
 #include "base/json.h"
 #include "weft/result.h"
@@ -88,5 +87,3 @@ static inline struct weft_result_value weft__result_value(struct weft_result_cur
                                                         : value.whole != 0;
     return value;
 }
-
-#endif

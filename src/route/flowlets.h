@@ -2,8 +2,7 @@
 // A switch's table of flowlets: bursts of one flow, separated by a pause longer than the difference between paths, so
 // that the next burst may take another path and still arrive after this one. As in switches the table is indexed by a
 // hash: flows that share an entry share a path, and extend one another's flowlets.
-#ifndef WEFT_ROUTE_FLOWLETS_H
-#define WEFT_ROUTE_FLOWLETS_H
+#pragma once
 
 #include "route/hash.h"
 
@@ -43,5 +42,3 @@ static inline void weft__flowlets_note(struct weft__flowlet *flowlet, const stru
                                        uint32_t index) {
     *flowlet = (struct weft__flowlet){query->packet->time_ps, query->port[index], true};
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What route models share: the hash of header fields, and seeds.
-#ifndef WEFT_ROUTE_HASH_H
-#define WEFT_ROUTE_HASH_H
+#pragma once
 
 #include "weft/random.h"
 #include "weft/route.h"
@@ -35,5 +34,3 @@ static inline uint32_t weft__route_find(const struct weft_route_query *query, ui
         if (query->port[i] == port) return i;
     return WEFT_NONE;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scenario file as read: one tree, with variants and settings that override it.
-#ifndef WEFT_SCENARIO_SCENARIO_H
-#define WEFT_SCENARIO_SCENARIO_H
+#pragma once
 
 #include "weft/scenario.h"
 
@@ -68,5 +67,3 @@ enum weft_status weft__scenario_over(const struct weft_tree *base, const struct 
                                      struct weft_error *ret_error);
 /// The map without one of its keys.
 const struct weft_tree *weft__tree_without(const struct weft_tree *map, const char *key, struct weft_arena *arena);
-
-#endif

@@ -2,8 +2,7 @@
 // What the scenario's `capture` asks for: frames are noted at ports during the run and written as pcapng after it. A
 // note is a packet, and for an answer its selective acknowledgement. Memory holds a limited number of notes per worker;
 // the rest is in a temporary file beside the capture. The file does not depend on the number of workers.
-#ifndef WEFT_SIM_CAPTURE_H
-#define WEFT_SIM_CAPTURE_H
+#pragma once
 
 #include "box/network.h"
 
@@ -21,5 +20,3 @@ void weft__capture_free(struct weft__capture *capture); ///< NULL: nothing
 /// them over.
 void weft__capture_hand_over(const struct weft__capture *capture);
 void weft__capture_take_over(const struct weft__capture *capture, uint32_t rank);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Credit-based flow control of links, and what it cannot be combined with.
-#ifndef WEFT_SIM_CHECK_CREDIT_H
-#define WEFT_SIM_CHECK_CREDIT_H
+#pragma once
 
 #include "box/box.h"
 
@@ -9,5 +8,3 @@ enum weft_status weft__check_credit(const struct weft_scenario *scenario, const 
                                     struct weft_error *ret_error);
 /// The largest frame that a host may send.
 uint32_t weft__frame_bytes_max(const struct weft_scenario *scenario, const struct weft_topology *t);
-
-#endif

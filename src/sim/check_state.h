@@ -3,8 +3,7 @@
 // at the end of the run the credit of every link must add up. A broken invariant is a bug of weft: the text on stderr
 // names time, node, port, priority and both values, and the process aborts as it does after an assert. Checks change
 // nothing, so the results and the digest are the same.
-#ifndef WEFT_SIM_CHECK_STATE_H
-#define WEFT_SIM_CHECK_STATE_H
+#pragma once
 
 #include "base/check.h"
 #include "sim/run.h"
@@ -16,5 +15,3 @@ bool weft__state_is_checked(void);
 void weft__check_node(void *run, uint32_t node, weft_time_ps until);
 /// Called once when the run has ended, before its boxes finish.
 void weft__check_end(const struct weft__network *net, weft_time_ps now);
-
-#endif

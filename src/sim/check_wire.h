@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames that differ from RoCE on IEEE 802.3, to match other simulators (docs/peers.md).
-#ifndef WEFT_SIM_CHECK_WIRE_H
-#define WEFT_SIM_CHECK_WIRE_H
+#pragma once
 
 #include "box/box.h"
 
@@ -10,5 +9,3 @@ bool weft__has_own_frames(const struct weft_device_conf *conf, const struct weft
 /// Refuses what cannot be combined with such frames.
 enum weft_status weft__check_wire(const struct weft_scenario *scenario, const struct weft_topology *t,
                                   struct weft_error *ret_error);
-
-#endif

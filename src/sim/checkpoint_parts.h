@@ -2,8 +2,7 @@
 // Rank 0 writes and reads the file of a checkpoint; a run in one process has only its part. Over ranks, the image of
 // each is a part of the file, in frames: a length, then that many bytes. A length of 0 ends a part; FAILED ends one
 // that is incomplete.
-#ifndef WEFT_SIM_CHECKPOINT_PARTS_H
-#define WEFT_SIM_CHECKPOINT_PARTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,5 +16,3 @@ bool weft__parts_write(struct weft_ranks *ranks, FILE *file, const void *note, s
 void weft__parts_fail(struct weft_ranks *ranks, FILE *file);
 /// Reads this rank's part. NULL, or what is wrong with it; `ret_byte`: how far it was read. All ranks must call it.
 const char *weft__parts_read(struct weft_ranks *ranks, FILE *file, void *ret_note, size_t note_bytes, size_t *ret_byte);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flows that hold their rate, and are not run while they do; see coast.c.
-#ifndef WEFT_SIM_COAST_H
-#define WEFT_SIM_COAST_H
+#pragma once
 
 #include "sim/repeat.h"
 
@@ -13,5 +12,3 @@ struct weft__coast *weft__coast_new(struct weft__skips *skips, const char **ret_
 weft_time_ps weft__coast_look(struct weft__coast *c);
 /// The run has ended at `now`.
 void weft__coast_end(struct weft__coast *c, weft_time_ps now);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Repeated iterations of jobs, taken over instead of run; see fast_forward.c.
-#ifndef WEFT_SIM_FAST_FORWARD_H
-#define WEFT_SIM_FAST_FORWARD_H
+#pragma once
 
 #include "sim/run.h"
 
@@ -16,5 +15,3 @@ void weft__fast_forward_end(struct weft__run *run);
 weft_time_ps weft__fast_forward_skipped(const struct weft__run *run);
 /// Call it when the engine has ended, before anything is collected: corrects all noted times.
 void weft__fast_forward_settle(struct weft__run *run);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Followed flows (weft/follow.h): tells nodes what to keep, and collects it afterwards.
-#ifndef WEFT_SIM_FOLLOW_H
-#define WEFT_SIM_FOLLOW_H
+#pragma once
 
 #include "box/network.h"
 #include "weft/follow.h"
@@ -12,5 +11,3 @@ void weft__follow_start(struct weft__network *net, struct weft_follow *follow);
 void weft__follow_collect(struct weft__network *net);
 /// Frees logs that were not handed over.
 void weft__follow_free(struct weft__network *net);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A packet of the simulator as the frame that an engineer would capture. See frames.c and docs/capture.md.
-#ifndef WEFT_SIM_FRAMES_H
-#define WEFT_SIM_FRAMES_H
+#pragma once
 
 #include "link/lldp.h"
 #include "transport/frames.h"
@@ -16,5 +15,3 @@ void weft__frames_init(struct weft__frames *frames);
 /// WEFT__FRAME_WRITTEN_MIN. `sack`: of selective acknowledgements.
 size_t weft__frames_build(const struct weft__frames *frames, const struct weft_packet *packet,
                           const struct weft_sack *sack, uint32_t sender, uint8_t *ret);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs in a run.
-#ifndef WEFT_SIM_JOBS_H
-#define WEFT_SIM_JOBS_H
+#pragma once
 
 #include "box/network.h"
 #include "transport/program.h"
@@ -17,5 +16,3 @@ weft_time_ps weft__jobs_lookahead(const struct weft_workload *workload);
 void weft__jobs_collect(struct weft__network *net);
 
 struct weft_wait_outcome weft__wait_quantiles(const struct weft_histogram *h);
-
-#endif

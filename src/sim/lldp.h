@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLDP and DCBX of a whole network.
-#ifndef WEFT_SIM_LLDP_H
-#define WEFT_SIM_LLDP_H
+#pragma once
 
 #include "box/network.h"
 #include "link/lldp.h"
@@ -18,5 +17,3 @@ struct weft__lldp *weft__lldp_new(const struct weft__network *net, uint32_t port
 struct weft_link_dcbx *weft__lldp_collect(const struct weft__network *net, struct weft_arena *arena);
 /// The first link of which an end has other lossless priorities than that; WEFT_NONE: there is none.
 uint32_t weft__lldp_find_odd(const struct weft__network *net, const struct weft_link_dcbx *links);
-
-#endif

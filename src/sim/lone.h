@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A flow alone in the empty network: what a port adds to the time of its frames, and its completion over any number of
 // paths.
-#ifndef WEFT_SIM_LONE_H
-#define WEFT_SIM_LONE_H
+#pragma once
 
 #include "box/box.h"
 
@@ -33,5 +32,3 @@ void weft__lone_free(struct weft__lone *lone);
 weft_time_ps weft__lone_fct(struct weft__lone *lone, const struct weft__lone_flow *flow);
 /// Whether other traffic or failures may give its packets other paths than they have alone.
 bool weft__lone_draws(const struct weft__forwarding *forwarding, const struct weft__lone_flow *flow);
-
-#endif

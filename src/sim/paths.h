@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queue pairs as the whole network numbers them, and the ideal time of a flow that is alone.
-#ifndef WEFT_SIM_PATHS_H
-#define WEFT_SIM_PATHS_H
+#pragma once
 
 #include "box/network.h"
 #include "sim/lone.h"
@@ -35,5 +34,3 @@ struct weft_path *weft__paths_trace(const struct weft_scenario *scenario, const 
 /// all links up, as its sender's first queue pair would be routed. `*lone`: NULL at first; freed by the caller.
 weft_time_ps weft__calc_ideal_fct(const struct weft__forwarding *forwarding, struct weft__lone **lone,
                                   const struct weft__lone_flow *flow);
-
-#endif

@@ -2,8 +2,7 @@
 // A stretch of a run that is taken over instead of run (docs/fast-forward.md). The engine's clock stands still
 // meanwhile: what was counted since a mark is counted again, in proportion; scheduled beginnings come nearer; and times
 // noted later exceed the clock by the skipped time.
-#ifndef WEFT_SIM_REPEAT_H
-#define WEFT_SIM_REPEAT_H
+#pragma once
 
 #include "box/box.h"
 #include "sim/run.h"
@@ -87,5 +86,3 @@ double weft__skips_difference(weft_time_ps a, weft_time_ps b);
 
 /// An audited stretch has been run, and ended now.
 void weft__skips_judge(struct weft__skips *s, double error);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps remote memory access onto the network: clients, and the connections of those implemented in software.
-#ifndef WEFT_SIM_RMA_H
-#define WEFT_SIM_RMA_H
+#pragma once
 
 #include "box/network.h"
 #include "transport/rma.h"
@@ -14,5 +13,3 @@ uint64_t weft__rma_work_count(const struct weft__network *net);
 void weft__rma_start(struct weft__network *net);
 void weft__rma_collect(struct weft__network *net);
 void weft__rma_free(struct weft__network *net);
-
-#endif

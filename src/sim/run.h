@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run from the assembly of its network to its outcome. In between, its engine runs: once (weft_simulate) or, if a
 // program drives it, many times (drive.c).
-#ifndef WEFT_SIM_RUN_H
-#define WEFT_SIM_RUN_H
+#pragma once
 
 #include "box/network.h"
 #include "weft/ranks.h"
@@ -49,5 +48,3 @@ bool weft__driver_on_window(void *run);
 void weft__driver_collect(struct weft__network *net);
 /// After assembly: sets where its hosts are.
 void weft__driver_start(struct weft__network *net);
-
-#endif

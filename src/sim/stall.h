@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef WEFT_SIM_STALL_H
-#define WEFT_SIM_STALL_H
+#pragma once
 
 #include <stdio.h>
 
@@ -11,5 +10,3 @@ char *weft__network_explain_stall(const struct weft__network *net);
 
 /// Writes why nothing moves, as far as it is known.
 void weft__stall_causes(FILE *text, const struct weft__network *net);
-
-#endif

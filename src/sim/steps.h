@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Repeated steps of collectives, taken over instead of run; see steps.c.
-#ifndef WEFT_SIM_STEPS_H
-#define WEFT_SIM_STEPS_H
+#pragma once
 
 #include "sim/store.h"
 
@@ -16,5 +15,3 @@ bool weft__steps_put(const struct weft__steps *s, struct weft__store *store);
 void weft__steps_get(struct weft__steps *s, struct weft__store *store);
 /// Frees its memory.
 void weft__steps_end(struct weft__steps *s);
-
-#endif

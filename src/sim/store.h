@@ -2,8 +2,7 @@
 // What a run learned, for later runs of the same scenario (run.fast_forward_store): a file in that folder, named by a
 // hash of everything that determines how the network behaves. It holds numbers in an order that reader and writer agree
 // on. See store.c.
-#ifndef WEFT_SIM_STORE_H
-#define WEFT_SIM_STORE_H
+#pragma once
 
 #include "sim/repeat.h"
 
@@ -34,5 +33,3 @@ void weft__store_put_counted(struct weft__store *store, const struct weft__skips
                              const struct weft__mark *to);
 void weft__store_get_counted(struct weft__store *store, const struct weft__skips *s, struct weft__mark *ret_from,
                              struct weft__mark *ret_to);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps triggers onto the network.
-#ifndef WEFT_SIM_TRIGGERS_H
-#define WEFT_SIM_TRIGGERS_H
+#pragma once
 
 #include "box/network.h"
 #include "transport/trigger.h"
@@ -12,5 +11,3 @@ struct weft__triggers *weft__triggers_new(const struct weft__network *net);
 weft_time_ps weft__triggers_lookahead(const struct weft_workload *w);
 /// Queue pairs that wait for triggers.
 uint64_t weft__triggers_waiting(const struct weft_workload *w);
-
-#endif

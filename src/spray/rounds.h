@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values in rounds: each once per round, in an order that is drawn for each round. See rounds.c.
-#ifndef WEFT_SPRAY_ROUNDS_H
-#define WEFT_SPRAY_ROUNDS_H
+#pragma once
 
 #include "weft/spray.h"
 
@@ -19,5 +18,3 @@ static inline uint32_t weft__rounds_value(const struct weft__rounds *r) {
 static inline void weft__rounds_step(struct weft__rounds *r, uint32_t values) {
     if (__builtin_expect(++r->index == values, 0)) weft__rounds_begin(r, values);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files that explain a flow's completion time share.
-#ifndef WEFT_REPORT_WHY_H
-#define WEFT_REPORT_WHY_H
+#pragma once
 
 #include <string.h>
 
@@ -130,5 +129,3 @@ void weft__why_sender(const struct weft_whys *y, const struct weft__why_path *pa
 /// From the arrival of a frame until its port sends it.
 void weft__why_port(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *hop,
                     weft_time_ps from, struct weft__why_list *l);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a port did when, from its log.
-#ifndef WEFT_REPORT_WHY_LOG_H
-#define WEFT_REPORT_WHY_LOG_H
+#pragma once
 
 #include "story/why.h"
 
@@ -23,5 +22,3 @@ struct weft__why_spans weft__why_pauses(const struct weft_whys *y, uint32_t port
                                         weft_time_ps to);
 struct weft__why_spans weft__why_states(const struct weft_whys *y, uint32_t port, uint32_t qp, weft_time_ps from,
                                         weft_time_ps to);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The axes: the section of the file, overridden by the command line.
-#ifndef WEFT_SWEEP_AXES_H
-#define WEFT_SWEEP_AXES_H
+#pragma once
 
 #include "sweep/range.h"
 
@@ -18,5 +17,3 @@ enum weft_status weft__sweep_axes(struct weft_sweep *sweep, const struct weft_sw
 /// The value of a text, as if it were written at the axis's place.
 struct weft_sweep_value weft__sweep_text_value(const struct weft_sweep_axis *axis, const char *text,
                                                struct weft_arena *arena);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs and cells of the table: what the file of a run and the table as SQLite, CSV, JSON and text share.
-#ifndef WEFT_SWEEP_CELLS_H
-#define WEFT_SWEEP_CELLS_H
+#pragma once
 
 #include <assert.h>
 #include <sqlite3.h>
@@ -35,5 +34,3 @@ static inline int weft__sweep_bind(sqlite3_stmt *s, int k, const struct weft_res
     if (v->type == WEFT_RESULT_REAL) return sqlite3_bind_double(s, k, v->real);
     return sqlite3_bind_int64(s, k, (sqlite3_int64)v->whole);
 }
-
-#endif

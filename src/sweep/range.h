@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // "100KB..400KB:4": ends, and the values between them.
-#ifndef WEFT_SWEEP_RANGE_H
-#define WEFT_SWEEP_RANGE_H
+#pragma once
 
 #include "weft/sweep.h"
 
@@ -13,5 +12,3 @@ bool weft__range_parse(const char *text, struct weft_arena *arena, enum weft__ra
                        struct weft_sweep_range **ret_range, uint32_t *ret_n, char *why, size_t size);
 /// The value at part `at` (0 to 1) of the distance between the ends, with its unit; 0 and 1 give the ends as written.
 const char *weft__range_at(const struct weft_sweep_range *range, double at, struct weft_arena *arena);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network under construction, and what the kinds of topology share.
-#ifndef WEFT_TOPOLOGY_BUILDER_H
-#define WEFT_TOPOLOGY_BUILDER_H
+#pragma once
 
 #include "base/order.h"
 #include "weft/topology.h"
@@ -191,5 +190,3 @@ static inline uint32_t weft__root_of(uint32_t *parent, uint32_t n) {
         n = parent[n] = parent[parent[n]];
     return n;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Disaggregated scheduled fabrics of any size: what dsf_l1_zone, dsf_l2_zone and dsf_region share. A kind has rows for
 // what the user can choose; what it has no row for is 0 in the conf, and absent from the network.
-#ifndef WEFT_TOPOLOGY_DSF_H
-#define WEFT_TOPOLOGY_DSF_H
+#pragma once
 
 #include "topology/builder.h"
 
@@ -88,5 +87,3 @@ struct weft__dsf_plan {
     uint64_t interfaces_placed;                                            ///< of this building
 };
 void weft__dsf_connect(const struct weft__dsf_plan *plan, struct weft_topology_builder *b);
-
-#endif

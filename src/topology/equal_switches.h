@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Switches that may be swapped without changing the network, because each has the same neighbours over the same links:
 // for example the access switches of a pod. What is true of one is true of the other.
-#ifndef WEFT_TOPOLOGY_EQUAL_SWITCHES_H
-#define WEFT_TOPOLOGY_EQUAL_SWITCHES_H
+#pragma once
 
 #include "topology/graph.h"
 
@@ -10,5 +9,3 @@
 /// per switch) and links of equal sorts, sort[link].
 void weft__equal_switches_find(const struct weft__graph *g, const void *key, size_t key_bytes, const uint64_t *sort,
                                uint32_t *ret_first);
-
-#endif

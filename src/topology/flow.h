@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maximum flow on a small directed graph.
-#ifndef WEFT_TOPOLOGY_FLOW_H
-#define WEFT_TOPOLOGY_FLOW_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -12,5 +11,3 @@ void weft__flow_free(struct weft__flow *f);
 void weft__flow_connect(struct weft__flow *f, uint32_t from, uint32_t to, uint64_t capacity, uint64_t back);
 /// Call it once per graph. The sum of capacities out of `source` must fit in 64 bits.
 uint64_t weft__flow_max(struct weft__flow *f, uint32_t source, uint32_t sink);
-
-#endif

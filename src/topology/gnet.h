@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of a dragonfly's routes, under construction.
-#ifndef WEFT_TOPOLOGY_GNET_H
-#define WEFT_TOPOLOGY_GNET_H
+#pragma once
 
 #include "weft/gnet_routes.h"
 
@@ -31,5 +30,3 @@ static inline uint64_t weft__gnet_to(const struct weft__gnet_build *b, uint32_t 
 
 /// Fills escape_of and escape of every TiN.
 void weft__gnet_escape(const struct weft__gnet_build *b);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The switches of a topology and the links between them, in a compact form for searching.
-#ifndef WEFT_TOPOLOGY_GRAPH_H
-#define WEFT_TOPOLOGY_GRAPH_H
+#pragma once
 
 #include "weft/topology.h"
 
@@ -21,5 +20,3 @@ void weft__graph_deinit(struct weft__graph *g);
 /// Writes the hops from `source` to every switch (WEFT_NONE: not reachable) to hops[switches], and the reached switches
 /// in order of hops to order[switches]. Returns how many were reached.
 uint32_t weft__graph_search(const struct weft__graph *g, uint32_t source, uint32_t *hops, uint32_t *order);
-
-#endif

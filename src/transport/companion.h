@@ -2,8 +2,7 @@
 // What the two ends of a connection tell each other through shared memory: the length of a message, the step that it
 // belongs to, when its buffer was posted. Over ranks (engine/ranks.h) this travels with the packet after which the
 // other end reads it.
-#ifndef WEFT_TRANSPORT_COMPANION_H
-#define WEFT_TRANSPORT_COMPANION_H
+#pragma once
 
 #include "transport/endpoint.h"
 
@@ -15,5 +14,3 @@ void weft__companions_take(const struct weft__hosts *hosts, const struct weft_pa
 /// After the run: clears what was written here for others to read, where `owns` says that it is not this rank's.
 void weft__companions_forget(const struct weft__hosts *hosts, bool (*owns)(const void *context, uint32_t host),
                              const void *context);
-
-#endif

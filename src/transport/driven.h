@@ -2,8 +2,7 @@
 // A host that a program outside of the simulation drives (weft/drive.h): flows that it adds during the run, and the
 // events that it must be told about. The host's node pauses after each such event, keeps the rest of its window, and
 // continues when the program has been told (sim/drive.c).
-#ifndef WEFT_TRANSPORT_DRIVEN_H
-#define WEFT_TRANSPORT_DRIVEN_H
+#pragma once
 
 #include "base/grow.h"
 #include "transport/qp.h"
@@ -74,5 +73,3 @@ void weft__driven_deinit(struct weft__driven *d);
 /// Makes room for one more entry in a list that grows by doubling.
 #define WEFT__DRIVEN_ROOM(list, n, capacity)                                                                           \
     ((list) = weft__memory_double(WEFT_MEMORY_QP, (list), (n), &(capacity), 4, sizeof *(list)))
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A host as seen by programs, messages and remote memory access. The NIC is one (box/nic/nic.h).
-#ifndef WEFT_TRANSPORT_ENDPOINT_H
-#define WEFT_TRANSPORT_ENDPOINT_H
+#pragma once
 
 #include "engine/engine.h"
 #include "transport/qp.h"
@@ -38,5 +37,3 @@ struct weft__endpoint_ops {
     /// Sends nothing more of the queue pair's data. Does nothing if all of it has been acknowledged.
     void (*cancel)(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
 };
-
-#endif

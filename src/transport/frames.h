@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frames of a transport: how a packet of a queue pair looks behind the IP and UDP headers. One row per format; a
 // transport names its row (weft_transport_ops.frames), and captures ask the row for everything.
-#ifndef WEFT_TRANSPORT_FRAMES_H
-#define WEFT_TRANSPORT_FRAMES_H
+#pragma once
 
 #include "transport/qp.h"
 #include "weft/transport.h"
@@ -48,5 +47,3 @@ extern const struct weft_transport_frames weft__frames_roce, weft__frames_uet;
 static inline const struct weft_transport_frames *weft__transport_frames(const struct weft_transport_ops *transport) {
     return transport->frames ? transport->frames : &weft__frames_roce;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A running rank of a job, and the messages of its connections. See program.c and message.c.
-#ifndef WEFT_TRANSPORT_PROGRAM_H
-#define WEFT_TRANSPORT_PROGRAM_H
+#pragma once
 
 #include "base/match.h"
 #include "link/follow.h"
@@ -368,5 +367,3 @@ void weft__message_granted(struct weft__node *node, struct weft__endpoint *end, 
                            uint32_t granted);
 /// Time to check whether a clear-to-send was lost.
 void weft__message_look(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
-
-#endif

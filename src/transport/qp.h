@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queue pairs: what both ends know of one, its state at either end, and what all hosts of a run share.
-#ifndef WEFT_TRANSPORT_QP_H
-#define WEFT_TRANSPORT_QP_H
+#pragma once
 
 #include "weft/outcome.h"
 #include "weft/transport.h"
@@ -56,5 +55,3 @@ static inline uint32_t weft__message_frame_bytes(uint32_t payload, bool first, u
     if (__builtin_expect(data_header_bytes, 0)) return payload + data_header_bytes;
     return weft__qp_frame_least(payload) + (first ? WEFT_FRAME_RETH : 0u);
 }
-
-#endif

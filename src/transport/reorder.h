@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record of a receiver that accepts packets out of order. See reorder.c.
-#ifndef WEFT_TRANSPORT_REORDER_H
-#define WEFT_TRANSPORT_REORDER_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -38,5 +37,3 @@ uint64_t weft__reorder_bits(const struct weft__reorder *r, const struct weft__re
 /// NULL, or what is wrong with the record.
 const char *weft__reorder_check(const struct weft__reorder *r, const struct weft__reorder_conf *conf,
                                 uint32_t expected);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running clients of remote memory access. rma.c is what all transports share: when operations start, on which server,
 // what they measure. rma_software.c carries them as messages of queue pairs between NICs.
-#ifndef WEFT_TRANSPORT_RMA_H
-#define WEFT_TRANSPORT_RMA_H
+#pragma once
 
 #include "transport/endpoint.h"
 #include "weft/histogram.h"
@@ -128,5 +127,3 @@ weft_time_ps weft__rma_pace(struct weft__endpoint *end, uint32_t qp, uint32_t ps
 uint32_t weft__rma_last_payload(const struct weft__endpoint *end, const struct weft_packet *p);
 void weft__rma_arrived(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
 void weft__rma_acked(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
-
-#endif

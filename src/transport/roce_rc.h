@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parameters of reliable connections. See roce_rc.c.
-#ifndef WEFT_TRANSPORT_ROCE_RC_H
-#define WEFT_TRANSPORT_ROCE_RC_H
+#pragma once
 
 #include "transport/reorder.h"
 #include "weft/transport.h"
@@ -92,5 +91,3 @@ static inline bool weft__roce_rc_owes_ack(struct weft_qp_receiver *r, const stru
 static inline uint32_t weft__roce_rc_ack_priority(const struct weft__roce_rc_conf *conf, uint32_t data_priority) {
     return conf->ack_own_priority ? (uint32_t)conf->ack_priority : data_priority;
 }
-
-#endif

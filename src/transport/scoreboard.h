@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record of a sender that retransmits only missing packets. See scoreboard.c.
-#ifndef WEFT_TRANSPORT_SCOREBOARD_H
-#define WEFT_TRANSPORT_SCOREBOARD_H
+#pragma once
 
 #include "weft/transport.h"
 
@@ -37,5 +36,3 @@ uint32_t weft__scoreboard_judge(struct weft__scoreboard *k, struct weft_qp_sende
 uint32_t weft__scoreboard_lose_all(struct weft__scoreboard *k, struct weft_qp_sender *s);
 /// NULL, or what is wrong with the record.
 const char *weft__scoreboard_check(const struct weft__scoreboard *k, const struct weft_qp_sender *s);
-
-#endif

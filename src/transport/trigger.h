@@ -2,8 +2,7 @@
 // Running triggers (weft/trigger.h). A host that activates a trigger tells the host that counts, and this one tells the
 // hosts whose flows start. All of this uses packets outside the network, so the result is the same on any number of
 // threads.
-#ifndef WEFT_TRANSPORT_TRIGGER_H
-#define WEFT_TRANSPORT_TRIGGER_H
+#pragma once
 
 #include "transport/endpoint.h"
 
@@ -23,5 +22,3 @@ struct weft__triggers {
 void weft__trigger_on_flow(struct weft__endpoint *end, struct weft__worker *w, uint32_t flow, bool delivered);
 void weft__trigger_on_packet(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
                              const struct weft_packet *p);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parameters of Ultra Ethernet's transport. See uet.c.
-#ifndef WEFT_TRANSPORT_UET_H
-#define WEFT_TRANSPORT_UET_H
+#pragma once
 
 #include "transport/reorder.h"
 #include "weft/transport.h"
@@ -17,5 +16,3 @@ struct weft__uet_conf {
     weft_time_ps timeout_ps;
     struct weft__reorder_conf reorder; ///< packets: the window of PSNs
 };
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of a versus (rows.c), which its tables describe (tables.c).
-#ifndef WEFT_VERSUS_ROWS_H
-#define WEFT_VERSUS_ROWS_H
+#pragma once
 
 #include "weft/versus.h"
 
@@ -98,5 +97,3 @@ struct weft_versus_answer {
 #define ADD_ROW(a, list, ...)                                                                                          \
     ((a)->list = weft__arena_grow((a)->arena, (a)->list, (a)->list##s, sizeof *(a)->list),                             \
      (a)->list[(a)->list##s++] = __VA_ARGS__)
-
-#endif

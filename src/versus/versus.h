@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the outputs of a versus share.
-#ifndef WEFT_VERSUS_VERSUS_H
-#define WEFT_VERSUS_VERSUS_H
+#pragma once
 
 #include "weft/versus.h"
 
@@ -148,5 +147,3 @@ void weft__versus_where_print(FILE *file, const struct weft_versus *v, uint32_t 
 void weft__versus_where_legend(FILE *file, const struct weft_versus *v);
 /// "cannot be built"; of any status but RAN.
 const char *weft__versus_status_text(enum weft_versus_status status);
-
-#endif

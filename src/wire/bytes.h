@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers in network byte order.
-#ifndef WEFT_WIRE_BYTES_H
-#define WEFT_WIRE_BYTES_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -50,5 +49,3 @@ static inline void weft__put32_low_first(uint8_t *p, uint32_t value) {
     for (unsigned i = 0; i < 4; i++)
         p[i] = (uint8_t)(value >> 8 * i);
 }
-
-#endif

@@ -6,8 +6,7 @@
 // (GRE), RFC 7637 (NVGRE), draft-foschiano-erspan-03 (ERSPAN I to III), RFC 7348 (VXLAN; port 8472 is Linux's from
 // before that), draft-ietf-nvo3-vxlan-gpe-13 (VXLAN-GPE), RFC 8926 (GENEVE), RFC 2003 and 2473
 // (IP in IP).
-#ifndef WEFT_WIRE_TUNNEL_H
-#define WEFT_WIRE_TUNNEL_H
+#pragma once
 
 #include "weft/types.h"
 
@@ -41,5 +40,3 @@ struct weft_tunnel {
 bool weft__tunnel_decode(const uint8_t *frame, size_t size, size_t bytes, struct weft_tunnel *ret);
 /// "ERSPAN II"
 const char *weft__tunnel_name(enum weft_tunnel_kind kind);
-
-#endif

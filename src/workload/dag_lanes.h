@@ -2,8 +2,7 @@
 // Lanes of a rank (weft/dag.h) as steps of a schedule (weft/schedule.h): sends, receives and computes with
 // dependencies. A lane's next step waits until its sends have started; a send waits until the connection has room,
 // which is when the send `slots` earlier is done.
-#ifndef WEFT_WORKLOAD_DAG_LANES_H
-#define WEFT_WORKLOAD_DAG_LANES_H
+#pragma once
 
 #include "weft/dag.h"
 #include "weft/schedule.h"
@@ -77,5 +76,3 @@ void weft__dag_place_step(const struct weft_job *job, uint32_t rank, uint32_t co
 bool weft__lanes_run(struct weft__lanes *x);
 /// Frees the memory used besides the arena.
 void weft__lanes_free(struct weft__lanes *x);
-
-#endif

@@ -3,8 +3,7 @@
 // in a run, the host of a trigger's first flow counts: an activation tells that host, and it tells the others. The
 // messages represent the delay of the trigger. A multishot trigger receives them from any source, one after another;
 // activations at its own host cannot be in that order, so then another host counts.
-#ifndef WEFT_WORKLOAD_DAG_TRIGGERS_H
-#define WEFT_WORKLOAD_DAG_TRIGGERS_H
+#pragma once
 
 #include "dag_lanes.h"
 
@@ -32,5 +31,3 @@ enum weft_status weft__notes_make(const struct weft_workload *w, const char *nam
                                   struct weft__notes *ret_notes, struct weft_error *ret_error);
 /// Call it when all other steps of a host exist. `cpu`: the stream for its own steps.
 void weft__notes_emit(struct weft__notes *n, struct weft__emitter *e, uint32_t host, uint8_t cpu);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the generators share beyond the public contract.
-#ifndef WEFT_WORKLOAD_GENERATOR_H
-#define WEFT_WORKLOAD_GENERATOR_H
+#pragma once
 
 #include "weft/workload.h"
 
@@ -23,5 +22,3 @@ struct weft_random weft__workload_stream(uint64_t seed, uint32_t entry, uint32_t
 
 /// Assigns each of n hosts, n >= 2, another host that no other host has.
 void weft__workload_derange(struct weft_random random, uint32_t *to, uint32_t n);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the makers of jobs share.
-#ifndef WEFT_WORKLOAD_JOB_H
-#define WEFT_WORKLOAD_JOB_H
+#pragma once
 
 #include "weft/placement.h"
 #include "weft/workload.h"
@@ -174,5 +173,3 @@ uint64_t weft__placement_pod(const struct weft_topology *t, uint32_t host);
 /// The slots' hosts are set, `gpus` per slot: numbers racks and zones, and finds the rails, in `arena`.
 void weft__placement_number(struct weft_placement_problem *p, const struct weft_topology *t, uint32_t gpus,
                             struct weft_arena *arena);
-
-#endif

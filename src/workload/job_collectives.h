@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collectives of a job whose ranks follow a schedule.
-#ifndef WEFT_WORKLOAD_JOB_COLLECTIVES_H
-#define WEFT_WORKLOAD_JOB_COLLECTIVES_H
+#pragma once
 
 #include "job.h"
 #include "job_connections.h"
@@ -20,5 +19,3 @@ enum weft_status weft__collectives_find(struct weft__collectives *c, struct weft
                                         struct weft_arena *scratch, struct weft_error *ret_error);
 /// Adds what the rank sends in them.
 void weft__collectives_connect(const struct weft__collectives *c, struct weft__finder *f, uint32_t rank);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the connections of a job, rank by rank.
-#ifndef WEFT_WORKLOAD_JOB_CONNECTIONS_H
-#define WEFT_WORKLOAD_JOB_CONNECTIONS_H
+#pragma once
 
 #include "weft/job.h"
 
@@ -28,5 +27,3 @@ void weft__finder_add_op(struct weft__finder *f, uint32_t rank, const struct wef
 void weft__finder_end_rank(struct weft__finder *f, uint32_t rank);
 /// Hands the connections to the job.
 void weft__finder_deinit(struct weft__finder *f);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts the connections of all-to-alls for a job that will not run: there is one for each pair of ranks.
-#ifndef WEFT_WORKLOAD_JOB_PAIRS_H
-#define WEFT_WORKLOAD_JOB_PAIRS_H
+#pragma once
 
 #include "job.h"
 
@@ -18,5 +17,3 @@ enum weft_status weft__pair_counter_take(const struct weft__pair_counter *c, con
                                          struct weft_place place, const struct weft_topology *topology,
                                          struct weft_workload *w, struct weft_error *ret_error);
 void weft__pair_counter_deinit(struct weft__pair_counter *c);
-
-#endif

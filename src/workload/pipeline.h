@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order in which a stage of a pipeline processes microbatches, and its turns.
-#ifndef WEFT_WORKLOAD_PIPELINE_H
-#define WEFT_WORKLOAD_PIPELINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ void weft__pipeline_take_turn(struct weft_job_stage *stage, uint32_t op, uint32_
 void weft__pipeline_take(const struct weft__pipeline *p, struct weft_job *job, struct weft_arena *arena);
 /// Why stages cannot use this collective; NULL: they can.
 const char *weft__pipeline_refuse(const struct weft_model_conf *collective);
-
-#endif

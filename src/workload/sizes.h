@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Distributions of flow sizes, as points of a cumulative distribution function with straight lines between them.
-#ifndef WEFT_WORKLOAD_SIZES_H
-#define WEFT_WORKLOAD_SIZES_H
+#pragma once
 
 #include "weft/error.h"
 #include "weft/memory.h"
@@ -28,5 +27,3 @@ enum weft_status weft__sizes_load(const char *name, struct weft_place place, str
 double weft__sizes_mean(const struct weft__sizes *sizes);
 /// The size that a fraction `unit` (0 to 1) of all flows is below; rounded, at least 1.
 weft_bytes weft__sizes_at(const struct weft__sizes *sizes, double unit);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Triggers while an entry of the workload is being made: they have the numbers that a file gives them.
-#ifndef WEFT_WORKLOAD_TRIGGER_H
-#define WEFT_WORKLOAD_TRIGGER_H
+#pragma once
 
 #include "weft/workload.h"
 
@@ -33,5 +32,3 @@ void weft__triggers_use(struct weft__trigger_builder *b, const struct weft__trig
 enum weft_status weft__triggers_finish(struct weft__trigger_builder *b, weft_time_ps delay, struct weft_workload *w,
                                        struct weft_error *ret_error);
 void weft__triggers_free(struct weft__trigger_builder *b);
-
-#endif

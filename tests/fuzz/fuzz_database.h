@@ -3,8 +3,7 @@
 //
 // An input is records of 8 bytes: what (a table, or with the top bit bytes of the file), which column, which row, type
 // of the value, and 4 bytes of value.
-#ifndef WEFT_FUZZ_DATABASE_H
-#define WEFT_FUZZ_DATABASE_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdint.h>
@@ -94,5 +93,3 @@ static inline void fuzz_database_put(const struct fuzz_database *d, const uint8_
     }
     if (out) fclose(out);
 }
-
-#endif

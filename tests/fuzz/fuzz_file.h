@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The input as a file, for readers that take a path. _GNU_SOURCE precedes the first include of a target.
-#ifndef WEFT_FUZZ_FILE_H
-#define WEFT_FUZZ_FILE_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -18,5 +17,3 @@ static inline const char *fuzz_file_put(const void *data, size_t size) {
     if (ftruncate(number, 0) || (size && pwrite(number, data, size, 0) != (ssize_t)size)) abort();
     return path;
 }
-
-#endif

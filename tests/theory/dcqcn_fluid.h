@@ -10,8 +10,7 @@
 //   dq/dt      = sum of R - C
 // At the fixed point R = C / N, alpha = 1 - (1 - p)^(t' R), Rt - R = R_AI R (c + e) t / a, and p is where the first
 // equation vanishes; q follows from the marking curve.
-#ifndef WEFT_TESTS_DCQCN_FLUID_H
-#define WEFT_TESTS_DCQCN_FLUID_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -76,5 +75,3 @@ static inline bool dcqcn_fluid_settles(const struct dcqcn_fluid *f) {
 static inline double dcqcn_fluid_queue(const struct dcqcn_fluid *f) {
     return f->min_bytes + dcqcn_fluid_probability(f) / f->max_probability * (f->max_bytes - f->min_bytes);
 }
-
-#endif

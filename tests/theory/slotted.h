@@ -2,8 +2,7 @@
 // An N x N switch in slots, as in the literature on input queueing: in each slot every input receives a packet with
 // probability `load` for an output drawn uniformly, then the arbiter matches, then every matched pair moves one packet.
 // A packet that leaves in the slot of its arrival has delay 0. Queues and arbiter are the real models.
-#ifndef WEFT_TESTS_SLOTTED_H
-#define WEFT_TESTS_SLOTTED_H
+#pragma once
 
 #include "models.h"
 
@@ -169,5 +168,3 @@ static inline struct slotted_result slotted_run(const struct slotted *conf) {
     slotted_deinit(&s);
     return (struct slotted_result){(double)left / conf->slots / conf->ports, (double)delay / (double)left};
 }
-
-#endif

@@ -11,8 +11,7 @@
 //   qp       above the queue pair: the upper bits of that number; the cell met congestion (RCI); it is a part of a cell
 // With packing, a cell may hold the end of a packet and the beginning of the next, or of several. Each part is a record
 // of its own, adjacent on the same lane; the first one has the cell's header.
-#ifndef WEFT_BOX_DSF_DSF_H
-#define WEFT_BOX_DSF_DSF_H
+#pragma once
 
 #include "box/dsf/dsf_conf.h"
 #include "box/dsf/dsf_eligible.h"
@@ -251,5 +250,3 @@ void weft__lane_finish(const struct weft__lanes *lanes, const struct weft__cell_
 
 /// Adds what one box counted.
 void weft__dsf_sum(struct weft_dsf_outcome *sum, const struct weft_dsf_outcome *one);
-
-#endif

@@ -2,8 +2,7 @@
 // Boxes of a disaggregated scheduled fabric (DSF): the interface node (IN: RDSW, EDSW), Ethernet on one side and cells
 // on the other, and the fabric node (FN: FDSW, SDSW), cells only. What an interface node does with Ethernet frames at
 // its ports is configured as for a switch (struct weft_switch_conf); here is what it does beyond that.
-#ifndef WEFT_DSF_CONF_H
-#define WEFT_DSF_CONF_H
+#pragma once
 
 #include "weft/packet.h"
 
@@ -64,5 +63,3 @@ enum {
 
 /// Credits under way at a port's rate: max(2, ceil(rate x delay / credit)).
 uint64_t weft_dsf_inflight(weft_rate_bps rate, weft_time_ps delay, weft_bytes credit);
-
-#endif

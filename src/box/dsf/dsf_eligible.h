@@ -2,8 +2,7 @@
 // Eligible links of a DSF: by which of its links each box may send cells towards each interface node, at the start of a
 // run and as it changes. Made before the run, by shortest paths (src/box/dsf/dsf_eligible.c) or by a control plane. A
 // box has few different sets of links, each stored once.
-#ifndef WEFT_DSF_ELIGIBLE_H
-#define WEFT_DSF_ELIGIBLE_H
+#pragma once
 
 #include "weft/topology.h"
 
@@ -35,5 +34,3 @@ struct weft_eligible {
 
 /// Numbers the interface nodes, in the order of nodes; no box may send anything anywhere yet.
 void weft_eligible_free(struct weft_eligible *e);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The DSF fabric node (FN). See dsf_fn.c.
-#ifndef WEFT_BOX_DSF_DSF_FN_H
-#define WEFT_BOX_DSF_DSF_FN_H
+#pragma once
 
 #include "box/dsf/dsf_llfc.h"
 
@@ -68,5 +67,3 @@ extern const struct weft__node_ops weft__fn_llfc_ops;
 struct weft__fn_llfc *weft__fn_llfc_new(struct weft__fn *fn, const struct weft__fn_setup *setup);
 /// The caller connects its lanes. Initialises the node's timers.
 struct weft__fn *weft__fn_new(const struct weft__fn_setup *setup, struct weft__node *node);
-
-#endif

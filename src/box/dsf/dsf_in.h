@@ -6,8 +6,7 @@
 //   request  qp: the port at the destination and the priority; flags: enum weft__voq_state; psn: the VOQ at the source;
 //            entropy: number of the request among those of the VOQ, because one may overtake another on other lanes
 //   credit   qp: bytes; psn: the VOQ at the source; entropy: the priority (for the record only)
-#ifndef WEFT_BOX_DSF_DSF_IN_H
-#define WEFT_BOX_DSF_DSF_IN_H
+#pragma once
 
 #include "box/dsf/dsf_known.h"
 #include "box/dsf/dsf_llfc.h"
@@ -281,5 +280,3 @@ void weft__in_send_control(struct weft__in *in, struct weft__worker *w, struct w
 void weft__in_on_cell(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
                       const struct weft_packet *cell);
 void weft__in_give_up(struct weft__node *node, struct weft__in *in, struct weft__worker *w);
-
-#endif

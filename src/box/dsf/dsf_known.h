@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface nodes whose system ports and neighbours an interface node knows: FSDB, as used by the data plane. It
 // forwards nothing towards others.
-#ifndef WEFT_BOX_DSF_DSF_KNOWN_H
-#define WEFT_BOX_DSF_DSF_KNOWN_H
+#pragma once
 
 #include "weft/control.h"
 
@@ -25,5 +24,3 @@ static inline bool weft__known_at(struct weft__known *k, weft_time_ps now, uint3
     }
     return !(k->unknown[in / 64] >> (in % 64) & 1);
 }
-
-#endif

@@ -7,8 +7,7 @@
 // The signal takes the time of a control cell, the link's delay and the processing at the far end; it uses no room on
 // the lane and is never lost, because links repeat the state continuously. Control cells are not stopped; they overtake
 // data, so what waits in a fabric never waits for a credit that is queued behind it.
-#ifndef WEFT_BOX_DSF_DSF_LLFC_H
-#define WEFT_BOX_DSF_DSF_LLFC_H
+#pragma once
 
 #include "base/fifo.h"
 #include "box/dsf/dsf.h"
@@ -46,5 +45,3 @@ void weft__lane_signal(const struct weft__lanes *lanes, uint32_t lane, struct we
 weft_bytes weft__lane_queues_held(const struct weft__lane_queues *q);
 /// At the end of a run: counts ongoing stops up to now.
 void weft__lane_queues_finish(struct weft__lane_queues *q, weft_time_ps now);
-
-#endif

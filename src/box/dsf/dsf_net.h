@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the boxes of a disaggregated scheduled fabric share in a run.
-#ifndef WEFT_BOX_DSF_DSF_NET_H
-#define WEFT_BOX_DSF_DSF_NET_H
+#pragma once
 
 #include "box/box.h"
 #include "box/dsf/dsf_conf.h"
@@ -73,5 +72,3 @@ struct weft__known *weft__known_new(const struct weft_known_timeline *timeline, 
 struct weft_eligible *weft__eligible_by_paths(const struct weft_topology *t);
 /// Applies the changes of the timeline to them.
 void weft__eligible_change(struct weft_eligible *e, const struct weft_reach_timeline *timeline);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run measured inside a disaggregated scheduled fabric, summed over its boxes or the most at any of them.
-#ifndef WEFT_DSF_OUTCOME_H
-#define WEFT_DSF_OUTCOME_H
+#pragma once
 
 #include "weft/histogram.h"
 #include "weft/outcome.h"
@@ -58,5 +57,3 @@ struct weft_dsf_outcome {
 static inline struct weft_dsf_outcome *weft_outcome_dsf(const struct weft_outcome *outcome) {
     return (struct weft_dsf_outcome *)outcome->part[WEFT_BOX_DSF_INTERFACE];
 }
-
-#endif

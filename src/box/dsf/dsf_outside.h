@@ -2,8 +2,7 @@
 // Hosts that are not at interface nodes of a fabric. The interface node where a packet enters chooses the Ethernet
 // port, at any interface node, by which it leaves the fabric: by the hash of ECMP over all exits that it knows of. The
 // node with that port makes the same choice from what it knows. So a fabric hashes once, with one seed.
-#ifndef WEFT_BOX_DSF_DSF_OUTSIDE_H
-#define WEFT_BOX_DSF_DSF_OUTSIDE_H
+#pragma once
 
 #include "weft/exits.h"
 #include "weft/route.h"
@@ -44,5 +43,3 @@ bool weft__outside_exit(const struct weft__outside *outside, weft_time_ps now, c
 /// Where it leaves at interface node `in`, to which a choice that is no longer in force has led it; false: nowhere.
 bool weft__outside_own_exit(const struct weft__outside *outside, weft_time_ps now, const struct weft_packet *p,
                             uint32_t in, struct weft__outside_exit *ret_exit);
-
-#endif

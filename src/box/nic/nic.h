@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The RDMA NIC: queue pairs over one port. See nic.c.
-#ifndef WEFT_BOX_NIC_NIC_H
-#define WEFT_BOX_NIC_NIC_H
+#pragma once
 
 #include "box/mechanism.h"
 #include "link/ether.h"
@@ -355,5 +354,3 @@ const char *weft__nic_fingerprint(const struct weft__network *net, uint32_t node
 void weft__nic_pass_looks(struct weft__network *net, uint32_t node, weft_time_ps time);
 
 extern const struct weft__mechanisms weft__nic_mechanisms; ///< nic_mechanisms.c
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Ethernet switch: ports, routes and one model of each kind. See switch.c for the life of a packet in it.
-#ifndef WEFT_BOX_SWITCH_SWITCH_H
-#define WEFT_BOX_SWITCH_SWITCH_H
+#pragma once
 
 #include "box/forwarding.h"
 #include "box/mechanism.h"
@@ -163,5 +162,3 @@ void weft__switch_check_state(const struct weft__network *net, uint32_t node, we
                               struct weft__check *c);
 
 extern const struct weft__mechanisms weft__switch_mechanisms; ///< switch_mechanisms.c
-
-#endif

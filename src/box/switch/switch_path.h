@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of a packet's path through a switch that any switch (switch.c) and a plain one (switch_plain.c) share, and the
 // functions of the former that the latter calls in rare cases.
-#ifndef WEFT_BOX_SWITCH_SWITCH_PATH_H
-#define WEFT_BOX_SWITCH_SWITCH_PATH_H
+#pragma once
 
 #include "box/switch/switch.h"
 
@@ -124,5 +123,3 @@ static inline __attribute__((always_inline)) void weft__switch_prepare_timer(con
     for (uint32_t ready = sw->port[port].ready; ready; ready &= ready - 1)
         weft__fifo_fetch(&weft__ether_queue(&sw->ether, port, (uint32_t)__builtin_ctz(ready))->fifo);
 }
-
-#endif

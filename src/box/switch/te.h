@@ -2,8 +2,7 @@
 // A switch under a controller: it sends its measurements there at the end of each interval, and entries come back.
 // Messages use a management network of which only the delay is modelled. Their content is too long for a packet: it is
 // in memory that both can access, written by one of them in an earlier window than the other reads it.
-#ifndef WEFT_BOX_SWITCH_TE_H
-#define WEFT_BOX_SWITCH_TE_H
+#pragma once
 
 #include "engine/engine.h"
 #include "weft/cspf.h"
@@ -49,5 +48,3 @@ static inline uint64_t weft__te_round(const struct weft_route_schedule *schedule
 void weft__switch_te_report(struct weft__switch *sw, struct weft__worker *w);
 /// Installs the entries of a plan in place of those in force.
 void weft__switch_te_install(struct weft__switch *sw, struct weft__te_orders *orders);
-
-#endif

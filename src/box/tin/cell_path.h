@@ -2,8 +2,7 @@
 // Cells that were traced in a run: TiNs note what becomes of cells whose trace bit is set, a collector puts these notes
 // together to paths and compares each step with the tables that the controller means to be in force.
 // Source: Gibson et al., "Aquila: A unified, low-latency fabric for datacenter networks", NSDI 2022, section 6.
-#ifndef WEFT_CELL_PATH_H
-#define WEFT_CELL_PATH_H
+#pragma once
 
 #include "weft/histogram.h"
 
@@ -73,5 +72,3 @@ struct weft_cell_paths {
     struct weft_cell_path *path;  ///< [cells] by time
     struct weft_cell_hop *hop;    ///< path by path
 };
-
-#endif

@@ -19,8 +19,7 @@
 // A real cell has a routing header of 8 bytes (Gibson et al., "Aquila: A unified, low-latency fabric for datacenter
 // networks", NSDI 2022, section 3.1): addresses, length, type, VC, hop count, CRC-8 and trace bit; followed by what its
 // type adds (weft/wire_gnet.h).
-#ifndef WEFT_BOX_TIN_GNET_CELL_H
-#define WEFT_BOX_TIN_GNET_CELL_H
+#pragma once
 
 #include "weft/packet.h"
 #include "weft/rma.h"
@@ -163,5 +162,3 @@ static inline uint32_t weft__gnet_credit_vc(uint32_t credit) {
 static inline uint32_t weft__gnet_credit_units(uint32_t credit) {
     return credit & ((1u << WEFT__GNET_CREDIT_BITS) - 1);
 }
-
-#endif

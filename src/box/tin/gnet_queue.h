@@ -2,8 +2,7 @@
 // Cells that wait in a TiN, and their FIFOs. A TiN has thousands of FIFOs, one per virtual channel at each input and
 // output, of which only a few hold cells: those have a record, in a list of their port. So the memory in use is
 // proportional to the number of cells, and stays in the cache.
-#ifndef WEFT_BOX_TIN_GNET_QUEUE_H
-#define WEFT_BOX_TIN_GNET_QUEUE_H
+#pragma once
 
 #include "weft/packet.h"
 
@@ -124,5 +123,3 @@ static inline struct weft_packet weft__gnet_coming_pop(struct weft__gnet_coming 
     c->first = --c->n ? (c->first + 1) & (c->capacity - 1) : 0;
     return cell;
 }
-
-#endif

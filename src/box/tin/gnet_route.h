@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The path of a cell through the cell switch, for most cells: inlined into the switch. Rare cases are in gnet_route.c,
 // which explains how paths are chosen.
-#ifndef WEFT_BOX_TIN_GNET_ROUTE_H
-#define WEFT_BOX_TIN_GNET_ROUTE_H
+#pragma once
 
 #include "box/tin/gnet_switch.h"
 
@@ -113,5 +112,3 @@ static inline __attribute__((always_inline)) uint32_t weft__gnet_route(struct we
     }
     return weft__gnet_way_of(weft__gnet_choose(g, minimal, others, vc, known), vc);
 }
-
-#endif

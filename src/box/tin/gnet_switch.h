@@ -4,8 +4,7 @@
 //
 // Ports are numbers below 64, so that sets of them are words: a GNet port has its number at the node, endpoints have
 // the remaining numbers. An endpoint injects cells (weft__gnet_inject) and receives cells for it (on_cell).
-#ifndef WEFT_BOX_TIN_GNET_SWITCH_H
-#define WEFT_BOX_TIN_GNET_SWITCH_H
+#pragma once
 
 #include "box/tin/gnet_queue.h"
 #include "box/tin/gnet_trace.h"
@@ -403,5 +402,3 @@ struct weft__gnet_wait {
 bool weft__gnet_starves(const struct weft__gnet *g, uint32_t port, uint32_t vc, struct weft__gnet_wait *ret_wait);
 /// Whether the first cell of a FIFO waits for room at an output with a link, and on which VC there.
 bool weft__gnet_blocks(const struct weft__gnet *g, uint32_t port, uint32_t vc, uint32_t *ret_out, uint32_t *ret_vc);
-
-#endif

@@ -2,8 +2,7 @@
 // Notes of a cell switch on cells with the trace bit set. A cell carries no number. Inputs and outputs are FIFOs per
 // virtual channel, so the first cell noted there is the one that leaves; and no two cells arrive over a link at the
 // same time, so the collector can identify a cell at the next TiN.
-#ifndef WEFT_BOX_TIN_GNET_TRACE_H
-#define WEFT_BOX_TIN_GNET_TRACE_H
+#pragma once
 
 #include "box/tin/cell_path.h"
 #include "box/tin/gnet_cell.h"
@@ -46,5 +45,3 @@ void weft__gnet_trace_finish(struct weft__gnet_tracer *tracer);
 void weft__gnet_tracer_init(struct weft__gnet_tracer *tracer, uint64_t one_in, uint64_t hops_max, uint32_t node,
                             uint64_t seed, uint32_t who);
 void weft__gnet_tracer_deinit(struct weft__gnet_tracer *tracer);
-
-#endif

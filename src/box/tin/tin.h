@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ToR-in-NIC chip (TiN): a cell switch (gnet_switch.h), an Ethernet side (ether.h), and the endpoint that turns
 // packets into cells and back (tin_ip.c, tin_egress.c). See tin.c for the life of a packet in it.
-#ifndef WEFT_BOX_TIN_TIN_H
-#define WEFT_BOX_TIN_TIN_H
+#pragma once
 
 #include "box/tin/gnet_switch.h"
 #include "box/tin/tin_nic.h"
@@ -215,5 +214,3 @@ void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct we
 /// Sends CTSs, as far as windows and pauses allow.
 void weft__tin_grant(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k);
 void weft__tin_give_up(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w);
-
-#endif

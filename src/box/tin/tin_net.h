@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the TiNs of a network share in a run.
-#ifndef WEFT_BOX_TIN_TIN_NET_H
-#define WEFT_BOX_TIN_TIN_NET_H
+#pragma once
 
 #include "box/box.h"
 #include "box/mechanism.h"
@@ -78,5 +77,3 @@ void weft__tin_add_credit(const struct weft__network *net, uint32_t node, const 
                           struct weft__credit_sums *sums);
 /// For the box's operation `check_state`; see tin_check_state.c.
 void weft__tin_check_state(const struct weft__network *net, uint32_t node, weft_time_ps until, struct weft__check *c);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NICs of a TiN that several hosts share. See tin_nic.c.
-#ifndef WEFT_BOX_TIN_TIN_NIC_H
-#define WEFT_BOX_TIN_TIN_NIC_H
+#pragma once
 
 #include "link/ether.h"
 #include "weft/tin.h"
@@ -39,5 +38,3 @@ void weft__tin_nic_on_free(struct weft__node *node, struct weft__tin *tin, struc
 /// How long that many bytes take in the NIC of the port.
 weft_time_ps weft__tin_nic_time(const struct weft__tin_nics *nics, uint32_t k, uint32_t bytes);
 weft_bytes weft__tin_nics_held(const struct weft__tin_nics *nics);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run measured inside the Cliques of a network, summed over their TiNs or the most at any of them.
-#ifndef WEFT_TIN_OUTCOME_H
-#define WEFT_TIN_OUTCOME_H
+#pragma once
 
 #include "box/tin/cell_path.h"
 #include "weft/histogram.h"
@@ -138,5 +137,3 @@ static inline struct weft_tin_outcome *weft_outcome_tin(const struct weft_outcom
     struct weft_clique_outcome *cliques = weft_outcome_cliques(outcome);
     return cliques ? &cliques->sum : NULL;
 }
-
-#endif

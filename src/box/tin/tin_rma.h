@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 1RMA in the TiN: clients of its hosts, their requests to others, and requests of others to its hosts. See tin_rma.c.
-#ifndef WEFT_BOX_TIN_TIN_RMA_H
-#define WEFT_BOX_TIN_TIN_RMA_H
+#pragma once
 
 #include "box/tin/gnet_switch.h"
 #include "transport/rma.h"
@@ -106,5 +105,3 @@ void weft__tin_rma_on_cell(struct weft__node *node, struct weft__tin_rma *rma, s
                            const struct weft_packet *cell);
 void weft__tin_rma_on_timer(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t key);
 void weft__tin_rma_deinit(struct weft__tin_rma *rma);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The events of a scenario that concern a Clique, one list for the story and for runs.
-#ifndef WEFT_CONTROL_CLIQUE_CLIQUE_EVENTS_H
-#define WEFT_CONTROL_CLIQUE_CLIQUE_EVENTS_H
+#pragma once
 
 #include "weft/clique_trace.h"
 
@@ -17,5 +16,3 @@ struct weft__clique_events weft__clique_events_new(const struct weft_topology *t
                                                    const bool *egress, struct weft_arena *arena);
 /// Numbers of TiNs by node of the topology; WEFT_NONE: not in this Clique. In `arena`.
 uint32_t *weft__clique_tin_of(const struct weft_topology *t, const struct weft_dragonfly *f, struct weft_arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the controller of a Clique makes of a scenario's events, for the data plane: which entry of which TiN's table
 // changes when.
-#ifndef WEFT_CLIQUE_TIMELINE_H
-#define WEFT_CLIQUE_TIMELINE_H
+#pragma once
 
 #include "weft/clique_trace.h"
 
@@ -66,5 +65,3 @@ struct weft_clique_timeline *weft_clique_timeline_new(const struct weft_topology
                                                       const struct weft_control_given *given, const bool *egress,
                                                       struct weft_arena *arena);
 void weft_clique_timeline_free(struct weft_clique_timeline *timeline);
-
-#endif

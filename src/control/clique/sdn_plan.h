@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The routing engine: from what is programmed and a state of the links to changes of flows, in sequenced batches.
-#ifndef WEFT_CONTROL_CLIQUE_SDN_PLAN_H
-#define WEFT_CONTROL_CLIQUE_SDN_PLAN_H
+#pragma once
 
 #include "control/clique/sdn_tables.h"
 
@@ -22,5 +21,3 @@ void weft__sdn_plan(struct weft__sdn_plan *ret, const struct weft__sdn_wiring *w
 /// Puts everything in one batch.
 void weft__sdn_plan_flatten(struct weft__sdn_plan *plan);
 void weft__sdn_plan_deinit(struct weft__sdn_plan *plan);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Clique with its controller, between weft_sdn_new and weft_sdn_free.
-#ifndef WEFT_CONTROL_CLIQUE_SDN_RUN_H
-#define WEFT_CONTROL_CLIQUE_SDN_RUN_H
+#pragma once
 
 #include "control/agenda.h"
 #include "control/clique/sdn_plan.h"
@@ -164,5 +163,3 @@ void weft__sdn_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin, struct 
 void weft__sdn_look(struct weft_sdn *s, weft_time_ps now, uint32_t tin);
 /// Ports of `up_known` or `up_real` have changed; gives their previous state.
 void weft__sdn_look_at_ports(struct weft_sdn *s, weft_time_ps now, struct weft__sdn_walk *walk, const uint64_t *before);
-
-#endif

@@ -2,8 +2,7 @@
 // Flows and groups of a Clique: as intended, by class of ports, and as programmed, by port.
 // A column stands for destinations: the TiNs of the own pod by place, then the other pods, then TiNs of other pods that
 // have their own flow, which takes precedence over that of their pod.
-#ifndef WEFT_CONTROL_CLIQUE_SDN_TABLES_H
-#define WEFT_CONTROL_CLIQUE_SDN_TABLES_H
+#pragma once
 
 #include "weft/sdn.h"
 
@@ -69,5 +68,3 @@ struct weft__sdn_wiring {
 };
 struct weft__sdn_wiring *weft__sdn_wiring_new(const struct weft_topology *t, const struct weft_dragonfly *f,
                                               struct weft_arena *arena);
-
-#endif

@@ -3,8 +3,7 @@
 // takes. A cell is in a state: at a TiN, having arrived by a port, with a routing VC. Results for states are kept, and
 // when an entry or a port changes only dependent states are walked again, so that every write into a full Clique can be
 // checked.
-#ifndef WEFT_CONTROL_CLIQUE_SDN_WALK_H
-#define WEFT_CONTROL_CLIQUE_SDN_WALK_H
+#pragma once
 
 #include "control/clique/sdn_tables.h"
 
@@ -45,5 +44,3 @@ void weft__sdn_walk_deinit(struct weft__sdn_walk *w);
 void weft__sdn_walk_renew(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_state state);
 /// The results for one destination.
 struct weft__sdn_turned weft__sdn_walk_settle(struct weft__sdn_walk *w, uint32_t dst);
-
-#endif

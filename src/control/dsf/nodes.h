@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events of the interface nodes of a fabric, as FSDB and BGP see them.
-#ifndef WEFT_CONTROL_DSF_NODES_H
-#define WEFT_CONTROL_DSF_NODES_H
+#pragma once
 
 #include "weft/control.h"
 
@@ -10,5 +9,3 @@
 struct weft_fsdb_result *weft__nodes_fsdb(const struct weft_topology *t, const struct weft_fabric *f,
                                           const struct weft_control_given *given, struct weft_arena *arena,
                                           uint32_t **ret_index, uint32_t *ret_n);
-
-#endif

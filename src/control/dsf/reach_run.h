@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the reachability agents of a fabric: cells at their times, links that fail and come back.
-#ifndef WEFT_CONTROL_DSF_REACH_RUN_H
-#define WEFT_CONTROL_DSF_REACH_RUN_H
+#pragma once
 
 #include "weft/control.h"
 
@@ -39,5 +38,3 @@ bool weft__reach_run_rests(const struct weft__reach_run *run);
 void weft__reach_run_count(struct weft__reach_run *run);
 const struct weft_reach_change *weft__reach_run_changes(const struct weft__reach_run *run, uint32_t *ret_n);
 const struct weft_reach_note *weft__reach_run_notes(const struct weft__reach_run *run, uint32_t *ret_n);
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef WEFT_CONTROL_DSF_TRACE_H
-#define WEFT_CONTROL_DSF_TRACE_H
+#pragma once
 
 #include "weft/control.h"
 
@@ -22,5 +21,3 @@ enum weft_status weft__control_trace_nodes(struct weft_control_trace *trace, con
                                            const struct weft_control_conf *conf, const struct weft_exit_states *states,
                                            uint64_t seed, uint32_t fabric, struct weft_arena *arena,
                                            struct weft_error *ret_error);
-
-#endif

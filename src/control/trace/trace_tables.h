@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of weft trace-control about a Clique, for the answer that has those about a DSF as well.
-#ifndef WEFT_CONTROL_TRACE_TABLES_H
-#define WEFT_CONTROL_TRACE_TABLES_H
+#pragma once
 
 #include "weft/clique_trace.h"
 #include "weft/result.h"
@@ -13,5 +12,3 @@ extern const struct weft_result_table weft__clique_table, weft__clique_bootstrap
 static inline const struct weft_control_answer *weft__control_answer(const struct weft_result_cursor *c) {
     return c->subject;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cables between ports of devices, as lists of cables and neighbours heard by LLDP name them, and the network they
 // make.
-#ifndef WEFT_IMPORT_CABLES_H
-#define WEFT_IMPORT_CABLES_H
+#pragma once
 
 #include "import/file_graph.h"
 
@@ -118,4 +117,3 @@ bool weft__cables_read_json(const struct weft_tree *root, const struct weft__cab
 struct weft_sonic;
 void weft__cables_add_sonic(const struct weft_sonic *s, const char *device, weft_time_ps metre_ps,
                             struct weft_place place, struct weft__cable_list *list);
-#endif

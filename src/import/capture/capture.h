@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of a capture as flows.
-#ifndef WEFT_IMPORT_CAPTURE_H
-#define WEFT_IMPORT_CAPTURE_H
+#pragma once
 
 #include "capture_queues.h"
 #include "weft/import.h"
@@ -35,5 +34,3 @@ enum weft_status weft__capture_flows_read(const char *path, const char *addresse
 /// Calls `say` for each difference from the capture, in words: what was omitted, what was assumed.
 void weft__capture_flows_tell(const struct weft__capture_flows *flows,
                               void (*say)(void *context, enum weft_import_note note, const char *text), void *context);
-
-#endif

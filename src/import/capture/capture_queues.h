@@ -10,8 +10,7 @@
 //   switch: as much as fits into half of the shortest round trip. When the pause ends, it is about XON, plus the data
 //   that has left the switch since without being acknowledged: half a round trip at the rate at which the switch
 //   drained. Late acknowledgements increase both.
-#ifndef WEFT_IMPORT_CAPTURE_QUEUES_H
-#define WEFT_IMPORT_CAPTURE_QUEUES_H
+#pragma once
 
 #include "weft/decode.h"
 
@@ -38,5 +37,3 @@ void weft__capture_queues_pause(struct weft__capture_queues *queues, const struc
                                 const struct weft_decode_pauser *pauser, bool stops);
 struct weft__capture_thresholds weft__capture_queues_conclude(struct weft__capture_queues *queues,
                                                               const struct weft_decode *decode);
-
-#endif

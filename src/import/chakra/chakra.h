@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chakra execution traces as a schedule (weft/schedule.h): files, process groups, and what the nodes of a rank do.
-#ifndef WEFT_IMPORT_CHAKRA_H
-#define WEFT_IMPORT_CHAKRA_H
+#pragma once
 
 #include "weft/schedule.h"
 
@@ -110,5 +109,3 @@ struct weft__chakra_facts {
 enum weft_status weft__chakra_load(const char *path, const struct weft__chakra_conf *conf, struct weft_place place,
                                    struct weft_arena *arena, struct weft_schedule **ret_schedule,
                                    struct weft__chakra_facts *ret_facts, struct weft_error *ret_error);
-
-#endif

@@ -4,8 +4,7 @@
 // them; the global metadata comes first. The third is an object with a list `workload_graph` of nodes, whose attributes
 // are members of theirs.
 // Source: mlcommons/chakra, src/jsonizer/jsonizer.py (both versions) and src/feeder/JSONNode.cpp.
-#ifndef WEFT_IMPORT_CHAKRA_JSON_H
-#define WEFT_IMPORT_CHAKRA_JSON_H
+#pragma once
 
 #include "base/json_read.h"
 #include "import/chakra/chakra.pb-c.h"
@@ -28,5 +27,3 @@ enum weft_status weft__chakra_json_begin(struct weft__chakra_json *j, FILE *file
 enum weft_status weft__chakra_json_next(struct weft__chakra_json *j, struct weft_arena *arena,
                                         Weft__Chakra__Node **ret_node, struct weft_error *ret_error);
 void weft__chakra_json_end(struct weft__chakra_json *j);
-
-#endif

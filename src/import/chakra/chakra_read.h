@@ -4,8 +4,7 @@
 // refer to the uncompressed content. Or the same messages in JSON (import/chakra_json.h), if the file's name says so.
 // Source: mlcommons/chakra, schema/protobuf/et_def.proto and src/third_party/utils/protolib.py;
 // src/import/chakra.proto.
-#ifndef WEFT_IMPORT_CHAKRA_READ_H
-#define WEFT_IMPORT_CHAKRA_READ_H
+#pragma once
 
 #include <stdio.h>
 
@@ -97,5 +96,3 @@ bool weft__chakra_recognise(const void *bytes, size_t size, bool named);
 static inline bool weft__chakra_has(const struct weft__chakra_node *n, enum weft__chakra_number what) {
     return n->has >> what & 1;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files of a SONiC switch as one object of tables.
-#ifndef WEFT_IMPORT_SONIC_LOAD_H
-#define WEFT_IMPORT_SONIC_LOAD_H
+#pragma once
 
 #include <jansson.h>
 
@@ -17,5 +16,3 @@ void weft__sonic_set_free(json_t *set, struct weft_memory_cleanup *cleanup);
 /// Whether the file lacks PORT, and so is only a part of a switch's configuration, such as qos.json.
 enum weft_status weft__sonic_is_part(const char *path, struct weft_arena *arena, bool *ret_part,
                                      struct weft_error *ret_error);
-
-#endif

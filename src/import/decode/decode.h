@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of weft decode share.
-#ifndef WEFT_IMPORT_DECODE_H
-#define WEFT_IMPORT_DECODE_H
+#pragma once
 
 #include "weft/decode.h"
 #include "wire/tunnel.h"
@@ -35,5 +34,3 @@ uint64_t weft__decode_missing(const struct weft_decode_psns *s);
 void weft__decode_message(struct weft_decode *d, struct weft_conversation *c, const struct weft__decode_at *at,
                           weft_bytes payload, enum weft__decode_psn is, uint32_t skipped);
 void weft__decode_message_end(struct weft_decode *d, struct weft_conversation *c);
-
-#endif

@@ -10,8 +10,7 @@
 // u32, numbers of nodes. A node: u32 dependencies, u8 kind, u32 peer, u64 size, u32 tag, u8 CPU, u8 NIC, and for those
 // that wait for its end, then for those that wait for its start: u32 how many, u32 where in the appendix they begin.
 // Source: Hoefler, Siebert, Lumsdaine, "Group Operation Assembly Language", ICPP 2009; LogGOPSim and ATLAHS (SPCL).
-#ifndef WEFT_IMPORT_GOAL_H
-#define WEFT_IMPORT_GOAL_H
+#pragma once
 
 #include "weft/goal.h"
 
@@ -56,5 +55,3 @@ void weft__goal_label_add(struct weft__goal_labels *l, const char *name, size_t 
 /// Starts the labels of the next rank.
 void weft__goal_labels_clear(struct weft__goal_labels *l);
 void weft__goal_labels_free(struct weft__goal_labels *l);
-
-#endif

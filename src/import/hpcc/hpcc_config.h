@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The configuration of HPCC's simulator: lines of a key and its values.
-#ifndef WEFT_IMPORT_HPCC_CONFIG_H
-#define WEFT_IMPORT_HPCC_CONFIG_H
+#pragma once
 
 #include "base/lines.h"
 
@@ -51,5 +50,3 @@ enum weft_status weft__hpcc_read_config(const char *path, struct weft_arena *are
                                         struct weft__hpcc_config *ret_config, struct weft_error *ret_error);
 /// The value of the map for `rate`, for the greatest rate below it, or for the lowest; NAN: the map is empty.
 double weft__hpcc_map_at(const struct weft__hpcc_map *map, weft_rate_bps rate);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sections of hosts and switches from the configuration of HPCC's simulator.
-#ifndef WEFT_IMPORT_HPCC_HOST_H
-#define WEFT_IMPORT_HPCC_HOST_H
+#pragma once
 
 #include "import/hpcc/hpcc_config.h"
 #include "import/hpcc/hpcc_window.h"
@@ -20,5 +19,3 @@ void weft__hpcc_say_pfc(struct weft_import *import, enum weft_import_section sec
                         const struct weft__hpcc_config *config, const struct weft__hpcc_rates *rates);
 void weft__hpcc_say_host(struct weft_import *import, const struct weft__hpcc_config *config,
                          const struct weft__hpcc_rates *rates);
-
-#endif

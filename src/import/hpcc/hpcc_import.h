@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What importers of ns-3's RDMA simulators share: the network, with its hosts and switches.
-#ifndef WEFT_IMPORT_HPCC_IMPORT_H
-#define WEFT_IMPORT_HPCC_IMPORT_H
+#pragma once
 
 #include "weft/import.h"
 
@@ -18,5 +17,3 @@ struct weft__hpcc_network {
 enum weft_status weft__hpcc_make(const struct weft_import_common *common, const struct weft_import_file *file,
                                  uint32_t files, bool flows, struct weft_import *import,
                                  struct weft__hpcc_network *ret_network, struct weft_error *ret_error);
-
-#endif

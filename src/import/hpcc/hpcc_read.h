@@ -3,8 +3,7 @@
 // aliyun/ns-3-alibabacloud (SimAI): topology, flows, configuration. Words are separated by blanks or line ends. Lines
 // after the last link or flow are not read, as in the simulators: HPCC's own files have explanations there. The first
 // line of a topology also has the forms of inet-tub/ns3-datacenter (PowerTCP, Reverie).
-#ifndef WEFT_IMPORT_HPCC_READ_H
-#define WEFT_IMPORT_HPCC_READ_H
+#pragma once
 
 #include "base/lines.h"
 #include "import/flow_file.h"
@@ -66,5 +65,3 @@ enum weft_status weft__hpcc_flows_open(struct weft__hpcc_flows *flows, const cha
 /// *ret_more false: there are no more.
 enum weft_status weft__hpcc_flows_next(struct weft__hpcc_flows *flows, struct weft__file_flow *ret_flow, bool *ret_more,
                                        struct weft_error *ret_error);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The window and the round trip that HPCC's simulator gives every flow (HAS_WIN, GLOBAL_T).
-#ifndef WEFT_IMPORT_HPCC_WINDOW_H
-#define WEFT_IMPORT_HPCC_WINDOW_H
+#pragma once
 
 #include "import/hpcc/hpcc_read.h"
 
@@ -14,5 +13,3 @@ struct weft__hpcc_longest {
 /// All 0 if there are fewer than two hosts, or if the network is too large to search.
 struct weft__hpcc_longest weft__hpcc_window(const struct weft__hpcc_topology *topology, weft_bytes mtu,
                                             struct weft_arena *arena);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Codec of htsim's files (Broadcom/csg-htsim): fat trees (.topo) and connection matrices (.cm).
-#ifndef WEFT_IMPORT_HTSIM_READ_H
-#define WEFT_IMPORT_HTSIM_READ_H
+#pragma once
 
 #include "base/lines.h"
 #include "import/flow_file.h"
@@ -66,5 +65,3 @@ enum weft_status weft__htsim_matrix_open(struct weft__htsim_matrix *matrix, cons
                                          struct weft_error *ret_error);
 enum weft_status weft__htsim_matrix_next(struct weft__htsim_matrix *matrix, struct weft__htsim_entry *ret_entry,
                                          struct weft_error *ret_error);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices of an InfraGraph file: components, links, and the meaning of a path such as "cx5[0:8].port[0]".
-#ifndef WEFT_IMPORT_INFRAGRAPH_DEVICE_H
-#define WEFT_IMPORT_INFRAGRAPH_DEVICE_H
+#pragma once
 
 #include "import/infragraph/infragraph_read.h"
 #include "import/infragraph/infragraph_schema.h"
@@ -93,5 +92,3 @@ enum weft_status weft__infragraph_expand(const struct weft__infragraph_part *par
                                          struct weft_error *ret_error);
 /// "cx5.0.port.1", the path of one slot.
 const char *weft__infragraph_path(const struct weft__infragraph_part *part, uint64_t slot, struct weft_arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Codec of InfraGraph, the description of AI clusters as a graph: devices with components and the edges within them,
 // instances of devices, and the edges between instances. YAML or JSON.
-#ifndef WEFT_IMPORT_INFRAGRAPH_READ_H
-#define WEFT_IMPORT_INFRAGRAPH_READ_H
+#pragma once
 
 #include "base/tree.h"
 #include "import/file_graph.h"
@@ -57,5 +56,3 @@ const char *weft__infragraph_seek(const char *given, const char *key, const char
 enum weft_status weft__infragraph_read(const char *const *path, uint32_t paths, struct weft_place place,
                                        const struct weft__infragraph_conf *conf, struct weft_arena *arena,
                                        struct weft__infragraph *ret_graph, struct weft_error *ret_error);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The objects of an InfraGraph file, as rows of the InfraGraph schema 2.4 (Keysight/infragraph, models/*.yaml).
-#ifndef WEFT_IMPORT_INFRAGRAPH_SCHEMA_H
-#define WEFT_IMPORT_INFRAGRAPH_SCHEMA_H
+#pragma once
 
 #include "weft/tree.h"
 
@@ -79,5 +78,3 @@ struct weft__infragraph_end_conf {
 extern const struct weft_param_table weft__infragraph_infrastructure_table, weft__infragraph_device_table,
     weft__infragraph_component_table, weft__infragraph_link_table, weft__infragraph_instance_table,
     weft__infragraph_edge_table, weft__infragraph_end_table, weft__infragraph_inner_end_table;
-
-#endif

@@ -4,8 +4,7 @@
 // communicator's id. Each process writes a file. Objects may span lines. Objects in between are sends and receives
 // (p2p_perf), which are counted, and dump_stats; what an object does not state about its communicator is taken from the
 // last earlier object that named one.
-#ifndef WEFT_IMPORT_INSPECTOR_H
-#define WEFT_IMPORT_INSPECTOR_H
+#pragma once
 
 #include "weft/memory.h"
 #include "weft/types.h"
@@ -48,5 +47,3 @@ enum weft_status weft__inspector_read(const char *path, struct weft_place place,
 enum weft_status weft__inspector_sort(struct weft__inspector_log *log, struct weft_place place,
                                       struct weft_error *ret_error);
 int weft__inspector_order(const void *a, const void *b);
-
-#endif

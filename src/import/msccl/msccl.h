@@ -7,8 +7,7 @@
 // received and read, stores the sum in its destination (r, rcs, rrc, rrcs, cpy, re) and sends it (s, rcs, rrs, rrcs);
 // nop does nothing. It may wait for a step of another thread block of its GPU; one that waits for several has a nop
 // before it for each but the last. A buffer of a GPU is the input (i), the output (o) or scratch memory (s).
-#ifndef WEFT_IMPORT_MSCCL_H
-#define WEFT_IMPORT_MSCCL_H
+#pragma once
 
 #include "weft/collective.h"
 #include "weft/memory.h"
@@ -72,5 +71,3 @@ enum weft_status weft__msccl_match(struct weft__msccl *m, struct weft_error *ret
 enum weft_status weft__msccl_play(const struct weft__msccl *m, bool verify, struct weft_error *ret_error);
 /// Whether the final content of the program's buffers is known.
 bool weft__msccl_is_known(const struct weft__msccl *m);
-
-#endif

@@ -2,8 +2,7 @@
 // What NCCL writes of a server: what it found (NCCL_TOPO_DUMP_FILE, <system>), and what it made of it
 // (NCCL_GRAPH_DUMP_FILE, <graphs>): for each algorithm channels, each an order of the server's GPUs, and the NICs by
 // which a channel enters and leaves. Source: NVIDIA/nccl, src/graph/xml.cc, search.cc, connect.cc, topo.h.
-#ifndef WEFT_IMPORT_NCCL_H
-#define WEFT_IMPORT_NCCL_H
+#pragma once
 
 #include "weft/collective.h"
 #include "weft/memory.h"
@@ -97,5 +96,3 @@ double weft__nccl_gpu_gbps(const struct weft__nccl_gpu *gpu);
 uint32_t weft__nccl_gpu_find(const struct weft__nccl_server *server, int64_t dev);
 /// The host with that NIC, or the one of a GPU that is near it; WEFT_NONE: there is none.
 uint32_t weft__nccl_nic_host(const struct weft__nccl_server *server, int64_t dev);
-
-#endif

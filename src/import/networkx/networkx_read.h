@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Codec of graphs that NetworkX writes as node-link JSON (networkx.node_link_data).
-#ifndef WEFT_IMPORT_NETWORKX_READ_H
-#define WEFT_IMPORT_NETWORKX_READ_H
+#pragma once
 
 #include <jansson.h>
 
@@ -38,5 +37,3 @@ enum weft_status weft__graphml_read(const char *path, struct weft_place place, c
 enum weft_status weft__networkx_read(const char *path, struct weft_place place, const struct weft__networkx_conf *conf,
                                      struct weft_arena *arena, struct weft__networkx *ret_graph,
                                      struct weft_error *ret_error);
-
-#endif

@@ -2,8 +2,7 @@
 // Codec of the workload text of AICB and SimAI, which is that of ASTRA-sim 1.0 with groups: a header, the number of
 // layers, and a line of twelve columns per layer. Groups: T adjacent ranks are TP; then DP over those of one stage, of
 // which E adjacent ones are EP and the others DP_EP; then the stages.
-#ifndef WEFT_IMPORT_SIMAI_READ_H
-#define WEFT_IMPORT_SIMAI_READ_H
+#pragma once
 
 #include "base/lines.h"
 
@@ -75,5 +74,3 @@ enum weft_status weft__simai_read(const char *path, struct weft_place place, str
 static inline uint64_t weft__simai_or_one(uint64_t n) {
     return n ? n : 1;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the importers of one and of several SONiC switches share.
-#ifndef WEFT_IMPORT_SONIC_IMPORT_H
-#define WEFT_IMPORT_SONIC_IMPORT_H
+#pragma once
 
 #include "weft/import.h"
 #include "weft/sonic.h"
@@ -33,5 +32,3 @@ void weft__sonic_say_boxes(struct weft__sonic_making *m);
 enum weft_status weft__sonic_make_fleet(const struct weft__sonic_import_conf *conf, const struct weft_import_file *file,
                                         uint32_t files, const struct weft_sonic_lookup *lookup,
                                         struct weft_import *import, struct weft_error *ret_error);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads results from a folder written by --out, for code that needs some of their tables.
-#ifndef WEFT_RESULTS_READER_H
-#define WEFT_RESULTS_READER_H
+#pragma once
 
 #include "base/database.h"
 #include "weft/error.h"
@@ -44,5 +43,3 @@ uint64_t weft__reader_number(sqlite3_stmt *s, int column, uint64_t if_null);
 const char *weft__reader_peek(sqlite3_stmt *s, int column);
 /// In the arena; "" for NULL.
 const char *weft__reader_text(struct weft__reader *r, sqlite3_stmt *s, int column);
-
-#endif
