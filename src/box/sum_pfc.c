@@ -81,13 +81,9 @@ static const struct weft_result_column layers_columns[] = {
     PFC(ingress_bytes_max, BYTES,
         "most bytes of one priority that a port of the layer that sends pauses held of the other"),
 };
-static const struct weft_result_table layers = {
-    .name = "pfc_layers",
-    .shape = WEFT_RESULT_MAP,
-    .row = "an ordered pair of neighbouring layers, hosts included; spine-leaf: spines paused leaves",
-    WEFT_RESULT_COLUMNS(layers_columns),
-    .next = next_pair,
-};
+static const struct weft_result_table layers = WEFT_RESULT_TABLE(
+    "pfc_layers", MAP, "an ordered pair of neighbouring layers, hosts included; spine-leaf: spines paused leaves",
+    layers_columns, .next = next_pair);
 
 uint32_t weft__paused_ports(const struct weft_outcome *outcome, struct weft__paused_port *ret_port, uint32_t n) {
     uint32_t found = 0;

@@ -91,10 +91,6 @@ static const struct weft_result_column distributions_columns[] = {
     BUCKET(count, "count", COUNT, "values in the bucket"),
     BUCKET(share, "share", REAL, "part of all values that are in this bucket or below it: the distribution function"),
 };
-const struct weft_result_table weft__results_distributions = {
-    .name = "distributions",
-    .shape = WEFT_RESULT_APART,
-    .row = "a bucket, 128 to a doubling, that is not empty, of a distribution",
-    WEFT_RESULT_COLUMNS(distributions_columns),
-    .next = next_bucket,
-};
+const struct weft_result_table weft__results_distributions =
+    WEFT_RESULT_TABLE("distributions", APART, "a bucket, 128 to a doubling, that is not empty, of a distribution",
+                      distributions_columns, .next = next_bucket);

@@ -65,14 +65,9 @@ static const struct weft_result_column connections_columns[] = {
     CONNECTION(src, "src_name", "name of the host that sends"),
     CONNECTION(dst, "dst_name", "name of the host that receives"),
 };
-const struct weft_result_table weft__results_connections = {
-    .name = "connections",
-    .shape = WEFT_RESULT_APART,
-    .row = "a connection of remote memory access that an event names",
-    WEFT_RESULT_COLUMNS(connections_columns),
-    .next = next_connection,
-    .present = has_connections,
-};
+const struct weft_result_table weft__results_connections =
+    WEFT_RESULT_TABLE("connections", APART, "a connection of remote memory access that an event names",
+                      connections_columns, .next = next_connection, .present = has_connections);
 
 // --- events -------------------------------------------------------------------------------------------------------
 
@@ -135,14 +130,9 @@ static const struct weft_result_column events_columns[] = {
     WEFT_RESULT_CALL(event_cause, "cause", COUNT, "event that led to this one", .references = "events"),
     WEFT_RESULT_CALL(event_begins, "begins", COUNT, "event that this one ends or repeats", .references = "events"),
 };
-const struct weft_result_table weft__results_events = {
-    .name = "events",
-    .shape = WEFT_RESULT_APART,
-    .row = "something that happened inside the network, with --out",
-    WEFT_RESULT_COLUMNS(events_columns),
-    .in_order = true,
-    .next = next_event,
-};
+const struct weft_result_table weft__results_events =
+    WEFT_RESULT_TABLE("events", APART, "something that happened inside the network, with --out", events_columns,
+                      .in_order = true, .next = next_event);
 
 static bool is_recorded(const struct weft_run *run) {
     return run->outcome->recorded > 0;
@@ -161,11 +151,5 @@ static const struct weft_result_column event_meaning_columns[] = {
     MEANING(more, "more", "what `more` is of an event of this kind"),
     MEANING(help, "meaning", "what an event of this kind says"),
 };
-const struct weft_result_table weft__results_event_meaning = {
-    .name = "event_meaning",
-    .shape = WEFT_RESULT_APART,
-    .row = "a kind of event",
-    WEFT_RESULT_COLUMNS(event_meaning_columns),
-    .next = next_meaning,
-    .present = is_recorded,
-};
+const struct weft_result_table weft__results_event_meaning = WEFT_RESULT_TABLE(
+    "event_meaning", APART, "a kind of event", event_meaning_columns, .next = next_meaning, .present = is_recorded);

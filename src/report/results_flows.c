@@ -110,13 +110,9 @@ static const struct weft_result_column groups_columns[] = {
                      "round trips of data of the priority of the group's first flow, 99th percentile",
                      .flags = WEFT_RESULT_SPARSE),
 };
-const struct weft_result_table weft__results_groups = {
-    .name = "groups",
-    .shape = WEFT_RESULT_MAP,
-    .row = "a group of flows; percentiles are nearest rank over those that finished",
-    WEFT_RESULT_COLUMNS(groups_columns),
-    .next = next_group,
-};
+const struct weft_result_table weft__results_groups =
+    WEFT_RESULT_TABLE("groups", MAP, "a group of flows; percentiles are nearest rank over those that finished",
+                      groups_columns, .next = next_group);
 
 // --- flows --------------------------------------------------------------------------------------------------------
 
@@ -204,14 +200,8 @@ static const struct weft_result_column flows_columns[] = {
     WEFT_RESULT_CALL(flow_tag, "tag", COUNT, "tag of a message that a program sent (weft/drive.h)",
                      .flags = WEFT_RESULT_SPARSE),
 };
-const struct weft_result_table weft__results_flows = {
-    .name = "flows",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a flow",
-    WEFT_RESULT_COLUMNS(flows_columns),
-    .in_order = true,
-    .next = next_flow,
-};
+const struct weft_result_table weft__results_flows =
+    WEFT_RESULT_TABLE("flows", LIST, "a flow", flows_columns, .in_order = true, .next = next_flow);
 
 // --- round trips --------------------------------------------------------------------------------------------------
 
@@ -243,12 +233,7 @@ static const struct weft_result_column round_trips_columns[] = {
     TRIP(p99_ps, "p99", TIME, "time from leaving the NIC to its acknowledgement, 99th percentile", .was = "p99_ps"),
     TRIP(max_ps, "max", TIME, "time from leaving the NIC to its acknowledgement, greatest", .was = "max_ps"),
 };
-const struct weft_result_table weft__results_round_trips = {
-    .name = "round_trip_ps",
-    .shape = WEFT_RESULT_MAP,
-    .row = "a priority, with run.round_trips or cells: round trips of data; percentiles are off by 0.4% at most",
-    WEFT_RESULT_COLUMNS(round_trips_columns),
-    .next = next_round_trip,
-    .present = has_round_trips,
-    .was = "round_trips",
-};
+const struct weft_result_table weft__results_round_trips = WEFT_RESULT_TABLE(
+    "round_trip_ps", MAP,
+    "a priority, with run.round_trips or cells: round trips of data; percentiles are off by 0.4% at most",
+    round_trips_columns, .next = next_round_trip, .present = has_round_trips, .was = "round_trips");

@@ -47,14 +47,8 @@ static const struct weft_result_column jobs_columns[] = {
           "time of an iteration in which a rank waited for communication and computed nothing, mean over ranks and "
           "iterations; none unless all are finished"),
 };
-const struct weft_result_table weft__results_jobs = {
-    .name = "jobs",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a job",
-    WEFT_RESULT_COLUMNS(jobs_columns),
-    .next = next_job,
-    .present = has_jobs,
-};
+const struct weft_result_table weft__results_jobs =
+    WEFT_RESULT_TABLE("jobs", LIST, "a job", jobs_columns, .next = next_job, .present = has_jobs);
 
 // --- collectives of a job, over its iterations --------------------------------------------------------------------
 
@@ -98,13 +92,9 @@ static const struct weft_result_column job_collectives_columns[] = {
     OF_COLLECTIVE(measured_busbw, "measured_busbw_GBps", REAL,
                   "bus bandwidth as measured elsewhere, if the workload has it (kind inspector)", .unit = "GB/s"),
 };
-const struct weft_result_table weft__results_job_collectives = {
-    .name = "jobs.collectives",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a collective of a job, over its iterations",
-    WEFT_RESULT_COLUMNS(job_collectives_columns),
-    .next = next_collective,
-};
+const struct weft_result_table weft__results_job_collectives =
+    WEFT_RESULT_TABLE("jobs.collectives", LIST, "a collective of a job, over its iterations", job_collectives_columns,
+                      .next = next_collective);
 
 // --- admission ----------------------------------------------------------------------------------------------------
 
@@ -154,14 +144,9 @@ static const struct weft_result_column job_admission_columns[] = {
     IN_FLIGHT(incoming_bytes_bound, "incoming_bound_bytes",
               "bound of the bytes in flight to a rank, where receivers grant room by slots"),
 };
-const struct weft_result_table weft__results_job_admission = {
-    .name = "jobs.admission",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "a job: what admission by the receiver cost; percentiles are off by 0.4% at most",
-    WEFT_RESULT_COLUMNS(job_admission_columns),
-    .next = next_admission,
-    .was = "admission",
-};
+const struct weft_result_table weft__results_job_admission = WEFT_RESULT_TABLE(
+    "jobs.admission", OBJECT, "a job: what admission by the receiver cost; percentiles are off by 0.4% at most",
+    job_admission_columns, .next = next_admission, .was = "admission");
 
 // --- every iteration and collective -------------------------------------------------------------------------------
 
@@ -226,13 +211,8 @@ static const struct weft_result_column iterations_columns[] = {
         exposed_ps, TIME,
         "time of the iteration in which a rank waited for communication and computed nothing, mean over ranks"),
 };
-const struct weft_result_table weft__results_iterations = {
-    .name = "iterations",
-    .shape = WEFT_RESULT_APART,
-    .row = "an iteration of a job",
-    WEFT_RESULT_COLUMNS(iterations_columns),
-    .next = next_iteration,
-};
+const struct weft_result_table weft__results_iterations =
+    WEFT_RESULT_TABLE("iterations", APART, "an iteration of a job", iterations_columns, .next = next_iteration);
 
 // --- ranks of a schedule ------------------------------------------------------------------------------------------
 
@@ -270,13 +250,8 @@ static const struct weft_result_column schedule_ranks_columns[] = {
     OF_RANK(host, TEXT, "name of the host on which the rank runs"),
     OF_RANK(end_ps, TIME, "when the rank had done all of its steps; none unless it has"),
 };
-const struct weft_result_table weft__results_schedule_ranks = {
-    .name = "schedule_ranks",
-    .shape = WEFT_RESULT_APART,
-    .row = "a rank of a schedule",
-    WEFT_RESULT_COLUMNS(schedule_ranks_columns),
-    .next = next_rank,
-};
+const struct weft_result_table weft__results_schedule_ranks =
+    WEFT_RESULT_TABLE("schedule_ranks", APART, "a rank of a schedule", schedule_ranks_columns, .next = next_rank);
 
 // --- ranks over time ----------------------------------------------------------------------------------------------
 
@@ -335,14 +310,9 @@ static const struct weft_result_column rank_times_columns[] = {
         "for what goes on beside the last operation of an iteration"),
     OF_RANK_TIME(what, TEXT, "name of the collective of that operation, or the kind of that step"),
 };
-const struct weft_result_table weft__results_rank_times = {
-    .name = "rank_times",
-    .shape = WEFT_RESULT_APART,
-    .row = "a stretch of a rank's time, in recorded runs; the first run.events of each rank",
-    WEFT_RESULT_COLUMNS(rank_times_columns),
-    .next = next_rank_time,
-    .present = has_rank_times,
-};
+const struct weft_result_table weft__results_rank_times = WEFT_RESULT_TABLE(
+    "rank_times", APART, "a stretch of a rank's time, in recorded runs; the first run.events of each rank",
+    rank_times_columns, .next = next_rank_time, .present = has_rank_times);
 
 // --- collectives --------------------------------------------------------------------------------------------------
 
@@ -404,10 +374,5 @@ static const struct weft_result_column collectives_columns[] = {
            "time that a rank waited for the collective and computed nothing, mean over ranks; 0 if the collective "
            "overlaps with computing: then iterations.exposed_ps has the wait at its end"),
 };
-const struct weft_result_table weft__results_collectives = {
-    .name = "collectives",
-    .shape = WEFT_RESULT_APART,
-    .row = "a collective of an iteration",
-    WEFT_RESULT_COLUMNS(collectives_columns),
-    .next = next_one,
-};
+const struct weft_result_table weft__results_collectives =
+    WEFT_RESULT_TABLE("collectives", APART, "a collective of an iteration", collectives_columns, .next = next_one);

@@ -63,13 +63,9 @@ static const struct weft_result_column balance_columns[] = {
             "bytes of the busiest link over the mean among the links of one switch; the greatest of any switch"),
     BALANCE(jain, REAL, "Jain's index of the links' bytes: 1 if all are equal, 1/n if one of n has it all"),
 };
-const struct weft_result_table weft__results_balance = {
-    .name = "balance",
-    .shape = WEFT_RESULT_MAP,
-    .row = "a pair of layers of switches: how evenly the links between them were used",
-    WEFT_RESULT_COLUMNS(balance_columns),
-    .next = next_balance,
-};
+const struct weft_result_table weft__results_balance =
+    WEFT_RESULT_TABLE("balance", MAP, "a pair of layers of switches: how evenly the links between them were used",
+                      balance_columns, .next = next_balance);
 
 // --- collisions ---------------------------------------------------------------------------------------------------
 
@@ -93,14 +89,9 @@ static const struct weft_result_column collisions_columns[] = {
     MET(shared, COUNT, "links with at least two queue pairs"),
     MET(empty, COUNT, "links without a queue pair"),
 };
-const struct weft_result_table weft__results_collisions = {
-    .name = "collisions",
-    .shape = WEFT_RESULT_MAP,
-    .row = "a pair of layers of switches, with run.count_flows: how many queue pairs met on links",
-    WEFT_RESULT_COLUMNS(collisions_columns),
-    .next = next_collisions,
-    .present = has_flows_counted,
-};
+const struct weft_result_table weft__results_collisions = WEFT_RESULT_TABLE(
+    "collisions", MAP, "a pair of layers of switches, with run.count_flows: how many queue pairs met on links",
+    collisions_columns, .next = next_collisions, .present = has_flows_counted);
 
 struct with {
     const char *layers;
@@ -126,14 +117,9 @@ static const struct weft_result_column with_columns[] = {
     WEFT_RESULT(struct with, flows, COUNT, "number of queue pairs", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_AT(1, struct links, links, "links", COUNT, "links with this number of queue pairs"),
 };
-const struct weft_result_table weft__results_collisions_with = {
-    .name = "collisions.with",
-    .shape = WEFT_RESULT_ARRAY,
-    .row = "a number of queue pairs, from 0 to the most on one link",
-    WEFT_RESULT_COLUMNS(with_columns),
-    .next = next_with,
-    .was = "collision_links",
-};
+const struct weft_result_table weft__results_collisions_with =
+    WEFT_RESULT_TABLE("collisions.with", ARRAY, "a number of queue pairs, from 0 to the most on one link", with_columns,
+                      .next = next_with, .was = "collision_links");
 
 // --- load ---------------------------------------------------------------------------------------------------------
 
@@ -160,14 +146,9 @@ static const struct weft_result_column load_columns[] = {
     LOAD(max_mean_p50, REAL, "busiest link over the mean of its interval, median over active intervals"),
     LOAD(max_mean_worst, REAL, "busiest link over the mean of its interval, greatest of any active interval"),
 };
-const struct weft_result_table weft__results_load = {
-    .name = "load",
-    .shape = WEFT_RESULT_MAP,
-    .row = "a pair of layers of switches with sampled links, with run.sample_interval: load over the run",
-    WEFT_RESULT_COLUMNS(load_columns),
-    .next = next_load,
-    .present = has_samples,
-};
+const struct weft_result_table weft__results_load = WEFT_RESULT_TABLE(
+    "load", MAP, "a pair of layers of switches with sampled links, with run.sample_interval: load over the run",
+    load_columns, .next = next_load, .present = has_samples);
 
 // --- bursts -------------------------------------------------------------------------------------------------------
 
@@ -184,14 +165,9 @@ static const struct weft_result_column bursts_columns[] = {
     BURST(used, REAL, "utilisation of a NIC's link (bytes of frames over its rate) in bursts, mean over samples"),
     BURST(most, REAL, "utilisation of a NIC's link (bytes of frames over its rate) in a sample, greatest of any"),
 };
-const struct weft_result_table weft__results_bursts = {
-    .name = "bursts",
-    .shape = WEFT_RESULT_MAP,
-    .row = "a layer of hosts, with run.sample_interval: when its NICs sent and when they did not",
-    WEFT_RESULT_COLUMNS(bursts_columns),
-    .next = next_bursts,
-    .present = has_samples,
-};
+const struct weft_result_table weft__results_bursts = WEFT_RESULT_TABLE(
+    "bursts", MAP, "a layer of hosts, with run.sample_interval: when its NICs sent and when they did not",
+    bursts_columns, .next = next_bursts, .present = has_samples);
 
 /// Part 0 is the interval, part 1 what is computed.
 struct interval {
@@ -243,12 +219,6 @@ static const struct weft_result_column load_intervals_columns[] = {
     SEEN(shared, COUNT, "links with at least two queue pairs in the interval, with run.count_flows"),
     SEEN(empty, COUNT, "links without a queue pair in the interval, with run.count_flows"),
 };
-const struct weft_result_table weft__results_load_intervals = {
-    .name = "load_intervals",
-    .shape = WEFT_RESULT_APART,
-    .row = "a pair of layers of switches and an interval between two samples",
-    WEFT_RESULT_COLUMNS(load_intervals_columns),
-    .next = next_interval,
-    .present = has_samples,
-    .was = "load",
-};
+const struct weft_result_table weft__results_load_intervals =
+    WEFT_RESULT_TABLE("load_intervals", APART, "a pair of layers of switches and an interval between two samples",
+                      load_intervals_columns, .next = next_interval, .present = has_samples, .was = "load");

@@ -69,12 +69,6 @@ static const struct weft_result_column mechanisms_columns[] = {
                      .flags = WEFT_RESULT_SPARSE),
     WEFT_RESULT_CALL(limit_cells, "limit_cells", COUNT, "it acts above so many cells", .flags = WEFT_RESULT_SPARSE),
 };
-const struct weft_result_table weft__results_mechanisms = {
-    .name = "mechanisms",
-    .shape = WEFT_RESULT_MAP,
-    .row = "a mechanism that devices are configured to use, whether or not it acted",
-    WEFT_RESULT_COLUMNS(mechanisms_columns),
-    .next = next_mechanism,
-    .present = has_models,
-    .print = weft__report_mechanisms_table,
-};
+const struct weft_result_table weft__results_mechanisms = WEFT_RESULT_TABLE(
+    "mechanisms", MAP, "a mechanism that devices are configured to use, whether or not it acted", mechanisms_columns,
+    .next = next_mechanism, .present = has_models, .print = weft__report_mechanisms_table);

@@ -58,13 +58,8 @@ static const struct weft_result_column ports_columns[] = {
     WEFT_RESULT_AT(1, struct weft_link_info, rate_bps, "rate_bps", RATE, "rate of the link"),
     WEFT_RESULT_AT(1, struct weft_link_info, delay_ps, "delay_ps", TIME, "delay of the link"),
 };
-const struct weft_result_table weft__results_ports = {
-    .name = "ports",
-    .shape = WEFT_RESULT_APART,
-    .row = "a port",
-    WEFT_RESULT_COLUMNS(ports_columns),
-    .next = next_port,
-};
+const struct weft_result_table weft__results_ports =
+    WEFT_RESULT_TABLE("ports", APART, "a port", ports_columns, .next = next_port);
 
 // --- counters -----------------------------------------------------------------------------------------------------
 
@@ -95,15 +90,11 @@ static const struct weft_result_column port_counters_columns[] = {
     WEFT_PRIORITY_COUNTERS(X)
 #undef X
 };
-const struct weft_result_table weft__results_port_counters = {
-    .name = "port_counters",
-    .shape = WEFT_RESULT_APART,
-    .row = "a port and priority that counted anything; names in capitals are those of SAI where it has one, %u the "
-           "priority",
-    WEFT_RESULT_COLUMNS(port_counters_columns),
-    .next = next_counters,
-    .was = "counters",
-};
+const struct weft_result_table weft__results_port_counters = WEFT_RESULT_TABLE(
+    "port_counters", APART,
+    "a port and priority that counted anything; names in capitals are those of SAI where it has one, %u the "
+    "priority",
+    port_counters_columns, .next = next_counters, .was = "counters");
 
 static bool has_port_flows(const struct weft_run *run) {
     return run->outcome->port_flows;
@@ -130,14 +121,9 @@ static const struct weft_result_column port_flows_columns[] = {
     PORT_KEY,
     WEFT_RESULT(struct flows, flows, COUNT, "queue pairs whose data the port sent"),
 };
-const struct weft_result_table weft__results_port_flows = {
-    .name = "port_flows",
-    .shape = WEFT_RESULT_APART,
-    .row = "a port between switches, with run.count_flows",
-    WEFT_RESULT_COLUMNS(port_flows_columns),
-    .next = next_port_flows,
-    .present = has_port_flows,
-};
+const struct weft_result_table weft__results_port_flows =
+    WEFT_RESULT_TABLE("port_flows", APART, "a port between switches, with run.count_flows", port_flows_columns,
+                      .next = next_port_flows, .present = has_port_flows);
 
 // --- samples ------------------------------------------------------------------------------------------------------
 
@@ -164,14 +150,9 @@ static const struct weft_result_column series_columns[] = {
     WEFT_RESULT_CALL(sample_flows, "flows", COUNT,
                      "queue pairs that sent data since the sample before, with run.count_flows"),
 };
-const struct weft_result_table weft__results_series = {
-    .name = "series",
-    .shape = WEFT_RESULT_APART,
-    .row = "a sample of a port and priority, every run.sample_interval",
-    WEFT_RESULT_COLUMNS(series_columns),
-    .in_order = true,
-    .next = next_sample,
-};
+const struct weft_result_table weft__results_series =
+    WEFT_RESULT_TABLE("series", APART, "a sample of a port and priority, every run.sample_interval", series_columns,
+                      .in_order = true, .next = next_sample);
 
 // --- links, as LLDP and DCBX see them -----------------------------------------------------------------------------
 
@@ -189,14 +170,8 @@ static bool next_link(struct weft_result_cursor *c) {
     WEFT_RESULT_CALL(number_of, "link", COUNT, "number of the link", .flags = WEFT_RESULT_KEY),                        \
         WEFT_RESULT(struct weft_link_dcbx, lossless, PRIORITIES, "priorities with PFC in force at both ends")
 static const struct weft_result_column links_columns[] = {LINK_COLUMNS};
-const struct weft_result_table weft__results_links = {
-    .name = "links",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a link, if anybody speaks LLDP",
-    WEFT_RESULT_COLUMNS(links_columns),
-    .next = next_link,
-    .present = has_links,
-};
+const struct weft_result_table weft__results_links = WEFT_RESULT_TABLE(
+    "links", LIST, "a link, if anybody speaks LLDP", links_columns, .next = next_link, .present = has_links);
 
 /// An end, with the name of its port.
 struct end {
@@ -237,14 +212,8 @@ static bool next_end(struct weft_result_cursor *c) {
         END(sent, "lldp_sent", COUNT, "LLDP frames sent"),                                                             \
         END(received, "lldp_received", COUNT, "LLDP frames received")
 static const struct weft_result_column link_ends_columns[] = {LINK_END_COLUMNS};
-const struct weft_result_table weft__results_link_ends = {
-    .name = "links.ends",
-    .shape = WEFT_RESULT_LIST,
-    .row = "an end of a link",
-    WEFT_RESULT_COLUMNS(link_ends_columns),
-    .next = next_end,
-    .was = "dcbx",
-};
+const struct weft_result_table weft__results_link_ends =
+    WEFT_RESULT_TABLE("links.ends", LIST, "an end of a link", link_ends_columns, .next = next_end, .was = "dcbx");
 
 struct difference {
     uint64_t link, number, port;
@@ -280,14 +249,9 @@ static bool next_difference(struct weft_result_cursor *c) {
         NOTE(priorities, PRIORITIES, "priorities that differ"), NOTE(found, TEXT, "what differs"),                     \
         NOTE(consequence, TEXT, "what that means for the link")
 static const struct weft_result_column link_differences_columns[] = {LINK_DIFFERENCE_COLUMNS};
-const struct weft_result_table weft__results_link_differences = {
-    .name = "links.differences",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a difference between the ends of a link",
-    WEFT_RESULT_COLUMNS(link_differences_columns),
-    .next = next_difference,
-    .was = "dcbx_differences",
-};
+const struct weft_result_table weft__results_link_differences =
+    WEFT_RESULT_TABLE("links.differences", LIST, "a difference between the ends of a link", link_differences_columns,
+                      .next = next_difference, .was = "dcbx_differences");
 
 // --- the same for each variant of weft check --links ----------------------------------------------------------------
 

@@ -58,11 +58,6 @@ static const struct weft_result_column rma_columns[] = {
     TIMES(execution, "execution",
           "time of a 1RMA request at the hardware, from its command to its completion; null: none ended"),
 };
-const struct weft_result_table weft__results_rma = {
-    .name = "rma",
-    .shape = WEFT_RESULT_MAP,
-    .row = "a group of remote memory access; percentiles are off by 0.4% at most",
-    WEFT_RESULT_COLUMNS(rma_columns),
-    .next = next_rma,
-    .present = has_rma,
-};
+const struct weft_result_table weft__results_rma =
+    WEFT_RESULT_TABLE("rma", MAP, "a group of remote memory access; percentiles are off by 0.4% at most", rma_columns,
+                      .next = next_rma, .present = has_rma);

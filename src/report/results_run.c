@@ -99,13 +99,8 @@ static const struct weft_result_column run_columns[] = {
     WEFT_RESULT_CALL(unrecorded_from, "unrecorded_ps", TIME,
                      "time of the first event left out because its node had run.events of them already"),
 };
-const struct weft_result_table weft__results_run = {
-    .name = "run",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "a run: one a variant with weft compare",
-    WEFT_RESULT_COLUMNS(run_columns),
-    .next = next_run,
-};
+const struct weft_result_table weft__results_run =
+    WEFT_RESULT_TABLE("run", OBJECT, "a run: one a variant with weft compare", run_columns, .next = next_run);
 
 // --- fast_forward -------------------------------------------------------------------------------------------------
 
@@ -171,15 +166,9 @@ static const struct weft_result_column fast_forward_columns[] = {
          "audits that could not be judged, as what had been foretold never came; they are not among the audited"),
     FAST(audit_error, REAL, "largest relative difference between the end foretold of an audited stretch and its end"),
 };
-const struct weft_result_table weft__results_fast_forward = {
-    .name = "fast_forward",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "skipped parts of a run (docs/fast-forward.md)",
-    WEFT_RESULT_COLUMNS(fast_forward_columns),
-    .next = next_fast_forward,
-    .print = print_fast_forward,
-    .present = has_fast_forward,
-};
+const struct weft_result_table weft__results_fast_forward =
+    WEFT_RESULT_TABLE("fast_forward", OBJECT, "skipped parts of a run (docs/fast-forward.md)", fast_forward_columns,
+                      .next = next_fast_forward, .print = print_fast_forward, .present = has_fast_forward);
 
 // --- config -------------------------------------------------------------------------------------------------------
 
@@ -229,14 +218,9 @@ static const struct weft_result_column config_columns[] = {
     WEFT_RESULT_NAMED(struct setting, dflt, "default", TEXT,
                       "what it would be if nobody had said anything; null: it has no default"),
 };
-const struct weft_result_table weft__results_config = {
-    .name = "config",
-    .shape = WEFT_RESULT_NUMBERS,
-    .row = "a value in force, defaults included",
-    WEFT_RESULT_COLUMNS(config_columns),
-    .next = next_setting,
-    .present = has_settings,
-};
+const struct weft_result_table weft__results_config =
+    WEFT_RESULT_TABLE("config", NUMBERS, "a value in force, defaults included", config_columns, .next = next_setting,
+                      .present = has_settings);
 
 // --- sources --------------------------------------------------------------------------------------------------------
 
@@ -267,13 +251,9 @@ static const struct weft_result_column sources_columns[] = {
                 "a file, the scenario first, then the one it stands on; null: a setting of the command line"),
     WEFT_RESULT(struct weft_scenario_source, text, TEXT, "what the file said, or path=value"),
 };
-const struct weft_result_table weft__results_sources = {
-    .name = "sources",
-    .shape = WEFT_RESULT_APART,
-    .row = "what the scenario was read from, in this order: weft run FOLDER repeats the run from it",
-    WEFT_RESULT_COLUMNS(sources_columns),
-    .next = next_source,
-};
+const struct weft_result_table weft__results_sources = WEFT_RESULT_TABLE(
+    "sources", APART, "what the scenario was read from, in this order: weft run FOLDER repeats the run from it",
+    sources_columns, .next = next_source);
 
 // --- files ---------------------------------------------------------------------------------------------------------
 
@@ -286,13 +266,10 @@ static struct weft_result_value file_name(struct weft_result_cursor *c) {
 static const struct weft_result_column files_columns[] = {
     WEFT_RESULT_CALL(file_name, "name", TEXT, "the file's name within the folder of --out"),
 };
-const struct weft_result_table weft__results_files = {
-    .name = "files",
-    .shape = WEFT_RESULT_APART,
-    .row = "a file that the run wrote beside its results: a capture, or one of --export; --out --force removes it",
-    WEFT_RESULT_COLUMNS(files_columns),
-    .next = next_file,
-};
+const struct weft_result_table weft__results_files = WEFT_RESULT_TABLE(
+    "files", APART,
+    "a file that the run wrote beside its results: a capture, or one of --export; --out --force removes it",
+    files_columns, .next = next_file);
 
 // --- ranks ---------------------------------------------------------------------------------------------------------
 
@@ -317,13 +294,8 @@ static const struct weft_result_column ranks_columns[] = {
     OF_RANK(bytes, BYTES, "bytes sent to other ranks while the run lasted"),
     OF_RANK(peak_rss_bytes, BYTES, "most memory of the process, before rank 0 took over that of the others"),
 };
-const struct weft_result_table weft__results_ranks = {
-    .name = "ranks",
-    .shape = WEFT_RESULT_APART,
-    .row = "a process of a run over several (docs/scale.md)",
-    WEFT_RESULT_COLUMNS(ranks_columns),
-    .next = next_rank,
-};
+const struct weft_result_table weft__results_ranks = WEFT_RESULT_TABLE(
+    "ranks", APART, "a process of a run over several (docs/scale.md)", ranks_columns, .next = next_rank);
 
 // --- memory -------------------------------------------------------------------------------------------------------
 
@@ -344,13 +316,8 @@ static const struct weft_result_column memory_columns[] = {
     WEFT_RESULT_CALL(memory_kind, "kind", TEXT, "what the memory holds", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT(struct memory, bytes_max, BYTES, "most memory that objects of this kind had at a time"),
 };
-const struct weft_result_table weft__results_memory = {
-    .name = "memory",
-    .shape = WEFT_RESULT_NUMBERS,
-    .row = "a kind of object",
-    WEFT_RESULT_COLUMNS(memory_columns),
-    .next = next_memory,
-};
+const struct weft_result_table weft__results_memory =
+    WEFT_RESULT_TABLE("memory", NUMBERS, "a kind of object", memory_columns, .next = next_memory);
 
 // --- connections --------------------------------------------------------------------------------------------------
 
@@ -390,13 +357,9 @@ static const struct weft_result_column connection_columns[] = {
     WEFT_RESULT_CALL(connection_receiver, "receiver_bytes", BYTES,
                      "what the model keeps of a queue pair at its receiver"),
 };
-const struct weft_result_table weft__results_connection = {
-    .name = "connection",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "the state of a connection, of the hosts that keep most",
-    WEFT_RESULT_COLUMNS(connection_columns),
-    .next = next_connection,
-};
+const struct weft_result_table weft__results_connection =
+    WEFT_RESULT_TABLE("connection", OBJECT, "the state of a connection, of the hosts that keep most",
+                      connection_columns, .next = next_connection);
 
 // --- drops -----------------------------------------------------------------------------------------------------------
 
@@ -420,14 +383,8 @@ static const struct weft_result_column drops_columns[] = {
     WEFT_RESULT_AT(1, struct number, value, "packets", COUNT, "packets dropped for this reason"),
     WEFT_RESULT_AT(2, struct number, value, "bytes", BYTES, "bytes of packets dropped for this reason"),
 };
-const struct weft_result_table weft__results_drops = {
-    .name = "counters.drops",
-    .shape = WEFT_RESULT_NUMBERS,
-    .row = "a reason to drop packets",
-    WEFT_RESULT_COLUMNS(drops_columns),
-    .next = next_drop,
-    .was = "drops",
-};
+const struct weft_result_table weft__results_drops = WEFT_RESULT_TABLE(
+    "counters.drops", NUMBERS, "a reason to drop packets", drops_columns, .next = next_drop, .was = "drops");
 
 // --- conservation -------------------------------------------------------------------------------------------------
 
@@ -439,10 +396,5 @@ static const struct weft_result_column conservation_columns[] = {
     FRAMES(dropped_bytes, "dropped", "that were dropped"),
     FRAMES(held_bytes, "held", "in queues and on links when the run ended"),
 };
-const struct weft_result_table weft__results_conservation = {
-    .name = "conservation",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "bytes accounted for, of a run",
-    WEFT_RESULT_COLUMNS(conservation_columns),
-    .next = next_once,
-};
+const struct weft_result_table weft__results_conservation =
+    WEFT_RESULT_TABLE("conservation", OBJECT, "bytes accounted for, of a run", conservation_columns, .next = next_once);

@@ -36,10 +36,6 @@ static const struct weft_result_column sizes_columns[] = {
     QUANTILES(slowdown, "slowdown", REAL,
               "completion time of finished flows over that of the same flow alone in the empty network"),
 };
-const struct weft_result_table weft__results_sizes = {
-    .name = "sizes",
-    .shape = WEFT_RESULT_LIST,
-    .row = "flows of a group whose sizes are in one decade: below 1 KB, 1 KB to 10 KB, and so on",
-    WEFT_RESULT_COLUMNS(sizes_columns),
-    .next = next_bin,
-};
+const struct weft_result_table weft__results_sizes = WEFT_RESULT_TABLE(
+    "sizes", LIST, "flows of a group whose sizes are in one decade: below 1 KB, 1 KB to 10 KB, and so on",
+    sizes_columns, .next = next_bin);

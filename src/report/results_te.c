@@ -72,15 +72,9 @@ static const struct weft_result_column te_columns[] = {
     OF_TE(by_fallback, COUNT, "packets that took the fallback, at each switch with a choice"),
     WEFT_RESULT_CALL(part_by_entry, "part_by_entry", REAL, "part of packets that took an entry of the controller"),
 };
-const struct weft_result_table weft__results_te = {
-    .name = "te",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "traffic engineering, with switch.route: te",
-    WEFT_RESULT_COLUMNS(te_columns),
-    .next = next_te,
-    .print = print_te,
-    .present = has_controller,
-};
+const struct weft_result_table weft__results_te =
+    WEFT_RESULT_TABLE("te", OBJECT, "traffic engineering, with switch.route: te", te_columns, .next = next_te,
+                      .print = print_te, .present = has_controller);
 
 static bool next_round(struct weft_result_cursor *c) {
     const struct weft_te_outcome *te = c->run->outcome->te;
@@ -106,11 +100,5 @@ static const struct weft_result_column te_rounds_columns[] = {
     OF_ROUND(entries, COUNT, "entries for switches"),
     OF_ROUND(utilisation_max, REAL, "planned load of the fullest link over its rate"),
 };
-const struct weft_result_table weft__results_te_rounds = {
-    .name = "te.round",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a computation of the controller",
-    WEFT_RESULT_COLUMNS(te_rounds_columns),
-    .next = next_round,
-    .was = "te",
-};
+const struct weft_result_table weft__results_te_rounds = WEFT_RESULT_TABLE(
+    "te.round", LIST, "a computation of the controller", te_rounds_columns, .next = next_round, .was = "te");

@@ -124,10 +124,6 @@ static const struct weft_result_column pauses_columns[] = {
     PAUSE(depth, "depth", COUNT, "pauses above this one in the chain of causes"),
     WEFT_RESULT_CALL(pause_root, "root", COUNT, "event where the chain of causes ends", .references = "events"),
 };
-const struct weft_result_table weft__results_pauses = {
-    .name = "pauses",
-    .shape = WEFT_RESULT_APART,
-    .row = "a pause: a port's priority from paused to resumed, with --out",
-    WEFT_RESULT_COLUMNS(pauses_columns),
-    .next = next_pause,
-};
+const struct weft_result_table weft__results_pauses =
+    WEFT_RESULT_TABLE("pauses", APART, "a pause: a port's priority from paused to resumed, with --out", pauses_columns,
+                      .next = next_pause);

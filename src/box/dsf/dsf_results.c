@@ -59,15 +59,9 @@ static void print_dsf(FILE *file, const struct weft_run *run) {
             weft_histogram_quantile(&d->seen->reassembly_packets, 0.99), d->reassembly_packets_max);
 }
 
-static const struct weft_result_table table = {
-    .name = "dsf",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "the DSF boxes of a run: sums and the most at any one; percentiles are off by 0.4% at most",
-    WEFT_RESULT_COLUMNS(columns),
-    .next = next_dsf,
-    .present = has_dsf,
-    .print = print_dsf,
-};
+static const struct weft_result_table table = WEFT_RESULT_TABLE(
+    "dsf", OBJECT, "the DSF boxes of a run: sums and the most at any one; percentiles are off by 0.4% at most", columns,
+    .next = next_dsf, .present = has_dsf, .print = print_dsf);
 
 static const struct weft_result_table *const tables[] = {&table};
 const struct weft__box_results weft__dsf_results = {

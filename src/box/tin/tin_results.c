@@ -48,15 +48,9 @@ static const struct weft_result_column aquila_columns[] = {
         "times that a write of the controller left two TiNs without a route to each other; counted in Cliques of "
         "up to control.sdn.check_tins TiNs"),
 };
-static const struct weft_result_table table_aquila = {
-    .name = "aquila",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "the TiNs of a run: sums and the most at any one; percentiles are off by 0.4% at most",
-    WEFT_RESULT_COLUMNS(aquila_columns),
-    .next = next_clique,
-    .present = has_tins,
-    .print = weft__tin_report,
-};
+static const struct weft_result_table table_aquila = WEFT_RESULT_TABLE(
+    "aquila", OBJECT, "the TiNs of a run: sums and the most at any one; percentiles are off by 0.4% at most",
+    aquila_columns, .next = next_clique, .present = has_tins, .print = weft__tin_report);
 
 static const char *const cell_names[] = {
 #define X(name, help) #name,
@@ -84,13 +78,8 @@ static const struct weft_result_column cells_columns[] = {
                      .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_NAMED(struct whole, value, "cells", COUNT, "cells of this type that endpoints sent"),
 };
-static const struct weft_result_table table_cells = {
-    .name = "aquila.cells",
-    .shape = WEFT_RESULT_NUMBERS,
-    .row = "a type of cell",
-    WEFT_RESULT_COLUMNS(cells_columns),
-    .next = next_cell_type,
-};
+static const struct weft_result_table table_cells =
+    WEFT_RESULT_TABLE("aquila.cells", NUMBERS, "a type of cell", cells_columns, .next = next_cell_type);
 
 static bool next_hops(struct weft_result_cursor *c) {
     if (c->at == WEFT_TIN_HOPS) return false;
@@ -102,13 +91,8 @@ static const struct weft_result_column hops_columns[] = {
     WEFT_RESULT_CALL(number_value, "links", COUNT, "links that a cell crossed", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_NAMED(struct whole, value, "cells", COUNT, "cells that came to an endpoint after so many links"),
 };
-static const struct weft_result_table table_hops = {
-    .name = "aquila.hops",
-    .shape = WEFT_RESULT_ARRAY,
-    .row = "a number of links, from 0",
-    WEFT_RESULT_COLUMNS(hops_columns),
-    .next = next_hops,
-};
+static const struct weft_result_table table_hops =
+    WEFT_RESULT_TABLE("aquila.hops", ARRAY, "a number of links, from 0", hops_columns, .next = next_hops);
 
 // --- virtual channels ---------------------------------------------------------------------------------------------
 
@@ -152,14 +136,9 @@ static const struct weft_result_column depths_columns[] = {
     WEFT_RESULT_HISTOGRAM(2, struct distribution, of, "fifo_bytes", COUNT,
                           "bytes in the FIFO of the VC at an input, over samples and links", .unit = "bytes"),
 };
-static const struct weft_result_table table_vc_depths = {
-    .name = "aquila.vc_depths",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a virtual channel in which a sample found something, with run.sample_interval",
-    WEFT_RESULT_COLUMNS(depths_columns),
-    .next = next_depth,
-    .present = has_depths,
-};
+static const struct weft_result_table table_vc_depths = WEFT_RESULT_TABLE(
+    "aquila.vc_depths", LIST, "a virtual channel in which a sample found something, with run.sample_interval",
+    depths_columns, .next = next_depth, .present = has_depths);
 
 // --- failures and repairs -----------------------------------------------------------------------------------------
 
@@ -183,13 +162,9 @@ static const struct weft_result_column transitions_columns[] = {
 #undef X
         SEEN(fetch_max_ps, TIME, FETCH_MAX),
 };
-static const struct weft_result_table table_transitions = {
-    .name = "aquila.transitions",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a time from a failure or repair of links until the controller's tables follow",
-    WEFT_RESULT_COLUMNS(transitions_columns),
-    .next = next_transition,
-};
+static const struct weft_result_table table_transitions = WEFT_RESULT_TABLE(
+    "aquila.transitions", LIST, "a time from a failure or repair of links until the controller's tables follow",
+    transitions_columns, .next = next_transition);
 
 /// All transitions in which links failed, or all in which they only came back.
 struct sum {
@@ -235,20 +210,11 @@ static const struct weft_result_column sum_columns[] = {
 #undef X
         WEFT_RESULT_NAMED(struct sum, all.fetch_max_ps, "fetch_max_ps", TIME, FETCH_MAX),
 };
-static const struct weft_result_table table_failures = {
-    .name = "aquila.failures",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "the transitions in which links failed, summed up",
-    WEFT_RESULT_COLUMNS(sum_columns),
-    .next = next_failures,
-};
-static const struct weft_result_table table_repairs = {
-    .name = "aquila.repairs",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "the transitions in which links only came back, summed up",
-    WEFT_RESULT_COLUMNS(sum_columns),
-    .next = next_repairs,
-};
+static const struct weft_result_table table_failures = WEFT_RESULT_TABLE(
+    "aquila.failures", OBJECT, "the transitions in which links failed, summed up", sum_columns, .next = next_failures);
+static const struct weft_result_table table_repairs =
+    WEFT_RESULT_TABLE("aquila.repairs", OBJECT, "the transitions in which links only came back, summed up", sum_columns,
+                      .next = next_repairs);
 
 // --- each TiN and port --------------------------------------------------------------------------------------------
 
@@ -269,13 +235,8 @@ static const struct weft_result_column tins_columns[] = {
     WEFT_TIN_COUNTERS(X) WEFT_TIN_WATERMARKS(X)
 #undef X
 };
-static const struct weft_result_table table_tins = {
-    .name = "tins",
-    .shape = WEFT_RESULT_APART,
-    .row = "a TiN, with the counters of aquila as they are at that TiN",
-    WEFT_RESULT_COLUMNS(tins_columns),
-    .next = next_tin,
-};
+static const struct weft_result_table table_tins = WEFT_RESULT_TABLE(
+    "tins", APART, "a TiN, with the counters of aquila as they are at that TiN", tins_columns, .next = next_tin);
 
 static bool next_gnet_port(struct weft_result_cursor *c) {
     const struct weft_clique_outcome *o = weft_outcome_cliques(c->run->outcome);
@@ -295,13 +256,8 @@ static const struct weft_result_column gnet_ports_columns[] = {
     WEFT_GNET_PORT_COUNTERS(X)
 #undef X
 };
-static const struct weft_result_table table_gnet_ports = {
-    .name = "gnet_ports",
-    .shape = WEFT_RESULT_APART,
-    .row = "a port of a TiN with a GNet link",
-    WEFT_RESULT_COLUMNS(gnet_ports_columns),
-    .next = next_gnet_port,
-};
+static const struct weft_result_table table_gnet_ports = WEFT_RESULT_TABLE(
+    "gnet_ports", APART, "a port of a TiN with a GNet link", gnet_ports_columns, .next = next_gnet_port);
 
 // --- traced cells -------------------------------------------------------------------------------------------------
 
@@ -332,14 +288,8 @@ static const struct weft_result_column traced_columns[] = {
                           "time of a traced cell from its head's arrival at a TiN to its departure, in ns",
                           .unit = "ns"),
 };
-static const struct weft_result_table table_traced = {
-    .name = "aquila.traced",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "the traced cells of a run",
-    WEFT_RESULT_COLUMNS(traced_columns),
-    .next = next_traced,
-    .present = has_traces,
-};
+static const struct weft_result_table table_traced = WEFT_RESULT_TABLE(
+    "aquila.traced", OBJECT, "the traced cells of a run", traced_columns, .next = next_traced, .present = has_traces);
 
 /// Part 0 is the path, part 1 its first hop, part 2 what is computed.
 struct trace {
@@ -387,14 +337,8 @@ static const struct weft_result_column cell_traces_columns[] = {
     OF_TRACE(reason, TEXT, "why the cell was lost"),
     OF_TRACE(suspect, TEXT, "name of the TiN that first sent the cell off its intended route"),
 };
-static const struct weft_result_table table_cell_traces = {
-    .name = "cell_traces",
-    .shape = WEFT_RESULT_APART,
-    .row = "a traced cell",
-    WEFT_RESULT_COLUMNS(cell_traces_columns),
-    .next = next_trace,
-    .present = has_traces,
-};
+static const struct weft_result_table table_cell_traces = WEFT_RESULT_TABLE(
+    "cell_traces", APART, "a traced cell", cell_traces_columns, .next = next_trace, .present = has_traces);
 
 /// Part 0 is the hop, part 1 what is computed.
 struct hop {
@@ -446,14 +390,8 @@ static const struct weft_result_column cell_hops_columns[] = {
     HOP(out_ps, TIME, "when the cell's first bit left, or it reached an endpoint, or was lost"),
     OF_HOP(way, TEXT, "how the cell left: minimal, nonminimal, escape, astray, home (to an endpoint) or none"),
 };
-static const struct weft_result_table table_cell_hops = {
-    .name = "cell_hops",
-    .shape = WEFT_RESULT_APART,
-    .row = "a TiN that a traced cell came to",
-    WEFT_RESULT_COLUMNS(cell_hops_columns),
-    .next = next_hop,
-    .present = has_traces,
-};
+static const struct weft_result_table table_cell_hops = WEFT_RESULT_TABLE(
+    "cell_hops", APART, "a TiN that a traced cell came to", cell_hops_columns, .next = next_hop, .present = has_traces);
 
 static const struct weft_result_table *const tables[] = {
     &table_aquila,   &table_cells,   &table_hops, &table_vc_depths,  &table_traced,      &table_transitions,

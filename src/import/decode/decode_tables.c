@@ -59,12 +59,8 @@ static const struct weft_result_column capture_columns[] = {
     WEFT_RESULT(struct weft_decode, uncounted, COUNT, "RoCE packets of conversations beyond the limit: left out"),
     WEFT_RESULT(struct weft_decode, conversations, COUNT, "conversations"),
 };
-static const struct weft_result_table capture_table = {
-    .name = "capture",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "the capture as a whole",
-    WEFT_RESULT_COLUMNS(capture_columns),
-};
+static const struct weft_result_table capture_table =
+    WEFT_RESULT_TABLE("capture", OBJECT, "the capture as a whole", capture_columns);
 
 // --- Ultra Ethernet -----------------------------------------------------------------------------------------------
 
@@ -93,13 +89,8 @@ static const struct weft_result_column uet_columns[] = {
     UET(marked, "answers to packets that were marked"),
     UET(trimmed, "NACKs of packets that were trimmed"),
 };
-static const struct weft_result_table uet_table = {
-    .name = "uet",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a type of packets of Ultra Ethernet",
-    WEFT_RESULT_COLUMNS(uet_columns),
-    .next = next_uet,
-};
+static const struct weft_result_table uet_table =
+    WEFT_RESULT_TABLE("uet", LIST, "a type of packets of Ultra Ethernet", uet_columns, .next = next_uet);
 
 // --- tunnels ------------------------------------------------------------------------------------------------------
 
@@ -128,13 +119,9 @@ static const struct weft_result_column tunnels_columns[] = {
                      .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(tunnel_layers, "layers", COUNT, "layers of that kind that were removed"),
 };
-static const struct weft_result_table tunnels_table = {
-    .name = "tunnels",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a kind of tunnel whose headers were removed, to decode the frames inside",
-    WEFT_RESULT_COLUMNS(tunnels_columns),
-    .next = next_tunnel,
-};
+static const struct weft_result_table tunnels_table =
+    WEFT_RESULT_TABLE("tunnels", LIST, "a kind of tunnel whose headers were removed, to decode the frames inside",
+                      tunnels_columns, .next = next_tunnel);
 
 // --- conversations ------------------------------------------------------------------------------------------------
 
@@ -245,13 +232,9 @@ static const struct weft_result_column conversations_columns[] = {
     OF(ttl_changes, COUNT, "changes of TTL or hop limit: another path, or a host at another distance"),
     OF(mac_changes, COUNT, "changes of a MAC address"),
 };
-static const struct weft_result_table conversations_table = {
-    .name = "conversations",
-    .shape = WEFT_RESULT_LIST,
-    .row = "what one host sends to one queue pair of another, as one interface saw it",
-    WEFT_RESULT_COLUMNS(conversations_columns),
-    .next = next_conversation,
-};
+static const struct weft_result_table conversations_table = WEFT_RESULT_TABLE(
+    "conversations", LIST, "what one host sends to one queue pair of another, as one interface saw it",
+    conversations_columns, .next = next_conversation);
 
 // --- rates --------------------------------------------------------------------------------------------------------
 
@@ -297,13 +280,8 @@ static const struct weft_result_column rates_columns[] = {
     WEFT_RESULT_CALL(rate_bytes, "payload_bytes", BYTES, "payload in it"),
     WEFT_RESULT_CALL(rate_bps, "rate_bps", RATE, "payload by the interval's length"),
 };
-static const struct weft_result_table rates_table = {
-    .name = "rates",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a conversation in an interval in which it carried payload",
-    WEFT_RESULT_COLUMNS(rates_columns),
-    .next = next_rate,
-};
+static const struct weft_result_table rates_table = WEFT_RESULT_TABLE(
+    "rates", LIST, "a conversation in an interval in which it carried payload", rates_columns, .next = next_rate);
 
 // --- pauses and DCBX ----------------------------------------------------------------------------------------------
 
@@ -336,13 +314,9 @@ static const struct weft_result_column pauses_columns[] = {
     PAUSE(paused_ps, TIME, "time paused: until the quanta are over, or the next such frame"),
     PAUSE(assumed, BOOL, "whether the link's speed, which the quanta need, is assumed (--rate)"),
 };
-static const struct weft_result_table pauses_table = {
-    .name = "pauses",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a class that a station pauses",
-    WEFT_RESULT_COLUMNS(pauses_columns),
-    WEFT_RESULT_EACH(struct weft_decode, pauser, pausers),
-};
+static const struct weft_result_table pauses_table =
+    WEFT_RESULT_TABLE("pauses", LIST, "a class that a station pauses", pauses_columns,
+                      WEFT_RESULT_EACH(struct weft_decode, pauser, pausers));
 
 static struct weft_result_value difference_interface(struct weft_result_cursor *c) {
     return interface_text(c, ((const struct weft_decode_difference *)c->part[0])->interface);
@@ -363,24 +337,16 @@ static const struct weft_result_column dcbx_columns[] = {
     WEFT_RESULT(struct weft_decode_difference, found, TEXT, "what differs"),
     WEFT_RESULT(struct weft_decode_difference, consequence, TEXT, "what comes of it"),
 };
-static const struct weft_result_table dcbx_table = {
-    .name = "dcbx",
-    .shape = WEFT_RESULT_LIST,
-    .row = "a difference between what the two ends of a link say",
-    WEFT_RESULT_COLUMNS(dcbx_columns),
-    WEFT_RESULT_EACH(struct weft_decode, difference, differences),
-};
+static const struct weft_result_table dcbx_table =
+    WEFT_RESULT_TABLE("dcbx", LIST, "a difference between what the two ends of a link say", dcbx_columns,
+                      WEFT_RESULT_EACH(struct weft_decode, difference, differences));
 
 static const struct weft_result_column warnings_columns[] = {
     WEFT_RESULT_ITEM(const char *, "text", TEXT, "in words"),
 };
-static const struct weft_result_table warnings_table = {
-    .name = "warnings",
-    .shape = WEFT_RESULT_LIST,
-    .row = "what was assumed or left out",
-    WEFT_RESULT_COLUMNS(warnings_columns),
-    WEFT_RESULT_FIRST(struct weft_decode, warning[0], warnings),
-};
+static const struct weft_result_table warnings_table =
+    WEFT_RESULT_TABLE("warnings", LIST, "what was assumed or left out", warnings_columns,
+                      WEFT_RESULT_FIRST(struct weft_decode, warning[0], warnings));
 
 // --- packets ------------------------------------------------------------------------------------------------------
 
@@ -404,21 +370,12 @@ static const struct weft_result_column packets_columns[] = {
     PACKET(payload_bytes, BYTES, "payload"),
     PACKET(flags, TEXT, "CE, FECN, BECN, solicited, ack-request, NAK, RNR-NAK, gap, late, resent, restart, ICRC-wrong"),
 };
-const struct weft_result_table weft_decode_packets = {
-    .name = "packets",
-    .shape = WEFT_RESULT_APART,
-    .row = "a packet of a conversation that is followed (--follow)",
-    WEFT_RESULT_COLUMNS(packets_columns),
-    .next = no_next,
-};
+const struct weft_result_table weft_decode_packets = WEFT_RESULT_TABLE(
+    "packets", APART, "a packet of a conversation that is followed (--follow)", packets_columns, .next = no_next);
 
 static const struct weft_result_column decode_columns[] = {WEFT_RESULT_VERSION};
-static const struct weft_result_table decode_table = {
-    .name = "decode",
-    .shape = WEFT_RESULT_OBJECT,
-    .row = "what weft decode found",
-    WEFT_RESULT_COLUMNS(decode_columns),
-};
+static const struct weft_result_table decode_table =
+    WEFT_RESULT_TABLE("decode", OBJECT, "what weft decode found", decode_columns);
 static const struct weft_result_table *const tables[] = {
     &decode_table,  &capture_table, &conversations_table, &rates_table,    &uet_table,
     &tunnels_table, &pauses_table,  &dcbx_table,          &warnings_table, &weft_decode_packets,
