@@ -89,7 +89,7 @@ static void mistakes(void **state) {
         {"decode a.pcap --csv conversation", "no table of results \"conversation\"; "},
         {"decode a.pcap --follow 18 --csv rates", "expected packets with --follow"},
         {"decode a.pcap --csv packets", "expected packets with --follow"},
-        {"decode a.pcap --json --csv rates", "--json and --csv: expected one of them"},
+        {"decode a.pcap --json --csv rates", "--json, --csv and --pick: expected one of them"},
         {"decode a.pcap --follow -1", "--follow"},
         {"decode a.pcap --follow 16777216", "--follow 16777216: expected the number of a queue pair"},
         {"decode a.pcap --interval 10", "10"},
