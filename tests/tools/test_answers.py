@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from pathlib import Path
 
 WEFT = os.environ.get("WEFT", "build/weft")
 ROOT = os.environ.get("WEFT_ROOT", ".")
@@ -120,6 +121,17 @@ OF_RUNS = {"compare"}
 # A recorded key that is not printed any more, or has another type, by its path: why.
 DIFFERENCES = {
 }
+# What is refused before anything is written, and a part of the message.
+REFUSED = """timeline dir --out dir/results.sqlite --force: 'dir/results.sqlite' is read, and would be overwritten
+diff dir other --out other/results.sqlite --force: is read, and would be overwritten
+topo small.yaml --dot --json: --dot: it is text; expected no --json, --csv, --pick or --out
+topo small.yaml --paths --out refused.sqlite: --paths: it is text; expected no --json
+compare small.yaml --csv --json: --json, --csv and --pick: expected one of them
+plan pfc small.yaml --csv lines: expected one of scenario, variants, variants.lines
+workload job.yaml --loggops 1,1,1,1,1,1 --csv groups --out refused.sqlite: expected one of schedule, rank_end_ps
+topo small.yaml --pick hosts.x: "hosts" has no parts
+topo small.yaml --pick x: expected one of weft, scenario, variant, kind, wiring, hosts, processors, switches, name, bisection,
+"""
 
 
 def weft(folder, arguments):
@@ -204,6 +216,25 @@ class Answers(unittest.TestCase):
                     self.assertIn(path, now)
                     self.assertFalse(set(kinds) - now[path] - {"NoneType"} and now[path] - {"NoneType"} - set(kinds),
                                      f"{path}: {kinds}, now {now[path]}")
+
+    def test_refused(self):
+        """Options that do not go together, files that are read, tables and figures that are not there."""
+        read = [os.path.join(self.folder, name, "results.sqlite") for name in ("dir", "other")]
+        before = [Path(path).read_bytes() for path in read]
+        for line in REFUSED.splitlines():
+            arguments, _, message = line.partition(": ")
+            with self.subTest(command=arguments):
+                done = weft(self.folder, arguments)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(message, done.stderr)
+        self.assertEqual([Path(path).read_bytes() for path in read], before)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "refused.sqlite")))
+
+    def test_beside_a_file(self):
+        """A command that writes a file gives its answer as well, if it is asked for."""
+        done = weft(self.folder, "topo small.yaml --svg small.svg --out beside.sqlite --pick hosts")
+        self.assertEqual((done.returncode, done.stdout), (0, "8\n"), done.stderr)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "beside.sqlite")))
 
     def test_all_are_listed(self):
         """Each answer of `weft models results` has a command here, so that a new one is tested."""
