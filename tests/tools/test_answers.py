@@ -132,6 +132,8 @@ workload job.yaml --loggops 1,1,1,1,1,1 --csv groups --out refused.sqlite: expec
 topo small.yaml --pick hosts.x: "hosts" has no parts
 topo small.yaml --pick x: expected one of weft, scenario, variant, kind, wiring, hosts, processors, switches, name, bisection,
 """
+# A help text is read alone, in SQLite's table meaning or in a search, so it does not begin by pointing at its neighbours.
+LEANING = re.compile(r"(its|it|they|them|that|these|of|the same|in words|(how|when|what|where|whether) (it|its|that)|whose)\b")
 
 
 def weft(folder, arguments):
@@ -242,6 +244,19 @@ class Answers(unittest.TestCase):
         names = re.findall(r"^  (\w+) ", listed, re.M)
         self.assertTrue(names)
         self.assertEqual(sorted(set(names) - {name for name, _, _ in commands()}), [])
+
+    def test_help_is_clear(self):
+        """Every column of every answer has a help text that says what it is of, and the documents show no empty one."""
+        names = [line.split()[0] for line in self.weft("models results").splitlines() if re.match(r"  \w", line)]
+        for name in names:
+            for what in re.findall(r"^      (.*)", self.weft(f"models results {name}"), re.M):
+                with self.subTest(table=name, help=what):
+                    self.assertFalse(LEANING.match(what))
+        shown = [name for page in Path(ROOT, "docs/results").glob("*.md")
+                 for name in re.findall(r"<!-- \$ weft (.*) -->", page.read_text())]
+        self.assertTrue(shown)
+        for command in shown:
+            self.assertNotRegex(self.weft(command), r"(?m)^\|[^|]*\|[^|]*\|\s*\|$", command)
 
     def test_forms(self):
         """The database has all tables of the answer; CSV has their rows, names and values."""
