@@ -89,8 +89,12 @@ void weft_cli_each_option(const struct weft_cli_command *command,
                           void *context) {
     for (const struct weft_cli_option *o = command->option; o && o->name; o++)
         visit(context, o->name, o->argument, o->help);
-    for (unsigned i = 0; i < COMMONS; i++)
-        if (accepts_option(command, i)) visit(context, common[i].name, common[i].argument, common[i].help);
+    for (unsigned i = 0; i < COMMONS; i++) {
+        const char *help = i == OUT && command->answer ? "write the results into the folder DIR; FILE.sqlite: all "
+                                                         "tables of the answer"
+                                                       : common[i].help;
+        if (accepts_option(command, i)) visit(context, common[i].name, common[i].argument, help);
+    }
 }
 
 static void print_option(void *context, const char *name, const char *argument, const char *help) {

@@ -232,6 +232,11 @@ class Answers(unittest.TestCase):
         self.assertEqual([Path(path).read_bytes() for path in read], before)
         self.assertFalse(os.path.exists(os.path.join(self.folder, "refused.sqlite")))
 
+    def test_help_tells_of_the_database(self):
+        """The help of each command with an answer names FILE.sqlite."""
+        for command in sorted({line.split()[1] for line in COMMANDS.splitlines()} - {"plan", "compare", "sweep"}):
+            self.assertIn("FILE.sqlite", self.weft(f"{command} --help"), command)
+
     def test_beside_a_file(self):
         """A command that writes a file gives its answer as well, if it is asked for."""
         done = weft(self.folder, "topo small.yaml --svg small.svg --out beside.sqlite --pick hosts")
