@@ -232,6 +232,15 @@ class Answers(unittest.TestCase):
         self.assertEqual([Path(path).read_bytes() for path in read], before)
         self.assertFalse(os.path.exists(os.path.join(self.folder, "refused.sqlite")))
 
+    def test_claims_of_compare(self):
+        """weft compare --csv prints its claims, too, as --json has them."""
+        scenario = os.path.abspath(os.path.join(ROOT, "scenarios/foundation/single_switch.yaml"))
+        told = json.loads(self.weft(f"compare {scenario} --json --quiet"))["claims"]
+        rows = list(csv.DictReader(io.StringIO(self.weft(f"compare {scenario} --csv --table claims --quiet"))))
+        self.assertEqual([(row["that"], row["holds"] == "1") for row in rows], [(c["that"], c["holds"]) for c in told])
+        values = list(csv.DictReader(io.StringIO(self.weft(f"compare {scenario} --csv --table claims.values --quiet"))))
+        self.assertEqual(len(values), sum(len(c["values"]) for c in told))
+
     def test_help_tells_of_the_database(self):
         """The help of each command with an answer names FILE.sqlite."""
         for command in sorted({line.split()[1] for line in COMMANDS.splitlines()} - {"plan", "compare", "sweep"}):
