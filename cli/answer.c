@@ -123,7 +123,7 @@ const char *weft_cli_pick_path(const char *const *part, uint32_t parts, struct w
 enum weft_status weft_cli_answer(const struct weft_cli_options *o, const struct weft_answer *answer,
                                  const void *subject, void (*text)(FILE *file, const void *subject),
                                  struct weft_error *ret_error) {
-    const struct weft_result_table *table;
+    const struct weft_result_table *table = NULL;
     enum weft_status status = o->csv ? weft_cli_table_find(answer, o->csv, &table, ret_error) : WEFT_OK;
     if (!status && o->database) status = write_database(o, answer, subject, ret_error);
     if (status) return status;

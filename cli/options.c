@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli.h"
 #include "results.h"
+#include "simulation.h"
 #include "terminal.h"
 #include "weft/claim.h"
 #include "weft/report.h"
@@ -364,6 +365,7 @@ static int check_answer(const struct weft_cli_command *command, const struct wef
     if (!error.status && o->database && !o->force && !access(o->database, F_OK))
         WEFT_REFUSE(&error, WEFT_NOWHERE, "--out: '%s' is there already; --force replaces it",
                     weft__text_shown(o->database, o->arena));
+    if (!error.status && o->database) weft_cli_can_write_file("--out", o->database, o, &error);
     return error.status ? weft_cli_fail(&error) : WEFT_CLI_GO;
 }
 

@@ -129,6 +129,7 @@ topo small.yaml --paths --out refused.sqlite: --paths: it is text; expected no -
 compare small.yaml --csv --json: --json, --csv and --pick: expected one of them
 plan pfc small.yaml --csv lines: expected one of scenario, variants, variants.lines
 workload job.yaml --loggops 1,1,1,1,1,1 --csv groups --out refused.sqlite: expected one of schedule, rank_end_ps
+topo nothing.yaml --out no/x.sqlite: --out: 'no/x.sqlite' cannot be written: No such file or directory
 topo small.yaml --pick hosts.x: "hosts" has no parts
 topo small.yaml --pick x: expected one of weft, scenario, variant, kind, wiring, hosts, processors, switches, name, bisection,
 """
