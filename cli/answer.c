@@ -76,6 +76,8 @@ static enum weft_status pick_figure(const struct weft_result_finder *finder, con
     if (found.column) return WEFT_OK;
     if (found.entries)
         snprintf(expected, sizeof expected, "expected 0 to %u", found.entries - 1);
+    else if (found.parts && !found.names)
+        snprintf(expected, sizeof expected, "\"%s\" has no parts", part[found.parts - 1]);
     else
         weft__names_expected(found.parts < parts ? part[found.parts] : "", found.name, found.names, expected,
                              sizeof expected);
@@ -102,6 +104,7 @@ static enum weft_status write_database(const struct weft_cli_options *o, const s
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
     sigprocmask(SIG_BLOCK, &ends, &before);
     enum weft_status status = weft_answer_sqlite(o->database, answer, subject, ret_error);
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -120,16 +123,16 @@ const char *weft_cli_pick_path(const char *const *part, uint32_t parts, struct w
 enum weft_status weft_cli_answer(const struct weft_cli_options *o, const struct weft_answer *answer,
                                  const void *subject, void (*text)(FILE *file, const void *subject),
                                  struct weft_error *ret_error) {
-    const struct weft_result_table *table;
-    enum weft_status status = o->database ? write_database(o, answer, subject, ret_error) : WEFT_OK;
+    const struct weft_result_table *table = NULL;
+    enum weft_status status = o->csv ? weft_cli_table_find(answer, o->csv, &table, ret_error) : WEFT_OK;
+    if (!status && o->database) status = write_database(o, answer, subject, ret_error);
     if (status) return status;
     if (o->json) {
         struct weft__json j = {.file = stdout};
         weft_answer_json(&j, answer, subject);
         putchar('\n');
     } else if (o->csv) {
-        status = weft_cli_table_find(answer, o->csv, &table, ret_error);
-        if (!status) weft_answer_csv(stdout, answer, table, subject);
+        weft_answer_csv(stdout, answer, table, subject);
     } else if (o->picks) {
         status = pick_figures(o, answer, subject, ret_error);
     } else if (text) {

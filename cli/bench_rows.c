@@ -54,7 +54,8 @@ static const struct weft_result_column runs_columns[] = {
     RUN(packet_rate, "packet_hops_per_cpu_s", REAL, "packet-hops in a second of processor time", .unit = "1/s"),
     RUN(cell_rate, "cell_hops_per_cpu_s", REAL, "cell-hops in a second of processor time", .unit = "1/s"),
     RUN(peak_rss_bytes, "peak_rss_bytes", REAL, "peak memory of the process", .unit = "bytes"),
-    RUN(peak_rss_bytes_per_host, "peak_rss_bytes_per_host", REAL, "the same by the number of hosts", .unit = "bytes"),
+    RUN(peak_rss_bytes_per_host, "peak_rss_bytes_per_host", REAL, "peak memory of the process by the number of hosts",
+        .unit = "bytes"),
     RUN(pauses, "pfc_xoff_frames", COUNT, "pause frames sent"),
     RUN(ecn_marked, "ecn_marked", COUNT, "packets marked"),
     RUN(cnps, "cnp", COUNT, "congestion notification packets"),
@@ -80,7 +81,7 @@ static const struct weft_result_column phases_columns[] = {
     WEFT_RESULT_CALL(number_of_run, "run", COUNT, "number of the measurement, from 0",
                      .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE),
     WEFT_RESULT(struct weft_bench_phase, name, TEXT, "phase of a window", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT(struct weft_bench_phase, seconds, REAL, "time of all threads in it", .unit = "s"),
+    WEFT_RESULT(struct weft_bench_phase, seconds, REAL, "time of all threads in the phase", .unit = "s"),
 };
 static const struct weft_result_table phases_table =
     WEFT_RESULT_TABLE("runs.phase_s", NUMBERS, "a phase of the windows of a run", phases_columns,

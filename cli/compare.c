@@ -21,8 +21,8 @@ static const struct weft_cli_option options[] = {
     {"jobs", "N", "runs at a time (default 1); all of them stay in memory", &jobs_text, NULL},
     {"csv", NULL, "comma-separated values on standard output: one line per variant and row of a table", NULL, &csv},
     {"table", "NAME",
-     "the table (default: groups), as in `weft models results`; without --csv only nccl-tests, collectives in its "
-     "format",
+     "the table (default: groups), as in `weft models results`, or claims; without --csv only nccl-tests, collectives "
+     "in its format",
      &table_name, NULL},
     {0},
 };
@@ -70,11 +70,14 @@ static void show_nccl_tests(const struct compare *c) {
     }
 }
 
-static enum weft_status pick_figures(const struct compare *c, const struct weft_cli_results *r,
-                                     struct weft_error *error) {
+/// What --csv of claims and --pick give.
+static enum weft_status show_answer(const struct compare *c, const struct weft_cli_results *r,
+                                    struct weft_error *error) {
     const struct weft_compare_answer answer =
         weft_compare_answer(r->run, r->runs, r->not_run, r->claim, r->claims, c->o->arena);
-    return weft_cli_answer(c->o, &weft__answer_compare, &answer, NULL, error);
+    if (!c->of_claims) return weft_cli_answer(c->o, &weft__answer_compare, &answer, NULL, error);
+    weft_answer_csv(stdout, &weft__answer_compare, c->of_claims, &answer);
+    return WEFT_OK;
 }
 
 /// Shows what there is, whatever the status; claims only if everything ran to its end.
@@ -103,10 +106,10 @@ static enum weft_status show_runs(struct compare *c, enum weft_status status, st
     }
     struct weft_error output = {0};
     if (c->o->out) weft_cli_write_results(c->o->out, &results, &output);
-    if (csv)
+    if (c->of_claims || c->o->picks)
+        show_answer(c, &results, output.status ? NULL : &output);
+    else if (csv)
         weft_report_csv(stdout, c->table, c->run, results.runs);
-    else if (c->o->picks)
-        pick_figures(c, &results, output.status ? NULL : &output);
     else if (!c->table)
         show_nccl_tests(c);
     else
@@ -118,6 +121,8 @@ static enum weft_status show_runs(struct compare *c, enum weft_status status, st
 
 /// --seeds with a single seed is the same as --seed.
 static enum weft_status read_options(struct compare *c, struct weft_error *error) {
+    if (csv && weft_cli_is_raw(c->o))
+        return WEFT_REFUSE(error, WEFT_NOWHERE, "--json, --csv and --pick: expected one of them");
     if (csv) weft_cli_terminal_raw();
     bool nccl_tests = !csv && !weft_cli_is_raw(c->o) && !strcmp(table_name, WEFT_CLI_NCCL_TESTS);
     if (!weft_cli_jobs_parse(jobs_text ? jobs_text : "1", &c->jobs)) return WEFT_ERROR_INPUT;
@@ -125,7 +130,9 @@ static enum weft_status read_options(struct compare *c, struct weft_error *error
     if (seeds_text && !weft_cli_seeds_parse(seeds_text, c->o->arena, &c->seed, &c->seeds)) return WEFT_ERROR_INPUT;
     const struct weft_tree *seed = c->seed ? weft_scenario_setting(c->file, "run.seed") : NULL;
     if (seed) return WEFT_REFUSE(error, seed->key_place, "--seeds sets it too; expected one of them");
-    if (!nccl_tests && weft_cli_table_find(weft_run_answer(), table_name, &c->table, error)) return WEFT_ERROR_INPUT;
+    if (csv && !strncmp(table_name, "claims", 6)) c->of_claims = weft_answer_table(&weft__answer_compare, table_name);
+    if (!nccl_tests && !c->of_claims && weft_cli_table_find(weft_run_answer(), table_name, &c->table, error))
+        return WEFT_ERROR_INPUT;
     return weft_cli_choose_variants(pattern, c->file, c->o->arena, &c->variant, &c->n, error);
 }
 

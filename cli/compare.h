@@ -17,7 +17,8 @@ struct compare {
     struct weft_run *run;          ///< likewise
     struct weft_memory **memory;   ///< [n * seeds]: the memory of a run that ran in parallel; NULL: the command's own
     struct weft_cli_claims claims;
-    const struct weft_result_table *table; ///< NULL: collectives as nccl-tests prints them
+    const struct weft_result_table *table;     ///< NULL: collectives as nccl-tests prints them
+    const struct weft_result_table *of_claims; ///< of --csv: claims or a table below them; NULL: a table of the runs
 };
 
 /// Builds run `i`.

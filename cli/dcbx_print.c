@@ -282,9 +282,9 @@ WEFT_RESULT_NEXT(next_pfc, struct weft_cli_dcbx_said, said,
 #define PFC(field, kind, help) WEFT_RESULT(struct weft_pfc_configuration, field, kind, help)
 static const struct weft_result_column pfc_columns[] = {
     OF_SENDER,
-    PFC(willing, BOOL, "whether it takes over the neighbour's configuration"),
-    PFC(macsec_bypass, BOOL, "whether it can bypass MACsec"),
-    PFC(capability, COUNT, "priorities on which it can do PFC at once"),
+    PFC(willing, BOOL, "whether the sender takes over the neighbour's configuration"),
+    PFC(macsec_bypass, BOOL, "whether the sender can bypass MACsec"),
+    PFC(capability, COUNT, "priorities on which the sender can do PFC at once"),
     PFC(enabled, PRIORITIES, "priorities with PFC"),
 };
 static const struct weft_result_table pfc_table =
@@ -311,8 +311,8 @@ WEFT_RESULT_NEXT(next_ets, struct weft_cli_dcbx_said, said,
 #define ETS(field, kind, help) WEFT_RESULT(struct weft_ets_configuration, field, kind, help)
 static const struct weft_result_column ets_columns[] = {
     OF_SENDER,
-    ETS(willing, BOOL, "whether it takes over what the neighbour recommends"),
-    ETS(credit_shaper, BOOL, "whether it has credit-based shapers"),
+    ETS(willing, BOOL, "whether the sender takes over what the neighbour recommends"),
+    ETS(credit_shaper, BOOL, "whether the sender has credit-based shapers"),
     ETS(classes, COUNT, "traffic classes that can be had"),
     ETS_COLUMNS,
 };
@@ -343,7 +343,7 @@ static const struct weft_result_column app_columns[] = {
     WEFT_RESULT_CALL(app_name, "name", TEXT, "the application in words"),
     APP(selector, "1 EtherType, 2 TCP, 3 UDP, 4 TCP or UDP, 5 DSCP"),
     APP(protocol, "EtherType, port or code point"),
-    APP(priority, "its priority"),
+    APP(priority, "priority of the application"),
 };
 static const struct weft_result_table app_table = WEFT_RESULT_TABLE(
     "senders.applications", LIST, "the priority of an application", app_columns, .next = next_app, .sparse = true);
@@ -369,7 +369,7 @@ static const struct weft_result_column cee_columns[] = {
     SOME(cee_acknowledged, "acknowledged", COUNT, "sequence number of the neighbour that it has seen"),
     LISTED(cee_groups, "group_of_priority", "priority group of each priority; 15: strict"),
     LISTED(cee_percents, "percent_of_group", "bandwidth of each priority group, per cent"),
-    SOME(cee_willing, "pfc_willing", BOOL, "whether it takes over the neighbour's PFC"),
+    SOME(cee_willing, "pfc_willing", BOOL, "whether the sender takes over the neighbour's PFC"),
     SOME(cee_enabled, "pfc_enabled", PRIORITIES, "priorities with PFC"),
 };
 static const struct weft_result_table cee_table =
@@ -384,7 +384,7 @@ static const struct weft_result_column cee_app_columns[] = {
     WEFT_RESULT_NUMBER("number", "in this order, from 0"),
     CEE_APP(selector, COUNT, "0 EtherType, 1 TCP or UDP port"),
     CEE_APP(protocol, COUNT, "EtherType or port"),
-    CEE_APP(priorities, PRIORITIES, "its priorities"),
+    CEE_APP(priorities, PRIORITIES, "priorities of the application"),
 };
 static const struct weft_result_table cee_app_table =
     WEFT_RESULT_TABLE("senders.cee.applications", LIST, "the priorities of an application in CEE DCBX", cee_app_columns,

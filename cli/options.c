@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli.h"
 #include "results.h"
+#include "simulation.h"
 #include "terminal.h"
 #include "weft/claim.h"
 #include "weft/report.h"
@@ -89,8 +90,12 @@ void weft_cli_each_option(const struct weft_cli_command *command,
                           void *context) {
     for (const struct weft_cli_option *o = command->option; o && o->name; o++)
         visit(context, o->name, o->argument, o->help);
-    for (unsigned i = 0; i < COMMONS; i++)
-        if (accepts_option(command, i)) visit(context, common[i].name, common[i].argument, common[i].help);
+    for (unsigned i = 0; i < COMMONS; i++) {
+        const char *help = i == OUT && command->answer ? "write the results into the folder DIR; FILE.sqlite: all "
+                                                         "tables of the answer"
+                                                       : common[i].help;
+        if (accepts_option(command, i)) visit(context, common[i].name, common[i].argument, help);
+    }
 }
 
 static void print_option(void *context, const char *name, const char *argument, const char *help) {
@@ -325,32 +330,42 @@ static bool is_same_file(const char *a, const char *b) {
     return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+/// Whether an operand, or what a folder among them holds, is that file.
+static bool is_read(const struct weft_cli_options *o, const char *file) {
+    static const char *const held[] = {"", "/results.sqlite", "/sweep.sqlite", "/result.json"};
+    for (uint32_t i = 0; i < o->operands; i++)
+        for (size_t k = 0; k < sizeof held / sizeof *held; k++)
+            if (is_same_file(file, weft_arena_format(o->arena, "%s%s", o->operand[i], held[k]))) return true;
+    return false;
+}
+
 /// A file to be written must not be one that is read, nor the database of a folder that is read.
 static int check_files(const struct weft_cli_command *command, const struct weft_cli_options *o) {
-    static const char *const held[] = {"", "/results.sqlite", "/sweep.sqlite", "/result.json"};
-    for (const struct weft_cli_option *own = command->option; own && own->name; own++) {
-        const char *file = own->ret_value && own->argument && !strcmp(own->argument, "FILE") ? *own->ret_value : NULL;
-        for (uint32_t i = 0; file && i < o->operands; i++)
-            for (size_t k = 0; k < sizeof held / sizeof *held; k++) {
-                if (!is_same_file(file, weft_arena_format(o->arena, "%s%s", o->operand[i], held[k]))) continue;
-                fprintf(stderr, "weft: --%s: '%s' is read, and would be overwritten; expected another file\n",
-                        own->name, weft__text_shown(file, o->arena));
-                return WEFT_ERROR_INPUT;
-            }
+    const char *name = o->database && is_read(o, o->database) ? common[DATABASE].name : NULL, *file = o->database;
+    for (const struct weft_cli_option *own = command->option; !name && own && own->name; own++) {
+        if (!own->ret_value || !own->argument || strcmp(own->argument, "FILE")) continue;
+        file = *own->ret_value;
+        if (file && is_read(o, file)) name = own->name;
     }
-    return WEFT_CLI_GO;
+    if (!name) return WEFT_CLI_GO;
+    fprintf(stderr, "weft: --%s: '%s' is read, and would be overwritten; expected another file\n", name,
+            weft__text_shown(file, o->arena));
+    return WEFT_ERROR_INPUT;
 }
 
 static int check_answer(const struct weft_cli_command *command, const struct weft_cli_options *o) {
+    const struct weft_answer *other = command->other;
     const struct weft_result_table *table;
     struct weft_error error = {0};
     if ((o->json != 0) + (o->csv != NULL) + (o->picks != 0) > 1)
         WEFT_REFUSE(&error, WEFT_NOWHERE, "--json, --csv and --pick: expected one of them");
-    else if (o->csv && !(command->other && weft_answer_table(command->other, o->csv)))
-        weft_cli_table_find(command->answer, o->csv, &table, &error);
+    else if (o->csv && !(other && weft_answer_table(other, o->csv)))
+        weft_cli_table_find(other && o->operands > command->operands_min ? other : command->answer, o->csv, &table,
+                            &error);
     if (!error.status && o->database && !o->force && !access(o->database, F_OK))
         WEFT_REFUSE(&error, WEFT_NOWHERE, "--out: '%s' is there already; --force replaces it",
                     weft__text_shown(o->database, o->arena));
+    if (!error.status && o->database) weft_cli_can_write_file("--out", o->database, o, &error);
     return error.status ? weft_cli_fail(&error) : WEFT_CLI_GO;
 }
 

@@ -483,8 +483,8 @@ static const struct weft_result_table runs_table = WEFT_RESULT_TABLE_OF(
     "runs", LIST, "a metric in both runs",
     WEFT_RESULT_AND(WEFT_RESULT_FIRST(struct advising, pair[0], pairs), .sparse = true),
     PAIR(name, "metric", TEXT, "the metric", .flags = WEFT_RESULT_KEY), PAIR(unit_name, "unit", TEXT, "ps or count"),
-    PAIR(value[0], "current", REAL, "its value in the run with the values in force"),
-    PAIR(advised, "recommended", REAL, "its value in the run as advised"),
+    PAIR(value[0], "current", REAL, "value of the metric in the run with the values in force"),
+    PAIR(advised, "recommended", REAL, "value of the metric in the run as advised"),
     PAIR(worse, "worse", BOOL, "whether the run as advised is worse by more than noise"));
 static const struct weft_result_table curve_table = WEFT_RESULT_TABLE_OF(
     "curve", LIST, "thresholds that were tried (ecn)",
@@ -492,11 +492,11 @@ static const struct weft_result_table curve_table = WEFT_RESULT_TABLE_OF(
     TRIAL(scale, REAL, "thresholds tried over those of the formulas; 0: as in the scenario", .flags = WEFT_RESULT_KEY),
     TRIAL(kmin, TEXT, "depth at which marking begins"), TRIAL(kmax, TEXT, "depth from which every packet is marked"),
     TRIAL(advised, BOOL, "whether these thresholds are advised"));
-static const struct weft_result_table curve_values_table =
-    WEFT_RESULT_TABLE_OF("curve.values", NUMBERS, "a metric with these thresholds", .next = next_metric,
-                         WEFT_RESULT_OF(struct trial, scale, REAL, "thresholds tried over those of the formulas"),
-                         PAIR(name, "metric", TEXT, "the metric", .flags = WEFT_RESULT_KEY),
-                         WEFT_RESULT_CALL(value_in_trial, "value", REAL, "its value in the run with these thresholds"));
+static const struct weft_result_table curve_values_table = WEFT_RESULT_TABLE_OF(
+    "curve.values", NUMBERS, "a metric with these thresholds", .next = next_metric,
+    WEFT_RESULT_OF(struct trial, scale, REAL, "thresholds tried over those of the formulas"),
+    PAIR(name, "metric", TEXT, "the metric", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(value_in_trial, "value", REAL, "value of the metric in the run with these thresholds"));
 const struct weft_answer weft__answer_plan_advice = WEFT_ANSWER_OF(
     "plan_advice", "weft plan ecn, dcqcn, sfc, admission, buffers: values for a scenario, and runs with both",
     &advice_table, &facts_table, &findings_table, &values_table, &runs_table, &curve_table, &curve_values_table);

@@ -177,8 +177,8 @@ static const struct weft_result_table fabrics_table = WEFT_RESULT_TABLE_OF(
     FABRIC(about, "about", TEXT, "the fabric in a sentence"), FABRIC(kind, "kind", TEXT, "shape of the fabric"),
     FABRIC(source, "source", TEXT, "sources of its settings"), FABRIC(hosts, "hosts", COUNT, "hosts"),
     FABRIC(rate_bps, "rate_bps", RATE, "rate of a host's link"),
-    FABRIC(built, "built", BOOL, "whether it can be built for so many hosts"),
-    FABRIC(reason, "reason", TEXT, "why it cannot be built"),
+    FABRIC(built, "built", BOOL, "whether the fabric can be built for so many hosts"),
+    FABRIC(reason, "reason", TEXT, "why the fabric cannot be built"),
     FABRIC(host_ports, "host_ports", COUNT, "ports for hosts", .flags = WEFT_RESULT_SPARSE));
 static const struct weft_result_table layers_table = WEFT_RESULT_TABLE_OF(
     "fabrics.layers", LIST, "a layer of chips", WEFT_RESULT_AND(.next = next_layer, .sparse = true), OF_FABRIC(2),
@@ -192,7 +192,7 @@ static const struct weft_result_table cables_table = WEFT_RESULT_TABLE_OF(
     WEFT_RESULT_AND(WEFT_RESULT_EACH(struct fabric, cable, cables), .sparse = true), OF_FABRIC(1),
     CABLE(name, TEXT, "both ends of the links", .flags = WEFT_RESULT_KEY), CABLE(links, COUNT, "links of this sort"),
     CABLE(rate_bps, RATE, "rate of a link"), CABLE(metres, REAL, "length of a link", .unit = "m"),
-    CABLE(optical, BOOL, "whether it is optical"));
+    CABLE(optical, BOOL, "whether the link is optical"));
 static const struct weft_result_table bill_table =
     WEFT_RESULT_TABLE_OF("fabrics.bill", OBJECT, "sums over all parts of a fabric", WEFT_RESULT_IF(struct fabric, bill),
                          OF_FABRIC(1), WEFT_FABRIC_BILL_COLUMNS);

@@ -25,8 +25,8 @@ const struct weft_answer *weft_cli_answer_find(const char *name) {
 static const char *place_of(const struct weft_answer *answer, const struct weft_result_table *t) {
     static const char *const shapes[] = {
         [WEFT_RESULT_OBJECT] = "an object",         [WEFT_RESULT_LIST] = "a list of objects",
-        [WEFT_RESULT_MAP] = "an object of objects", [WEFT_RESULT_NUMBERS] = "an object of numbers",
-        [WEFT_RESULT_ARRAY] = "a list of numbers",  [WEFT_RESULT_APART] = "not in the JSON"};
+        [WEFT_RESULT_MAP] = "an object of objects", [WEFT_RESULT_NUMBERS] = "an object of values",
+        [WEFT_RESULT_ARRAY] = "a list of values",   [WEFT_RESULT_APART] = "not in the JSON"};
     if (t->merged == weft_result_always) return "part of the object around";
     return t == answer->table[0] ? "the object itself" : shapes[t->shape];
 }
@@ -82,29 +82,39 @@ static uint32_t count_alike(const struct weft_result_table *t, uint32_t first) {
     return n;
 }
 
-/// The common beginning of the help of related columns, in whole words, without the comma or colon before the
-/// difference.
-static int common_help(const struct weft_result_column *first, const struct weft_result_column *second) {
-    size_t n = 0;
-    while (first->help[n] && first->help[n] == second->help[n])
-        n++;
-    while (n && first->help[n - 1] != ' ')
-        n--;
-    while (n && strchr(" ,:", first->help[n - 1]))
-        n--;
-    return (int)n;
+/// The common beginning of the help of `n` related columns, in whole words, without the comma or colon before the
+/// difference; 0: their help or units have nothing in common. Only counts among them may lack a unit.
+static int common_help(const struct weft_result_column *column, uint32_t n, const char **ret_unit) {
+    const char *help = column->help;
+    size_t length = strlen(help);
+    *ret_unit = "";
+    for (uint32_t i = 0; i < n; i++) {
+        const char *unit = weft_result_unit(&column[i]);
+        size_t same = 0;
+        if (*unit && **ret_unit && strcmp(unit, *ret_unit)) return 0;
+        if (*unit) *ret_unit = unit;
+        while (same < length && help[same] == column[i].help[same])
+            same++;
+        length = same;
+    }
+    while (help[length] && length && help[length - 1] != ' ')
+        length--;
+    while (length && strchr(" ,:", help[length - 1]))
+        length--;
+    return (int)length;
 }
 
 static void print_columns(const struct weft_result_table *t) {
     for (uint32_t i = 0, n; i < t->columns; i += n) {
         const struct weft_result_column *c = &t->column[i];
-        const char *dot = strrchr(c->name, '.'), *unit = weft_result_unit(&t->column[i + (n = count_alike(t, i)) - 1]);
+        const char *unit, *dot = strrchr(c->name, '.');
+        int length = common_help(c, n = count_alike(t, i), &unit);
+        if (!length) length = common_help(c, n = 1, &unit);
         printf("| `%.*s", (int)(n > 1 ? dot + 1 - c->name : (long)strlen(c->name)), c->name);
         for (uint32_t k = 0; n > 1 && k < n; k++)
             printf("%s%s", k ? "," : "{", strrchr(t->column[i + k].name, '.') + 1);
-        printf("%s` | %s | %.*s", n > 1 ? "}" : "", unit,
-               n > 1 ? common_help(c, &t->column[i + 1]) : (int)strlen(c->help), c->help);
-        printf("%s |\n", c->flags & WEFT_RESULT_TABLES && t->shape != WEFT_RESULT_APART ? " (not in the JSON)" : "");
+        printf("%s` | %s | %.*s%s |\n", n > 1 ? "}" : "", unit, length, c->help,
+               c->flags & WEFT_RESULT_TABLES && t->shape != WEFT_RESULT_APART ? " (not in the JSON)" : "");
     }
 }
 

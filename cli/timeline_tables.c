@@ -72,12 +72,12 @@ static bool has_story(const struct weft_run *view) {
 #define STORY(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_story, field, key, kind, __VA_ARGS__)
 #define SOME(function, key, kind, ...) WEFT_RESULT_CALL(function, key, kind, __VA_ARGS__, .flags = WEFT_RESULT_SPARSE)
 static const struct weft_result_column story_columns[] = {
-    STORY(first, "id", COUNT, "number of its first event", .flags = WEFT_RESULT_KEY),
+    STORY(first, "id", COUNT, "number of the first event", .flags = WEFT_RESULT_KEY),
     SOME(story_parent, "parent", COUNT, "id of what it is a consequence of"),
     WEFT_RESULT_OF_NAMES(0, struct weft_story, kind, "kind", weft_story_names, "what happened"),
-    STORY(from_ps, "from_ps", TIME, "time of its first event"),
-    STORY(until_ps, "until_ps", TIME, "time of its last event"),
-    STORY(events, "events", COUNT, "events that it sums up"),
+    STORY(from_ps, "from_ps", TIME, "time of the first event"),
+    STORY(until_ps, "until_ps", TIME, "time of the last event"),
+    STORY(events, "events", COUNT, "events in this row"),
     WEFT_RESULT_CALL(story_port, "port", TEXT, "port at which it happened; of a pause, the one above XOFF"),
     SOME(story_paused, "paused_port", TEXT, "port that was paused"),
     STORY(priority, "priority", COUNT, "priority concerned", .flags = WEFT_RESULT_SPARSE),
@@ -147,7 +147,7 @@ static bool has_events(const struct weft_run *view) {
 #define EVENT(field, kind, ...) WEFT_RESULT(struct weft_event, field, kind, __VA_ARGS__)
 static const struct weft_result_column event_columns[] = {
     WEFT_RESULT_CALL(event_id, "event", COUNT, "number of the event, from 1", .flags = WEFT_RESULT_KEY),
-    EVENT(time_ps, TIME, "when it happened"),
+    EVENT(time_ps, TIME, "time of the event"),
     WEFT_RESULT_CALL(event_kind, "kind", TEXT, "what happened"),
     WEFT_RESULT_CALL(event_port, "port", TEXT, "port at which it happened"),
     EVENT(priority, COUNT, "priority concerned", .flags = WEFT_RESULT_SPARSE),

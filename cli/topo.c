@@ -203,6 +203,10 @@ static enum weft_status show_variant(const struct weft_scenario *s, const struct
                                      struct weft_error *ret_error) {
     struct weft_topology *t;
     enum weft_status status = WEFT_OK;
+    if ((form.dot || form.paths) && (weft_cli_is_raw(o) || o->database))
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "--%s: it is text; expected no --json, --csv, --pick or --out with it",
+                           form.dot ? "dot" : "paths");
     if (form.svg) status = weft_cli_can_write_file("--svg", form.svg, o, ret_error);
     if (form.report && !status) status = weft_cli_can_write_file("--report", form.report, o, ret_error);
     if (!status) status = weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
@@ -217,8 +221,9 @@ static enum weft_status show_variant(const struct weft_scenario *s, const struct
     const struct weft_topology_answer answer =
         weft_topology_answer(s->name, s->variant, t, weft_boxes_summarise(s, t, s->arena));
     const struct topo_page page = {&answer, s->about};
-    if (form.svg || form.report) return write_files(&page, ret_error);
-    return weft_cli_answer(o, &weft__answer_topo, &answer, print_text, ret_error);
+    bool files = form.svg || form.report;
+    if (files && (status = write_files(&page, ret_error))) return status;
+    return weft_cli_answer(o, &weft__answer_topo, &answer, files ? NULL : print_text, ret_error);
 }
 
 static enum weft_status show_topology(const struct weft_cli_options *o, const struct weft_scenario_file *file,

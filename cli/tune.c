@@ -416,7 +416,7 @@ static const struct weft_result_column alike_columns[] = {
 static const struct weft_result_table tune_table =
     WEFT_RESULT_TABLE_OF("tune", OBJECT, "the search for the best point", WEFT_RESULT_SUBJECT,
                          TUNE(metric.name, "objective", TEXT, "the metric that is optimised"),
-                         TUNE(metric.max, "max", BOOL, "whether its greatest value is the best"),
+                         TUNE(metric.max, "max", BOOL, "whether the metric's greatest value is the best"),
                          TUNE(s.interrupted, "interrupted", BOOL, "whether the user has ended the search"),
                          TUNE(stopped, "stopped_by_budget", BOOL, "whether the time of --budget has ended the search"),
                          TUNE(best, "best", COUNT, "number of the best point"),
@@ -435,13 +435,13 @@ static const struct weft_result_table points_table = WEFT_RESULT_TABLE_OF(
     POINT(spread.mean, "mean", REAL, "mean of the objective over seeds"),
     POINT(spread.median, "median", REAL, "median of the objective over seeds"),
     POINT(spread.half, "half", REAL, "half the width of the 95% interval of the mean"),
-    POINT(rung, "rung", COUNT, "last rung that it reached"),
-    POINT(left, "left", BOOL, "whether it was dropped before the last rung"));
+    POINT(rung, "rung", COUNT, "last rung that the point reached"),
+    POINT(left, "left", BOOL, "whether the point was dropped before the last rung"));
 static const struct weft_result_table values_table = WEFT_RESULT_TABLE_OF(
     "points.values", NUMBERS, "a parameter of a point", WEFT_RESULT_EACH(struct tuned, value, values),
     WEFT_RESULT_OF(struct tuned, point, COUNT, "number of the point"),
     WEFT_RESULT_CALL(axis_path, "path", TEXT, "path of the parameter", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT(struct weft_sweep_value, text, TEXT, "its value"));
+    WEFT_RESULT(struct weft_sweep_value, text, TEXT, "value of the parameter"));
 static const struct weft_result_table like_table =
     WEFT_RESULT_TABLE("not_told_apart", ARRAY, "a point that cannot be told from the best, with all seeds that ran",
                       alike_columns, WEFT_RESULT_EACH(struct tune, like, likes));

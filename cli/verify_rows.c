@@ -140,10 +140,11 @@ static bool has_sources(const struct weft_run *answer) {
 
 #define VERIFY(field, kind, ...) WEFT_RESULT(struct verify_answer, field, kind, __VA_ARGS__)
 static const struct weft_result_column verify_columns[] = {
-    VERIFY(interrupted, BOOL, "whether it was interrupted: what had not ended by then is not judged",
+    VERIFY(interrupted, BOOL, "whether weft verify was interrupted: what had not ended by then is not judged",
            .flags = WEFT_RESULT_SPARSE),
     VERIFY(runs, COUNT, "runs, and answers of other commands, that the claims need", .flags = WEFT_RESULT_SPARSE),
-    VERIFY(uses, COUNT, "uses of them: claims, seeds and scenarios share equal ones", .flags = WEFT_RESULT_SPARSE),
+    VERIFY(uses, COUNT, "uses of these runs: claims, seeds and scenarios share equal ones",
+           .flags = WEFT_RESULT_SPARSE),
 };
 static const struct weft_result_table verify_table =
     WEFT_RESULT_TABLE("verify", OBJECT, "what weft verify found", verify_columns);
@@ -156,7 +157,7 @@ static const struct weft_result_column scenarios_columns[] = {
     SCENARIO(name, "scenario", TEXT, "name of the scenario"),
     SCENARIO(variants, "variants", COUNT, "variants that its claims name"),
     SCENARIO(status, "status", COUNT, "the most serious exit status among its runs"),
-    SCENARIO(judged, "judged", BOOL, "whether its claims are judged: every run ended by itself"),
+    SCENARIO(judged, "judged", BOOL, "whether the claims are judged: every run ended by itself"),
     SCENARIO(count.hold, "hold", COUNT, "claims that hold, as expected"),
     SCENARIO(count.findings, "findings", COUNT, "claims that are known not to hold, and do not"),
     SCENARIO(count.controls, "controls", COUNT, "claims that must not hold, and do not"),
@@ -176,7 +177,7 @@ static const struct weft_result_column claims_columns[] = {
     SCENARIO_OF(1),
     WEFT_CLAIM_COLUMNS,
     CLAIM(is.verdict, "verdict", TEXT, "holds, finding, control, not judged, does not hold, holds after all"),
-    CLAIM(is.holds, "holds", BOOL, "whether it holds, judged as it asks for"),
+    CLAIM(is.holds, "holds", BOOL, "whether the claim holds, judged over seeds as it asks"),
     CLAIM(hold, "hold", COUNT, "judgements in which it holds: one a seed, or one of the means"),
     CLAIM(of, "judged", COUNT, "judgements"),
     CLAIM(mean_of, "mean_of", COUNT, "seeds in the means", .flags = WEFT_RESULT_SPARSE),

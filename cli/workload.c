@@ -242,8 +242,8 @@ struct unit {
 #define PART(field, kind, ...) WEFT_RESULT(struct part, field, kind, __VA_ARGS__)
 static const struct weft_result_column busiest_columns[] = {
     WEFT_RESULT(struct busiest, host, TEXT, "the busiest host"),
-    WEFT_RESULT(struct busiest, bytes, BYTES, "its bytes over the network"),
-    WEFT_RESULT(struct busiest, time_ps, TIME, "time of these bytes at the rate of its link"),
+    WEFT_RESULT(struct busiest, bytes, BYTES, "bytes of the busiest host over the network"),
+    WEFT_RESULT(struct busiest, time_ps, TIME, "time that these bytes take at the rate of the busiest host's link"),
 };
 static const struct weft_result_table workload_table =
     WEFT_RESULT_TABLE_OF("workload", OBJECT, "the work of all hosts", WEFT_RESULT_SUBJECT,

@@ -18,7 +18,7 @@
     X(P99, "fct_p99_ps", "ps", "completion time of flows, 99th percentile")                                            \
     X(P999, "fct_p999_ps", "ps", "completion time of flows, 99.9th percentile")                                        \
     X(SLOWDOWN, "slowdown_p99", "", "completion time over that alone in the same empty network, 99th percentile")      \
-    X(VICTIMS, "victims_slowdown", "", "of groups named victim...: completion time over that alone, mean")             \
+    X(VICTIMS, "victims_slowdown", "", "completion time over that alone, mean over the groups named victim...")        \
     X(RECOVERY, "recovery_ps", "ps",                                                                                   \
       "from the first link that fails under traffic to the end of the last flow that had to send again")               \
     X(UNFINISHED, "unfinished", "", "flows that did not finish")                                                       \

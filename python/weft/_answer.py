@@ -37,10 +37,12 @@ def _words(options):
                 yield option if one is True else f"{option}={one}"
 
 
-def _error(status, text):
-    """From what the program has printed: its first line that is an error, and the place that it begins with."""
-    said = [line[len("weft: "):] for line in text.splitlines() if line.startswith("weft: ")]
-    first = said[0] if said else text.strip()
+def _error(status, text, told):
+    """From what the program has printed: the first line that is an error, and the place that it begins with. A stall is no
+    error of the program: the answer says who waits for whom."""
+    said = re.findall(r"^weft(?: [a-z-]+)?: (?!hint: )(.*)", text, re.M)
+    stalls = [row["stall"] for row in told["run"] if row["stall"]] if told and status == ERROR_STALL and "run" in told else []
+    first = (said or stalls or [text.strip()])[0]
     place = re.match(r"[^:]+:(\d+):(\d+): ", first)
     error = CError(text=first.encode()[:1023], status=status)
     if place:
@@ -85,7 +87,7 @@ def answer(*words, **options):
         told = Answer(found, ran.stdout, ran.returncode) if found else None
     if told and ran.returncode in (0, UNEXPECTED_CLAIM):
         return told
-    error = _error(ran.returncode or 1, ran.stderr or f"weft {' '.join(map(str, words))}: no answer has tables")
+    error = _error(ran.returncode or 1, ran.stderr or f"weft: {' '.join(map(str, words))}: no answer has tables", told)
     if ran.returncode in (ERROR_STALL, ERROR_CONSERVATION):
         error.result = told
     raise error

@@ -49,8 +49,8 @@ WEFT_RESULT_VALUES(seeds_table, "pairs.seeds", "a seed that both sides have",
 static const struct weft_result_column config_columns[] = {
     PAIR_KEYS,
     SETTING(path, "path", TEXT, "path of the parameter", .flags = WEFT_RESULT_KEY),
-    SETTING(value[0], "a", TEXT, "its value on the first side; none: it is not there"),
-    SETTING(value[1], "b", TEXT, "its value on the second side"),
+    SETTING(value[0], "a", TEXT, "value on the first side; none: the parameter is not there"),
+    SETTING(value[1], "b", TEXT, "value on the second side; none: the parameter is not there"),
 };
 static const struct weft_result_table config_table =
     WEFT_RESULT_TABLE("pairs.config", LIST, "a parameter that differs", config_columns,

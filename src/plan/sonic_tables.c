@@ -63,7 +63,7 @@ static const struct weft_result_table patch_table = WEFT_RESULT_TABLE_OF(
     "patch", LIST, "a change that mends a finding",
     WEFT_RESULT_EACH(struct weft_sonic_judgement, operation, operations), OPERATION(op, "add or replace (RFC 6902)"),
     OPERATION(path, "the field, as a JSON pointer (RFC 6901)", .flags = WEFT_RESULT_KEY),
-    OPERATION(value, "its new value"), OPERATION(reason, "the finding that it mends"));
+    OPERATION(value, "new value of the key"), OPERATION(reason, "the finding that it mends"));
 const struct weft_answer weft__answer_plan_sonic =
     WEFT_ANSWER_OF("plan_sonic", "weft plan sonic: what is wrong with the configuration of a SONiC switch", &plan_table,
                    &findings_table, &notes_table, &patch_table);

@@ -52,8 +52,9 @@ static const struct weft_result_table variants_table =
 static const struct weft_result_column claims_columns[] = {
     WEFT_CLAIM_COLUMNS,
     WEFT__CLAIM(filled, "filled", TEXT, "the expression with figures in place of their names"),
-    WEFT__CLAIM(holds, "holds", BOOL, "whether it holds"),
-    WEFT__CLAIM(verdict, "verdict", TEXT, "what that means: holds, finding, control, not judged, does not hold ..."),
+    WEFT__CLAIM(holds, "holds", BOOL, "whether the claim holds"),
+    WEFT__CLAIM(verdict, "verdict", TEXT,
+                "verdict on the claim: holds, finding, control, not judged, does not hold ..."),
 };
 static const struct weft_result_table claims_table =
     WEFT_RESULT_TABLE("claims", LIST, "a claim of the scenario", claims_columns,

@@ -57,7 +57,7 @@ static const struct weft_result_column mechanisms_columns[] = {
     WEFT_RESULT_CALL(name_of, "name", TEXT, "name of the mechanism", .flags = WEFT_RESULT_KEY),
     USE(devices, COUNT, "devices that are configured to use it"),
     USE(acts, COUNT, "how often it acted: pause frames, marks, messages, CNPs, marked cells, ..."),
-    WEFT_RESULT_CALL(idle_text, "idle", TEXT, "of a mechanism that never acted: what has not happened",
+    WEFT_RESULT_CALL(idle_text, "idle", TEXT, "what has not happened, if the mechanism never acted",
                      .flags = WEFT_RESULT_SPARSE),
     WEFT_RESULT_CALL(
         nearest_bytes, "nearest_bytes", BYTES,
@@ -67,7 +67,8 @@ static const struct weft_result_column mechanisms_columns[] = {
                      .flags = WEFT_RESULT_SPARSE),
     WEFT_RESULT_CALL(nearest_cells, "nearest_cells", COUNT, "the deepest FIFO that it watches, in cells",
                      .flags = WEFT_RESULT_SPARSE),
-    WEFT_RESULT_CALL(limit_cells, "limit_cells", COUNT, "it acts above so many cells", .flags = WEFT_RESULT_SPARSE),
+    WEFT_RESULT_CALL(limit_cells, "limit_cells", COUNT, "cells above which the mechanism acts",
+                     .flags = WEFT_RESULT_SPARSE),
 };
 const struct weft_result_table weft__results_mechanisms = WEFT_RESULT_TABLE(
     "mechanisms", MAP, "a mechanism that devices are configured to use, whether or not it acted", mechanisms_columns,

@@ -247,7 +247,7 @@ static bool next_difference(struct weft_result_cursor *c) {
               .flags = WEFT_RESULT_TABLES, .was = "port"),                                                             \
         PLACE(at, "at", TEXT, "name of the port that sees the difference"),                                            \
         NOTE(priorities, PRIORITIES, "priorities that differ"), NOTE(found, TEXT, "what differs"),                     \
-        NOTE(consequence, TEXT, "what that means for the link")
+        NOTE(consequence, TEXT, "effect of the difference on the link")
 static const struct weft_result_column link_differences_columns[] = {LINK_DIFFERENCE_COLUMNS};
 const struct weft_result_table weft__results_link_differences =
     WEFT_RESULT_TABLE("links.differences", LIST, "a difference between the ends of a link", link_differences_columns,

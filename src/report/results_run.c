@@ -215,8 +215,7 @@ static const struct weft_result_column config_columns[] = {
     WEFT_RESULT(struct setting, path, TEXT, "where the value stands in a scenario: switch.pfc.quanta",
                 .flags = WEFT_RESULT_KEY),
     WEFT_RESULT(struct setting, value, TEXT, "the value in force, as a scenario would have it"),
-    WEFT_RESULT_NAMED(struct setting, dflt, "default", TEXT,
-                      "what it would be if nobody had said anything; null: it has no default"),
+    WEFT_RESULT_NAMED(struct setting, dflt, "default", TEXT, "default of the parameter; null: none"),
 };
 const struct weft_result_table weft__results_config =
     WEFT_RESULT_TABLE("config", NUMBERS, "a value in force, defaults included", config_columns, .next = next_setting,
@@ -286,7 +285,7 @@ static const struct weft_result_column ranks_columns[] = {
     WEFT_RESULT_CALL(rank_number, "rank", COUNT, "the process; rank 0 wrote the results"),
     OF_RANK(host, TEXT, "the machine that it ran on"),
     OF_RANK(nodes, COUNT, "switches and hosts of its part"),
-    OF_RANK(threads, COUNT, "its worker threads"),
+    OF_RANK(threads, COUNT, "worker threads of the process"),
     OF_RANK(events, COUNT, "events handled: its part of the load"),
     OF_RANK(cpu_s, REAL, "processor time", .unit = "s"),
     OF_RANK(wait_s, REAL, "time in exchanges with others, from the first message to the last", .unit = "s"),

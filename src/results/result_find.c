@@ -21,7 +21,8 @@ struct search {
 static void suggest_name(struct search *s, const char *name, size_t length) {
     struct weft_result_found *f = &s->found;
     if (f->names == NAMES) return;
-    if (f->names && !strncmp(f->name[f->names - 1], name, length) && !f->name[f->names - 1][length]) return;
+    for (uint32_t i = 0; i < f->names; i++)
+        if (!strncmp(f->name[i], name, length) && !f->name[i][length]) return;
     f->name[f->names++] = weft_arena_format(s->arena, "%.*s", (int)length, name);
 }
 

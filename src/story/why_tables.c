@@ -12,8 +12,8 @@ static bool is_alone(const void *why) {
 #define PART_COLUMNS                                                                                                   \
     WEFT_RESULT_NUMBER("part", "number of the part along the critical path"),                                          \
         WEFT_RESULT_OF_NAMES(0, struct weft_why_part, kind, "kind", weft_why_names, "what the time went to"),          \
-        WEFT_RESULT(struct weft_why_part, where, TEXT, "port, node or host at which it was spent"),                    \
-        WEFT_RESULT(struct weft_why_part, because_of, TEXT, "what caused it; empty: nothing else"),                    \
+        WEFT_RESULT(struct weft_why_part, where, TEXT, "port, node or host at which the time was spent"),              \
+        WEFT_RESULT(struct weft_why_part, because_of, TEXT, "what caused the wait; empty: nothing else"),              \
         WEFT_RESULT(struct weft_why_part, time_ps, TIME, "length of the part")
 
 /// Kinds that have any time, in their own order. The place says where the sums are.
@@ -33,7 +33,8 @@ struct kind {
 };
 #define KIND_COLUMNS                                                                                                   \
     WEFT_RESULT_AT(1, struct kind, name, "kind", TEXT, "what the time went to", .flags = WEFT_RESULT_KEY), {           \
-        .name = "time_ps", .type = WEFT_RESULT_TIME, .source = WEFT_RESULT_FROM_U64, .help = "sum of its parts"        \
+        .name = "time_ps", .type = WEFT_RESULT_TIME, .source = WEFT_RESULT_FROM_U64,                                   \
+        .help = "sum of the parts of this kind"                                                                        \
     }
 #define KINDS(T) .next = next_kind, .place.pointer = offsetof(T, kind_ps)
 
@@ -43,7 +44,7 @@ struct kind {
 static const struct weft_result_column flow_columns[] = {
     WEFT_RESULT_NUMBER("number", "number in this answer"),
     FLOW(flow, COUNT, "number of the flow in the run"),
-    FLOW(is, TEXT, "why it was chosen: its place among the flows of its group", .flags = WEFT_RESULT_SPARSE),
+    FLOW(is, TEXT, "why the flow was chosen: place among the flows of the group", .flags = WEFT_RESULT_SPARSE),
     FLOW(group, TEXT, "group of flows that it is in"),
     FLOW(src, TEXT, "host that sends"),
     FLOW(dst, TEXT, "host that receives"),
@@ -94,7 +95,7 @@ static struct weft_result_value step_time(struct weft_result_cursor *c) {
 static const struct weft_result_column step_columns[] = {
     OF_ITERATION,
     WEFT_RESULT_NUMBER("step", "number of the step along the critical path"),
-    WEFT_RESULT_OF_NAMES(0, struct weft_why_step, what, "what", weft_why_step_names, "what it is"),
+    WEFT_RESULT_OF_NAMES(0, struct weft_why_step, what, "what", weft_why_step_names, "what happens in the step"),
     STEP(op, "operation", TEXT, "operation that it is part of: a collective, or a step of a schedule"),
     STEP(rank, "rank", COUNT, "rank at which it takes time"),
     STEP(host, "host", TEXT, "host of the rank"),
@@ -120,12 +121,13 @@ static const struct weft_result_table step_part_table =
 #define OPERATION(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_why_operation, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column operation_columns[] = {
     WEFT_RESULT_NUMBER("operation", "number in this answer"),
-    OPERATION(is, "is", TEXT, "why it was chosen: its place among those of its group", .flags = WEFT_RESULT_SPARSE),
+    OPERATION(is, "is", TEXT, "why the operation was chosen: place among those of the group",
+              .flags = WEFT_RESULT_SPARSE),
     OPERATION(group, "group", TEXT, "group of remote memory access that it is in"),
     OPERATION(client_host, "client", TEXT, "host that asks"),
     OPERATION(server_host, "server", TEXT, "host that is asked"),
-    OPERATION(begun_ps, "begun_ps", TIME, "when its client began it"),
-    OPERATION(latency_ps, "latency_ps", TIME, "time until it was complete"),
+    OPERATION(begun_ps, "begun_ps", TIME, "when the client began the operation"),
+    OPERATION(latency_ps, "latency_ps", TIME, "time until the operation was complete"),
 };
 static const struct weft_result_table operation_table = WEFT_RESULT_TABLE(
     "operations", LIST, "an operation of remote memory access whose time is explained", operation_columns,

@@ -55,7 +55,7 @@ WEFT_RESULT_VALUE(
 #define NETWORK(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_topology_summary, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column network_columns[] = {
     WEFT_RESULT_CALL(network_name, "name", TEXT, "name of the network; empty: it has none", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT_CALL(network_wiring, "wiring", TEXT, "how it is wired, and what of that is assumed"),
+    WEFT_RESULT_CALL(network_wiring, "wiring", TEXT, "how the network is wired, and which part of that is assumed"),
     NETWORK(hosts, "hosts", COUNT, "hosts"),
     WEFT_RESULT_CALL(network_switches, "switches", COUNT, "switches"),
     NETWORK(bisection_bps, "bisection.bps", RATE, "maximum flow from the first half of the hosts to the second"),
@@ -124,9 +124,9 @@ static const struct weft_result_column dsf_columns[] = {
     WEFT_RESULT_CALL(dsf_alike, "alike", BOOL, "whether all have the figures of the first"),
     DSF(interfaces, "first_fabric.interface_nodes", COUNT, "interface nodes of the first fabric"),
     DSF(hosts, "first_fabric.hosts", COUNT, "NIC ports of the first fabric"),
-    DSF(host_bps, "first_fabric.hosts_bps", RATE, "rate of its NIC ports"),
+    DSF(host_bps, "first_fabric.hosts_bps", RATE, "rate of the first fabric's NIC ports"),
     DSF(links, "first_fabric.links_out", COUNT, "links out of the first fabric"),
-    DSF(link_bps, "first_fabric.links_out_bps", RATE, "rate of the links out of it"),
+    DSF(link_bps, "first_fabric.links_out_bps", RATE, "rate of the links out of the first fabric"),
 };
 static const struct weft_result_table dsf_table =
     WEFT_RESULT_TABLE("networks.dsf", OBJECT, "the disaggregated scheduled fabrics of a network", dsf_columns,
@@ -223,8 +223,8 @@ static const struct weft_result_column node_columns[] = {
     NODE(layer, "layer", TEXT, "layer of the node"),
     NODE(tier, "tier", COUNT, "0: a host; 1: a switch next to hosts; and so on"),
     WEFT_RESULT_OF_NAMES(0, struct weft_node_info, box, "box", weft_node_box_names, "kind of box"),
-    NODE(fabric_level, "fabric_level", COUNT, "of a DSF fabric node: 1 next to interface nodes, 2 between clusters",
-         .flags = WEFT_RESULT_OPTIONAL),
+    NODE(fabric_level, "fabric_level", COUNT,
+         "level of a DSF fabric node: 1 next to interface nodes, 2 between clusters", .flags = WEFT_RESULT_OPTIONAL),
     NODE(card, "line_card", COUNT, "line card that it is on", .flags = WEFT_RESULT_SPARSE),
     NODE(cluster, "cluster", COUNT, "cluster of a DSF, or pod of a Clique", .flags = WEFT_RESULT_SPARSE),
     NODE(pod, "pod", COUNT, "pod that it belongs to", .flags = WEFT_RESULT_SPARSE),
@@ -250,7 +250,7 @@ WEFT_RESULT_VALUE(event_link,
 WEFT_RESULT_VALUE(event_state, weft_result_words(((const struct weft_link_event *)c->part[0])->up ? "up" : "down"))
 static const struct weft_result_column event_columns[] = {
     WEFT_RESULT_NUMBER("event", "number of the event, from 0"),
-    WEFT_RESULT(struct weft_link_event, time_ps, TIME, "when it happens"),
+    WEFT_RESULT(struct weft_link_event, time_ps, TIME, "time of the event"),
     WEFT_RESULT_CALL(event_link, "link", TEXT, "port at the link's first end"),
     WEFT_RESULT_CALL(event_state, "state", TEXT, "up or down"),
 };
@@ -267,7 +267,7 @@ static const struct weft_result_column topo_columns[] = {
     ANSWER(scenario, TEXT, "name of the scenario"),
     ANSWER(variant, TEXT, "variant; empty: the scenario has none"),
     WEFT_RESULT_CALL(topology_kind, "kind", TEXT, "kind of topology"),
-    WEFT_RESULT_CALL(topology_wiring, "wiring", TEXT, "how it is wired, and what of that is assumed"),
+    WEFT_RESULT_CALL(topology_wiring, "wiring", TEXT, "how the network is wired, and which part of that is assumed"),
     ANSWER(hosts, COUNT, "hosts of all networks"),
     ANSWER(processors, COUNT, "control processors of TiNs", .flags = WEFT_RESULT_OPTIONAL),
     WEFT_RESULT_CALL(topology_switches, "switches", COUNT, "switches of all networks"),

@@ -30,7 +30,7 @@ static const struct weft_result_column cases_columns[] = {
     LEAD(bytes, "bytes", BYTES, "size of a message", .flags = WEFT_RESULT_SPARSE),
     LEAD(load, "load_percent", COUNT, "load", .unit = "%", .flags = WEFT_RESULT_SPARSE),
     LEAD(failure, "failure", TEXT, "what fails", .flags = WEFT_RESULT_SPARSE),
-    LEAD(healthy, "healthy", TEXT, "the same case in which nothing fails", .flags = WEFT_RESULT_SPARSE),
+    LEAD(healthy, "healthy", TEXT, "name of the case without the failure", .flags = WEFT_RESULT_SPARSE),
     LEAD(judged_by, "judged_by", TEXT, "the measure by which fabrics are ranked, the less the better"),
     LEAD(first, "first", TEXT, "the fabric that leads; none: no fabric has a value"),
 };
@@ -47,16 +47,16 @@ WEFT_RESULT_VALUES(noise_table, "cases.within_noise", "a fabric that differs fro
 #define FABRIC(field, key, kind, ...) WEFT_RESULT_NAMED(struct fabric_row, field, key, kind, __VA_ARGS__)
 #define FABRIC_OF(n)                                                                                                   \
     WEFT_RESULT_ABOVE_AT(n, struct fabric_row, is.name, "fabric", TEXT, "name of the fabric"),                         \
-        WEFT_RESULT_ABOVE_AT(n, struct fabric_row, is.hosts, "hosts", COUNT, "its hosts")
+        WEFT_RESULT_ABOVE_AT(n, struct fabric_row, is.hosts, "hosts", COUNT, "hosts of the fabric")
 static const struct weft_result_column fabrics_columns[] = {
     FABRIC(is.name, "name", TEXT, "name of the fabric", .flags = WEFT_RESULT_KEY),
-    FABRIC(is.hosts, "hosts", COUNT, "its hosts", .flags = WEFT_RESULT_KEY),
-    FABRIC(is.about, "about", TEXT, "what it is"),
-    FABRIC(is.kind, "kind", TEXT, "its shape, as in weft models fabric"),
-    FABRIC(source, "source", TEXT, "where its settings are from"),
+    FABRIC(is.hosts, "hosts", COUNT, "hosts of the fabric", .flags = WEFT_RESULT_KEY),
+    FABRIC(is.about, "about", TEXT, "the fabric in a sentence"),
+    FABRIC(is.kind, "kind", TEXT, "shape of the fabric, as in weft models fabric"),
+    FABRIC(source, "source", TEXT, "sources of the fabric's settings"),
     FABRIC(status, "status", TEXT, "ran, unbuildable, over_budget, stalled, unfinished, failed or not_run"),
-    FABRIC(is.reason, "reason", TEXT, "why it did not run"),
-    FABRIC(ruler, "ruler", BOOL, "whether the others are compared with it"),
+    FABRIC(is.reason, "reason", TEXT, "why the fabric did not run"),
+    FABRIC(ruler, "ruler", BOOL, "whether other fabrics are compared with this one"),
     FABRIC(oversubscription, "oversubscription", REAL, "rate of hosts by rate of uplinks of their switch",
            .flags = WEFT_RESULT_SPARSE),
     FABRIC(queue_pairs, "queue_pairs", COUNT, "queue pairs of a connection", .flags = WEFT_RESULT_SPARSE),
@@ -76,8 +76,8 @@ static const struct weft_result_table grown_table =
                       WEFT_RESULT_IF(struct fabric_row, grown));
 static const struct weft_result_column grown_bill_columns[] = {FABRIC_OF(2), WEFT_FABRIC_BILL_COLUMNS};
 static const struct weft_result_table grown_bill_table =
-    WEFT_RESULT_TABLE("fabrics.half_as_many_again.bill", OBJECT, "what it then needs", grown_bill_columns,
-                      WEFT_RESULT_IF(struct grown_row, bill));
+    WEFT_RESULT_TABLE("fabrics.half_as_many_again.bill", OBJECT, "parts of the fabric with half as many hosts again",
+                      grown_bill_columns, WEFT_RESULT_IF(struct grown_row, bill));
 
 #define DOMAIN(field, key, kind, ...) WEFT_RESULT_NAMED(struct domain_row, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column domains_columns[] = {
@@ -108,14 +108,14 @@ static const struct weft_result_column measures_columns[] = {
     FABRIC_OF(1),
     CASE(name, "case", TEXT, "name of the case", .flags = WEFT_RESULT_KEY),
     WEFT_VERSUS_MEASURES(X) CASE(rank, "rank", COUNT, "place among the fabrics, from 1", .flags = WEFT_RESULT_SPARSE),
-    CASE(noise, "within_noise_of_first", BOOL, "whether it is the first, or differs from the first by noise alone",
+    CASE(noise, "within_noise_of_first", BOOL, "whether the fabric leads, or differs from the leader by noise alone",
          .flags = WEFT_RESULT_SPARSE | WEFT_RESULT_TOGETHER),
     SPREAD_OF(of_ruler, "of_ruler", "", "the measure that judges, by that of the ruler"),
     SPREAD_OF(over_healthy, "over_healthy", "", "the measure that judges, by that of the case without failure"),
     CASE(hosts_used, "hosts_used", COUNT, "hosts that send or receive", .flags = WEFT_RESULT_SPARSE),
     SPREAD_OF(energy, "energy_J", "J", "energy of switches, optics and NICs over the time of the case"),
-    CASE(why_of, "why_of", TEXT, "whose time why_ps is: flow or iteration"),
-    CASE(why_note, "why_note", TEXT, "why that is not known, or not of an iteration"),
+    CASE(why_of, "why_of", TEXT, "subject of why_ps: flow or iteration"),
+    CASE(why_note, "why_note", TEXT, "why why_ps is missing, or is of a flow instead of an iteration"),
 };
 #undef X
 static const struct weft_result_table measures_table =
@@ -126,7 +126,7 @@ static const struct weft_result_column why_columns[] = {
     FABRIC_OF(2),
     CASE_OF,
     WEFT_RESULT(struct part_row, name, TEXT, "part of the time, as in weft why", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT(struct part_row, ps, TIME, "its length"),
+    WEFT_RESULT(struct part_row, ps, TIME, "time in this part"),
 };
 static const struct weft_result_table why_table =
     WEFT_RESULT_TABLE("fabrics.cases.why_ps", NUMBERS, "where the time went", why_columns,
@@ -136,8 +136,8 @@ static const struct weft_result_column runs_columns[] = {
     FABRIC_OF(2),
     CASE_OF,
     RUN(seed, "seed", COUNT, "seed of the run", .flags = WEFT_RESULT_KEY),
-    RUN(state, "state", TEXT, "how it ended"),
-    RUN(digest, "digest", TEXT, "digest of its results"),
+    RUN(state, "state", TEXT, "how the run ended"),
+    RUN(digest, "digest", TEXT, "digest of the run"),
 };
 static const struct weft_result_table runs_table =
     WEFT_RESULT_TABLE("fabrics.cases.runs", LIST, "a run", runs_columns, WEFT_RESULT_EACH(struct case_row, run, runs));
@@ -152,15 +152,15 @@ static const struct weft_result_table runs_table =
      .help = means},
 static const struct weft_result_column measurements_columns[] = {
     RUN(fabric, "fabric", TEXT, "name of the fabric"),
-    RUN(hosts, "hosts", COUNT, "its hosts"),
+    RUN(hosts, "hosts", COUNT, "hosts of the fabric"),
     RUN(the_case, "case", TEXT, "name of the case; none: the fabric does not run"),
     RUN(bytes, "bytes", BYTES, "size of a message; 0: the case has none"),
     RUN(seed, "seed", COUNT, "seed of the run"),
     RUN(state, "end", TEXT, "how the run ended, or why the fabric does not run"),
     WEFT_VERSUS_MEASURES(X) RUN(bill.chips, "chips", COUNT, "switch chips of the fabric"),
-    RUN(bill.optics, "optics", REAL, "its optical modules"),
-    RUN(bill.watts, "watts", REAL, "its power", .unit = "W"),
-    RUN(bill.price, "price", REAL, "its price"),
+    RUN(bill.optics, "optics", REAL, "optical modules of the fabric"),
+    RUN(bill.watts, "watts", REAL, "power of the fabric", .unit = "W"),
+    RUN(bill.price, "price", REAL, "price of the fabric"),
 };
 #undef X
 const struct weft_result_table weft_versus_measurements =
@@ -204,7 +204,7 @@ static const struct weft_result_column map_leads_columns[] = {
     LEAD(first, "first", TEXT, "fabric that leads"),
     LEAD(second, "second", TEXT, "fabric that comes next"),
     LEAD(lead, "lead", REAL, "the second's measure by that of the first"),
-    LEAD(is_noise, "within_noise", BOOL, "whether that is noise"),
+    LEAD(is_noise, "within_noise", BOOL, "whether the lead is within noise"),
 };
 const struct weft_result_table weft_versus_map_leads =
     WEFT_RESULT_TABLE("map.leads", LIST, "who leads a case at a number of hosts", map_leads_columns,
@@ -230,27 +230,27 @@ static bool has_run(const struct weft_run *answer) {
 #define TURN_KEYS(key, means)                                                                                          \
     TURN(the_case, "case", TEXT, "name of the case", .flags = WEFT_RESULT_KEY),                                        \
         HOSTS(struct turn_row, "hosts of each fabric"), TURN(what, key, TEXT, means, .flags = WEFT_RESULT_KEY),        \
-        TURN(factor, "factor", REAL, "by what the number is multiplied", .flags = WEFT_RESULT_KEY)
+        TURN(factor, "factor", REAL, "factor applied to the assumed number", .flags = WEFT_RESULT_KEY)
 static const struct weft_result_column assumptions_columns[] = {
     TURN_KEYS("path", "path of the number that is assumed"),
     TURN(help, "help", TEXT, "what the number is"),
     TURN(first, "first", TEXT, "fabric that then leads"),
-    TURN(turns, "turns", BOOL, "whether it is another than without"),
+    TURN(turns, "turns", BOOL, "whether the answer differs from the one with the number as assumed"),
     TURN(noise, "within_noise", BOOL, "whether one of the two leads within noise"),
     TURN(lead, "lead", REAL, "the second's measure by that of the first"),
-    TURN(before, "lead_as_assumed", REAL, "the same as assumed"),
+    TURN(before, "lead_as_assumed", REAL, "the second's measure by that of the first, with the number as assumed"),
 };
 static const struct weft_result_table assumptions_table =
     WEFT_RESULT_TABLE("assumptions", LIST, "who leads if an assumed number is halved or doubled", assumptions_columns,
                       WEFT_RESULT_EACH(struct weft_versus_answer, turn, turns), .present = has_run);
 static const struct weft_result_column powers_columns[] = {
     TURN_KEYS("part", "part whose power is assumed"),
-    TURN(help, "source", TEXT, "where its power is from"),
-    TURN(watts, "watts_assumed", REAL, "its power as assumed", .unit = "W"),
+    TURN(help, "source", TEXT, "source of the part's power"),
+    TURN(watts, "watts_assumed", REAL, "power of the part as assumed", .unit = "W"),
     TURN(first, "least_energy", TEXT, "fabric that then uses the least energy"),
-    TURN(turns, "turns", BOOL, "whether it is another than without"),
+    TURN(turns, "turns", BOOL, "whether the answer differs from the one with the number as assumed"),
     TURN(lead, "lead", REAL, "the second's energy by that of the first"),
-    TURN(before, "lead_as_assumed", REAL, "the same as assumed"),
+    TURN(before, "lead_as_assumed", REAL, "the second's energy by that of the first, with the power as assumed"),
 };
 static const struct weft_result_table powers_table =
     WEFT_RESULT_TABLE("power_assumptions", LIST, "who uses the least energy if a part's power is halved or doubled",
@@ -268,12 +268,12 @@ WEFT_RESULT_VALUES(sentences_table, "since.changes", "what has changed since the
 #define CHANGE(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_versus_change, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column changes_columns[] = {
     CHANGE(hosts, "hosts", COUNT, "hosts of each fabric; none: at all numbers"),
-    CHANGE(fabric, "fabric", TEXT, "name of the fabric; none: it is of all"),
-    CHANGE(the_case, "case", TEXT, "name of the case; none: it is of all"),
+    CHANGE(fabric, "fabric", TEXT, "name of the fabric; none: the change concerns all"),
+    CHANGE(the_case, "case", TEXT, "name of the case; none: the change concerns all"),
     CHANGE(what, "what", TEXT, "what has changed"),
-    CHANGE(was, "was", TEXT, "what it was; none: it was not there"),
-    CHANGE(now, "now", TEXT, "what it is; none: it is no longer there"),
-    CHANGE(overlap, "intervals_overlap", BOOL, "of times: whether their 95% intervals overlap"),
+    CHANGE(was, "was", TEXT, "value in the older answer; none: it had none"),
+    CHANGE(now, "now", TEXT, "value in this answer; none: it has none"),
+    CHANGE(overlap, "intervals_overlap", BOOL, "whether the 95% intervals of the two times overlap"),
 };
 static const struct weft_result_table changes_table =
     WEFT_RESULT_TABLE("changes", APART, "a change since the older answer (--diff)", changes_columns,

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from pathlib import Path
 
 WEFT = os.environ.get("WEFT", "build/weft")
 ROOT = os.environ.get("WEFT_ROOT", ".")
@@ -120,6 +121,20 @@ OF_RUNS = {"compare"}
 # A recorded key that is not printed any more, or has another type, by its path: why.
 DIFFERENCES = {
 }
+# What is refused before anything is written, and a part of the message.
+REFUSED = """timeline dir --out dir/results.sqlite --force: 'dir/results.sqlite' is read, and would be overwritten
+diff dir other --out other/results.sqlite --force: is read, and would be overwritten
+topo small.yaml --dot --json: --dot: it is text; expected no --json, --csv, --pick or --out
+topo small.yaml --paths --out refused.sqlite: --paths: it is text; expected no --json
+compare small.yaml --csv --json: --json, --csv and --pick: expected one of them
+plan pfc small.yaml --csv lines: expected one of scenario, variants, variants.lines
+workload job.yaml --loggops 1,1,1,1,1,1 --csv groups --out refused.sqlite: expected one of schedule, rank_end_ps
+topo nothing.yaml --out no/x.sqlite: --out: 'no/x.sqlite' cannot be written: No such file or directory
+topo small.yaml --pick hosts.x: "hosts" has no parts
+topo small.yaml --pick x: expected one of weft, scenario, variant, kind, wiring, hosts, processors, switches, name, bisection,
+"""
+# A help text is read alone, in SQLite's table meaning or in a search, so it does not begin by pointing at its neighbours.
+LEANING = re.compile(r"(its|it|they|them|that|these|of|the same|in words|(how|when|what|where|whether) (it|its|that)|whose)\b")
 
 
 def weft(folder, arguments):
@@ -205,12 +220,58 @@ class Answers(unittest.TestCase):
                     self.assertFalse(set(kinds) - now[path] - {"NoneType"} and now[path] - {"NoneType"} - set(kinds),
                                      f"{path}: {kinds}, now {now[path]}")
 
+    def test_refused(self):
+        """Options that do not go together, files that are read, tables and figures that are not there."""
+        read = [os.path.join(self.folder, name, "results.sqlite") for name in ("dir", "other")]
+        before = [Path(path).read_bytes() for path in read]
+        for line in REFUSED.splitlines():
+            arguments, _, message = line.partition(": ")
+            with self.subTest(command=arguments):
+                done = weft(self.folder, arguments)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(message, done.stderr)
+        self.assertEqual([Path(path).read_bytes() for path in read], before)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "refused.sqlite")))
+
+    def test_claims_of_compare(self):
+        """weft compare --csv prints its claims, too, as --json has them."""
+        scenario = os.path.abspath(os.path.join(ROOT, "scenarios/foundation/single_switch.yaml"))
+        told = json.loads(self.weft(f"compare {scenario} --json --quiet"))["claims"]
+        rows = list(csv.DictReader(io.StringIO(self.weft(f"compare {scenario} --csv --table claims --quiet"))))
+        self.assertEqual([(row["that"], row["holds"] == "1") for row in rows], [(c["that"], c["holds"]) for c in told])
+        values = list(csv.DictReader(io.StringIO(self.weft(f"compare {scenario} --csv --table claims.values --quiet"))))
+        self.assertEqual(len(values), sum(len(c["values"]) for c in told))
+
+    def test_help_tells_of_the_database(self):
+        """The help of each command with an answer names FILE.sqlite."""
+        for command in sorted({line.split()[1] for line in COMMANDS.splitlines()} - {"plan", "compare", "sweep"}):
+            self.assertIn("FILE.sqlite", self.weft(f"{command} --help"), command)
+
+    def test_beside_a_file(self):
+        """A command that writes a file gives its answer as well, if it is asked for."""
+        done = weft(self.folder, "topo small.yaml --svg small.svg --out beside.sqlite --pick hosts")
+        self.assertEqual((done.returncode, done.stdout), (0, "8\n"), done.stderr)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "beside.sqlite")))
+
     def test_all_are_listed(self):
         """Each answer of `weft models results` has a command here, so that a new one is tested."""
         listed = self.weft("models results").partition("Answers of other commands")[2]
         names = re.findall(r"^  (\w+) ", listed, re.M)
         self.assertTrue(names)
         self.assertEqual(sorted(set(names) - {name for name, _, _ in commands()}), [])
+
+    def test_help_is_clear(self):
+        """Every column of every answer has a help text that says what it is of, and the documents show no empty one."""
+        names = [line.split()[0] for line in self.weft("models results").splitlines() if re.match(r"  \w", line)]
+        for name in names:
+            for what in re.findall(r"^      (.*)", self.weft(f"models results {name}"), re.M):
+                with self.subTest(table=name, help=what):
+                    self.assertFalse(LEANING.match(what))
+        shown = [name for page in Path(ROOT, "docs/results").glob("*.md")
+                 for name in re.findall(r"<!-- \$ weft (.*) -->", page.read_text())]
+        self.assertTrue(shown)
+        for command in shown:
+            self.assertNotRegex(self.weft(command), r"(?m)^\|[^|]*\|[^|]*\|\s*\|$", command)
 
     def test_forms(self):
         """The database has all tables of the answer; CSV has their rows, names and values."""

@@ -135,6 +135,14 @@ class Answers(unittest.TestCase):
             weft.answer("nothing")
         with self.assertRaises(weft.Error):
             weft.answer("run", INCAST, variant="none")
+        with self.assertRaisesRegex(weft.InputError, "unrecognized option '--out'"):
+            weft.answer("completion", "bash")
+
+    def test_stall(self):
+        """The message says who waits for whom, and not the hint that the program prints before it."""
+        with self.assertRaisesRegex(weft.StallError, "PFC cycle of") as caught:
+            weft.answer("run", ROOT / "scenarios/foundation/pfc_deadlock.yaml", quiet=True)
+        self.assertIn(caught.exception.result["run"][0]["stall"], str(caught.exception))
 
 
 class Scenarios(unittest.TestCase):

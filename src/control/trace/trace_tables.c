@@ -147,9 +147,9 @@ WEFT_RESULT_VALUE_OF(step_port, struct weft_control_step, s, name_port(c, s, s->
 static const struct weft_result_column step_columns[] = {
     OF_BURST,
     WEFT_RESULT_NUMBER("step", "number of the step in the burst"),
-    STEP(time_ps, "time_ps", TIME, "when it happened"),
+    STEP(time_ps, "time_ps", TIME, "time of the event"),
     WEFT_RESULT_CALL(step_device, "device", TEXT, "device that did it"),
-    WEFT_RESULT_OF_NAMES(0, struct weft_control_step, deed, "did", deed_names, "what it did"),
+    WEFT_RESULT_OF_NAMES(0, struct weft_control_step, deed, "did", deed_names, "what the device did"),
     STEP(round, "round", COUNT, "cells in a chain before it; 0: because of a link of its own"),
     WEFT_RESULT_CALL(step_port, "because_of", TEXT, "port of the link, or by which the cause came",
                      .flags = WEFT_RESULT_SPARSE),
@@ -221,7 +221,8 @@ static const struct weft_result_table entrance_table =
                       WEFT_RESULT_EACH(struct weft_control_capacity, entrance, entrances));
 static const struct weft_result_column drained_columns[] = {
     WEFT_RESULT(struct weft_control_drained, node, TEXT, "interface node", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT_OF_NAMES(0, struct weft_control_drained, state, "state", weft_drain_names, "its state"),
+    WEFT_RESULT_OF_NAMES(0, struct weft_control_drained, state, "state", weft_drain_names,
+                         "state of the node at the end"),
 };
 static const struct weft_result_table drained_table =
     WEFT_RESULT_TABLE("dsf.drained", LIST, "an interface node that others do not reach at the end", drained_columns,
@@ -268,7 +269,7 @@ WEFT_RESULT_VALUE_OF(event_messages, struct weft_fsdb_outcome, o,
 static const struct weft_result_column fsdb_event_columns[] = {
     OF_FABRIC,
     WEFT_RESULT_NUMBER("event", "number of the event"),
-    WEFT_RESULT_AT(1, struct weft_control_event, time_ps, "time_ps", TIME, "when it happened"),
+    WEFT_RESULT_AT(1, struct weft_control_event, time_ps, "time_ps", TIME, "time of the event"),
     WEFT_RESULT_OF_NAMES(1, struct weft_control_event, what, "do", weft_control_whats, "what happened"),
     WEFT_RESULT_CALL(event_node, "node", TEXT, "node to which it happened", .flags = WEFT_RESULT_SPARSE),
     WEFT_RESULT_CALL(event_to, "to", TEXT, "node to which a host moved", .flags = WEFT_RESULT_SPARSE),
@@ -323,7 +324,7 @@ static const char *const bgp_names[] = {"lost", "shut", "back", "link_down", "li
 static const struct weft_result_column bgp_event_columns[] = {
     OF_FABRIC,
     WEFT_RESULT_NUMBER("event", "number of the event"),
-    WEFT_RESULT_AT(1, struct weft_bgp_event, time_ps, "time_ps", TIME, "when it happened"),
+    WEFT_RESULT_AT(1, struct weft_bgp_event, time_ps, "time_ps", TIME, "time of the event"),
     WEFT_RESULT_CALL(bgp_event_edsw, "edsw", TEXT, "exit to which it happened"),
     WEFT_RESULT_OF_NAMES(1, struct weft_bgp_event, what, "what", bgp_names, "what happened"),
     WEFT_RESULT_CALL(bgp_event_links, "links", COUNT, "links to superspines concerned"),
@@ -342,8 +343,10 @@ static const struct weft_result_table bgp_event_table = WEFT_RESULT_TABLE(
 static const struct weft_result_column dsf_columns[] = {
     DSF(fabrics, "fabrics", COUNT, "fabrics of the topology"),
     DSF(over.groups, "oversubscribed.groups", COUNT, "devices and destinations with more links in than out at the end"),
-    DSF(over.worst.in, "oversubscribed.worst_in", COUNT, "links in, of the worst of them"),
-    DSF(over.worst.out, "oversubscribed.worst_out", COUNT, "links out, of the worst of them"),
+    DSF(over.worst.in, "oversubscribed.worst_in", COUNT,
+        "input links of the most oversubscribed device and destination"),
+    DSF(over.worst.out, "oversubscribed.worst_out", COUNT,
+        "output links of the most oversubscribed device and destination"),
 };
 static const struct weft_result_table dsf_table =
     WEFT_RESULT_TABLE("dsf", OBJECT, "the fabrics of a topology with a DSF", dsf_columns, .merged = weft_result_always,

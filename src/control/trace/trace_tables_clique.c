@@ -68,8 +68,8 @@ static const struct weft_result_column tin_columns[] = {
     WEFT_RESULT_CALL(tin_proxy, "proxy", TEXT, "TiN through which it is programmed", .flags = WEFT_RESULT_SPARSE),
     TIN(tries, COUNT, "sessions begun"),
     TIN(heard_ps, TIME, "when the controller has its first message"),
-    TIN(begun_ps, TIME, "when its first session begins"),
-    TIN(done_ps, TIME, "when it is programmed"),
+    TIN(begun_ps, TIME, "when the TiN's first session begins"),
+    TIN(done_ps, TIME, "when the TiN is programmed"),
 };
 const struct weft_result_table weft__clique_tin_table =
     WEFT_RESULT_TABLE("clique.bootstrap.tins", LIST, "a TiN", tin_columns, .next = next_tin);
@@ -98,7 +98,7 @@ static struct weft_result_value event_links(struct weft_result_cursor *c) {
 
 #define EVENT_COLUMNS                                                                                                  \
     WEFT_RESULT_NUMBER("event", "number of the event"),                                                                \
-        WEFT_RESULT_AT(1, struct weft_clique_event, time_ps, "time_ps", TIME, "when it happens"),                      \
+        WEFT_RESULT_AT(1, struct weft_clique_event, time_ps, "time_ps", TIME, "time of the event"),                    \
         WEFT_RESULT_CALL(event_do, "do", TEXT, "what happens", .flags = WEFT_RESULT_KEY),                              \
         WEFT_RESULT_CALL(event_tin, "tin", TEXT, "TiN to which it happens", .flags = WEFT_RESULT_SPARSE),              \
         WEFT_RESULT_CALL(event_link, "link", TEXT, "port of the first link concerned", .flags = WEFT_RESULT_SPARSE),   \
@@ -122,7 +122,7 @@ static const struct weft_result_column controller_columns[] = {
     TRACE(cells.arrived, "traced_arrived", "traced cells that arrived"),
     TRACE(cells.lost, "traced_lost", "traced cells that were lost"),
     TRACE(cells.astray, "traced_astray", "traced cells that left the meant routes"),
-    WEFT_RESULT_CALL(controller_suspect, "suspect", TEXT, "TiN that is to blame for most of them",
+    WEFT_RESULT_CALL(controller_suspect, "suspect", TEXT, "TiN to blame for most lost and astray cells",
                      .flags = WEFT_RESULT_SPARSE),
 };
 const struct weft_result_table weft__clique_controller_table = WEFT_RESULT_TABLE(
@@ -182,8 +182,8 @@ static const struct weft_result_column sent_columns[] = {
     WEFT_RESULT_ABOVE_KEY("event", "event", COUNT, "number of the event"),
     WEFT_RESULT_AT(1, struct weft_sdn_message_info, name, "message", TEXT, "kind of message", .flags = WEFT_RESULT_KEY),
     SENT(n, "messages", COUNT, "messages of the kind"),
-    SENT(first_ps, "first_ps", TIME, "since the event, when the first arrives"),
-    SENT(last_ps, "last_ps", TIME, "since the event, when the last arrives"),
+    SENT(first_ps, "first_ps", TIME, "time from the event to the first arrival"),
+    SENT(last_ps, "last_ps", TIME, "time from the event to the last arrival"),
 };
 const struct weft_result_table weft__clique_sent_table = WEFT_RESULT_TABLE(
     "clique.controller.events.sent", MAP, "messages of a kind after an event", sent_columns, .next = next_sent);
@@ -206,8 +206,8 @@ static struct weft_result_value message_who(struct weft_result_cursor *c) {
 #define INFO(field, key, ...) WEFT_RESULT_AT(1, struct weft_sdn_message_info, field, key, TEXT, __VA_ARGS__)
 static const struct weft_result_column message_columns[] = {
     WEFT_RESULT_NUMBER("number", "in the order in which messages are sent"),
-    WEFT_RESULT(struct weft_sdn_message, sent_ps, TIME, "when it is sent"),
-    WEFT_RESULT(struct weft_sdn_message, arrives_ps, TIME, "when it arrives"),
+    WEFT_RESULT(struct weft_sdn_message, sent_ps, TIME, "when the message is sent"),
+    WEFT_RESULT(struct weft_sdn_message, arrives_ps, TIME, "when the message arrives"),
     WEFT_RESULT(struct weft_sdn_message, event, COUNT, "number of the event after which it is sent"),
     INFO(name, "message", "kind of message"),
     INFO(from, "from", "part of the control plane that sends it"),
@@ -269,7 +269,7 @@ static const struct weft_result_column clock_columns[] = {
     EVENT_COLUMNS,
     CLOCK(signalled, COUNT, "TiNs that signal failure, or whose port does"),
     CLOCK(moved, COUNT, "TiNs that listen to another neighbour since"),
-    CLOCK(restored_ps, TIME, "until the last of them follows again; 0: none does"),
+    CLOCK(restored_ps, TIME, "until the last of these TiNs follows a clock again; 0: none does"),
     CLOCK(error_ps, TIME, "largest error until the next event"),
 };
 const struct weft_result_table weft__clique_clock_table = WEFT_RESULT_TABLE(

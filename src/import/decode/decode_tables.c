@@ -40,14 +40,14 @@ static struct weft_result_value capture_interfaces(struct weft_result_cursor *c)
 
 static const struct weft_result_column capture_columns[] = {
     WEFT_RESULT(struct weft_decode, file, TEXT, "the file"),
-    WEFT_RESULT(struct weft_decode, file_bytes, BYTES, "of the file that were read"),
+    WEFT_RESULT(struct weft_decode, file_bytes, BYTES, "bytes of the file that were read"),
     WEFT_RESULT(struct weft_decode, frames, COUNT, "frames"),
-    WEFT_RESULT(struct weft_decode, bytes, BYTES, "of all frames, whether they are kept or not"),
-    WEFT_RESULT(struct weft_decode, last_ps, TIME, "from the first frame to the last", .unit = "ps"),
+    WEFT_RESULT(struct weft_decode, bytes, BYTES, "bytes of all frames, kept or not"),
+    WEFT_RESULT(struct weft_decode, last_ps, TIME, "time from the first frame to the last", .unit = "ps"),
     WEFT_RESULT(struct weft_decode, first_ns, COUNT, "when the first frame was, since 1970", .unit = "ns"),
     WEFT_RESULT_CALL(capture_interfaces, "interfaces", COUNT, "interfaces described in the file"),
     WEFT_RESULT(struct weft_decode, roce, COUNT, "RoCE packets, versions 1 and 2"),
-    WEFT_RESULT(struct weft_decode, cnps, COUNT, "CNPs among them"),
+    WEFT_RESULT(struct weft_decode, cnps, COUNT, "CNPs among the RoCE packets"),
     WEFT_RESULT(struct weft_decode, pauses, COUNT, "pause frames, of PFC and of IEEE 802.3"),
     WEFT_RESULT(struct weft_decode, lldp_frames, COUNT, "LLDP frames"),
     WEFT_RESULT(struct weft_decode, uets, COUNT, "packets of Ultra Ethernet (UDP port 4793)"),
@@ -84,7 +84,7 @@ static struct weft_result_value uet_type(struct weft_result_cursor *c) {
 static const struct weft_result_column uet_columns[] = {
     WEFT_RESULT_CALL(uet_type, "type", TEXT, "type of packet", .flags = WEFT_RESULT_KEY),
     UET(packets, "packets"),
-    UET(again, "that were sent again, or answer one that was"),
+    UET(again, "packets that were sent again, or answer one that was"),
     UET(asks, "requests and control packets that ask for an acknowledgement at once (AR)"),
     UET(marked, "answers to packets that were marked"),
     UET(trimmed, "NACKs of packets that were trimmed"),
@@ -184,17 +184,17 @@ static struct weft_result_value rate_after(struct weft_result_cursor *c) {
 
 #define OF(field, kind, ...) WEFT_RESULT(struct weft_conversation, field, kind, __VA_ARGS__)
 static const struct weft_result_column conversations_columns[] = {
-    OF(number, COUNT, "number, in the order of first packets", .flags = WEFT_RESULT_KEY),
+    OF(number, COUNT, "number of the conversation, in the order of first packets", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(conversation_interface, "interface", TEXT, "interface that saw it, by name or number"),
     WEFT_RESULT_CALL(conversation_src, "src", TEXT, "address that sends"),
     WEFT_RESULT_CALL(conversation_dst, "dst", TEXT, "address that receives"),
     WEFT_RESULT_NAMED(struct weft_conversation, key.qp, "qp", COUNT, "queue pair of the receiver"),
     OF(peer, COUNT, "number of the conversation back, which has its ACKs and CNPs, if it could be told"),
     OF(again, BOOL, "whether an earlier conversation is the same, seen at another interface"),
-    OF(first_ps, TIME, "its first packet"),
-    OF(last_ps, TIME, "its last packet"),
+    OF(first_ps, TIME, "time of the first packet"),
+    OF(last_ps, TIME, "time of the last packet"),
     OF(packets, COUNT, "packets"),
-    OF(bytes, BYTES, "of its frames, without FCS"),
+    OF(bytes, BYTES, "bytes of the conversation's frames, without FCS"),
     OF(payload_bytes, BYTES, "payload, with what was sent again"),
     WEFT_RESULT_CALL(conversation_rate, "rate_bps", RATE,
                      "payload behind the first packet, by the time from that to the last"),
@@ -273,11 +273,11 @@ static struct weft_result_value rate_bps(struct weft_result_cursor *c) {
 }
 
 static const struct weft_result_column rates_columns[] = {
-    OF(number, COUNT, "of the conversation", .flags = WEFT_RESULT_KEY),
+    OF(number, COUNT, "number of the conversation", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(rate_from, "from_ps", TIME, "when the interval begins", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(rate_width, "width_ps", TIME,
-                     "how long it is: --interval, doubled as often as 64 intervals need to hold the conversation"),
-    WEFT_RESULT_CALL(rate_bytes, "payload_bytes", BYTES, "payload in it"),
+                     "length of the interval: --interval, doubled until 64 intervals hold the conversation"),
+    WEFT_RESULT_CALL(rate_bytes, "payload_bytes", BYTES, "payload in the interval"),
     WEFT_RESULT_CALL(rate_bps, "rate_bps", RATE, "payload by the interval's length"),
 };
 static const struct weft_result_table rates_table = WEFT_RESULT_TABLE(
@@ -309,8 +309,8 @@ static const struct weft_result_column pauses_columns[] = {
                      .flags = WEFT_RESULT_KEY),
     PAUSE(xoff, COUNT, "frames that pause it"),
     PAUSE(xon, COUNT, "frames that end the pause: quanta 0"),
-    PAUSE(first_ps, TIME, "the first of them"),
-    PAUSE(last_ps, TIME, "the last of them"),
+    PAUSE(first_ps, TIME, "time of the first such frame"),
+    PAUSE(last_ps, TIME, "time of the last such frame"),
     PAUSE(paused_ps, TIME, "time paused: until the quanta are over, or the next such frame"),
     PAUSE(assumed, BOOL, "whether the link's speed, which the quanta need, is assumed (--rate)"),
 };
@@ -332,17 +332,18 @@ static struct weft_result_value difference_peer(struct weft_result_cursor *c) {
 
 static const struct weft_result_column dcbx_columns[] = {
     WEFT_RESULT_CALL(difference_interface, "interface", TEXT, "interface that saw both ends"),
-    WEFT_RESULT_CALL(difference_own, "here", TEXT, "the end from which it is told: the first to speak"),
-    WEFT_RESULT_CALL(difference_peer, "there", TEXT, "the other end"),
+    WEFT_RESULT_CALL(difference_own, "here", TEXT,
+                     "MAC address of the end that spoke first; the difference is told from here"),
+    WEFT_RESULT_CALL(difference_peer, "there", TEXT, "MAC address of the other end"),
     WEFT_RESULT(struct weft_decode_difference, found, TEXT, "what differs"),
-    WEFT_RESULT(struct weft_decode_difference, consequence, TEXT, "what comes of it"),
+    WEFT_RESULT(struct weft_decode_difference, consequence, TEXT, "effect of the difference"),
 };
 static const struct weft_result_table dcbx_table =
     WEFT_RESULT_TABLE("dcbx", LIST, "a difference between what the two ends of a link say", dcbx_columns,
                       WEFT_RESULT_EACH(struct weft_decode, difference, differences));
 
 static const struct weft_result_column warnings_columns[] = {
-    WEFT_RESULT_ITEM(const char *, "text", TEXT, "in words"),
+    WEFT_RESULT_ITEM(const char *, "text", TEXT, "what was assumed or left out, in words"),
 };
 static const struct weft_result_table warnings_table =
     WEFT_RESULT_TABLE("warnings", LIST, "what was assumed or left out", warnings_columns,
@@ -361,12 +362,12 @@ static struct weft_result_value packet_conversation(struct weft_result_cursor *c
 #define PACKET(field, kind, ...) WEFT_RESULT(struct weft_decode_packet, field, kind, __VA_ARGS__)
 static const struct weft_result_column packets_columns[] = {
     PACKET(frame, COUNT, "number of the frame, from 1", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT_CALL(packet_conversation, "conversation", COUNT, "number of its conversation"),
-    PACKET(time_ps, TIME, "since the first frame of the file"),
-    PACKET(delta_ps, TIME, "since the packet before of this conversation"),
+    WEFT_RESULT_CALL(packet_conversation, "conversation", COUNT, "number of the conversation"),
+    PACKET(time_ps, TIME, "time since the first frame of the file"),
+    PACKET(delta_ps, TIME, "time since the previous packet of the conversation"),
     PACKET(psn, COUNT, "packet sequence number"),
     PACKET(opcode, COUNT, "opcode"),
-    PACKET(name, TEXT, "its name"),
+    PACKET(name, TEXT, "name of the opcode"),
     PACKET(payload_bytes, BYTES, "payload"),
     PACKET(flags, TEXT, "CE, FECN, BECN, solicited, ack-request, NAK, RNR-NAK, gap, late, resent, restart, ICRC-wrong"),
 };
