@@ -178,7 +178,13 @@ class Layers(unittest.TestCase):
                 self.assertEqual(self.faults("include/weft/outcome.h", SPDX + line + "\n"), [])
         self.assertEqual(self.faults("src/box/x.c", SPDX + "counters[0] = weft_outcome_at(o, port, 3);\n"), [])
 
-    def link_faults(self, files):
+    def test_files_that_comments_name_are_in_the_tree(self):
+        for named, found in [("src/cc/x.c", True), ("cc/x.c", True), ("src/*/x.c", True), ("src/cc/y.c", False), ("cc/y.h", False), ("src/cc/*_y.c", False),
+                             ("include/weft/y.h", False), ("weft/y.h", False), ("include/uapi/linux/y.h", True), ("src/graph/y.h", True), ("src/cc/mine.c", True)]:
+            with self.subTest(named=named):
+                self.assertEqual(self.faults("src/cc/x.c", SPDX + f"// As in {named}.\n"), [] if found else ["2"])
+
+    def link_faults(self, files, library="libweft.so.0.1.0"):
         """What check-layers says of objects built from `files`, {name: text}."""
         with tempfile.TemporaryDirectory() as root:
             entries = []
@@ -188,7 +194,7 @@ class Layers(unittest.TestCase):
                 path.write_text(SPDX + text)
             for name in [name for name in files if name.endswith(".c")]:
                 path = Path(root) / name
-                object_name = f"{'libweft.so.0.1.0' if name.startswith('src/') else 'weft'}.p/{path.stem}.o"
+                object_name = f"{library if name.startswith('src/') else 'weft'}.p/{path.stem}.o"
                 entries.append({"directory": f"{root}/build", "output": object_name, "file": f"../{name}"})
                 (Path(root) / "build" / object_name).parent.mkdir(parents=True, exist_ok=True)
                 subprocess.run(["cc", "-w", f"-I{root}/src", f"-I{root}/include", "-c", path, "-o", Path(root) / "build" / object_name], check=True)
@@ -225,6 +231,11 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.link_faults(files | {"src/base/x.c": reader.format("f")}), [])
         other = {"src/base/x.c": reader.split("\n")[1].format("f")}
         self.assertIn("src/base/x.c: weft__cc_none of src/cc/none.c: ", self.link_faults(files | other)[0])
+
+    def test_objects_are_found_whatever_the_version(self):
+        files = {"src/box/x.c": "int weft_f(void); int g(void) { return weft_f(); }\n", "src/sim/y.c": "int weft_f(void) { return 1; }\n"}
+        for library in ("libweft.so.0.1.0", "libweft.so.12.3", "libweft.so"):
+            self.assertEqual(len(self.link_faults(files, library)), 1, library)
 
     def test_a_build_without_objects_is_no_answer(self):
         self.assertIn("no object of it is built", self.link_faults({"src/cc/x.h": "\n"})[0])

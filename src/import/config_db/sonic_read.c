@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Codec of config_db.json. Tables and fields as in sonic-buildimage, src/sonic-yang-models/yang-models (sonic-port,
 // sonic-buffer-*, sonic-wred-profile, sonic-queue, sonic-scheduler, sonic-port-qos-map, sonic-pfcwd); references as
-// names or, as before 2021, "[TABLE|name]". What buffermgrd would compute is computed by the formula in plan/pfc.c.
+// names or, as before 2021, "[TABLE|name]". What buffermgrd would compute is computed by the formula in
+// box/pfc_headroom.c.
 #include "weft/sonic.h"
 
 #include <ctype.h>
