@@ -96,7 +96,8 @@ class Names(unittest.TestCase):
     def test_statics_of_one_word(self):
         for text in ("static void add(struct x *x) {\n}\n", "static inline uint8_t add(void) {\n    return 0;\n}\n",
                      "static enum weft_status *add(int n);\n", "static const struct weft_result_value *\nadd(int n) {\n}\n",
-                     "static void add(struct x *x,\n                int n) {\n}\n"):
+                     "static void add(struct x *x,\n                int n) {\n}\n",
+                     "static __attribute__((noinline, format(printf, 1, 2))) bool add(int n) {\n}\n"):
             with self.subTest(text=text):
                 self.assertEqual([fault for _, fault in self.faults(text)],
                                  ["static function 'add'; expected its noun as well, as in add_flow"])
@@ -125,11 +126,11 @@ class Names(unittest.TestCase):
 
 
 class Layers(unittest.TestCase):
-    def faults(self, name, text):
+    def faults(self, name, text, guarded=True):
         with tempfile.TemporaryDirectory() as root:
             path = Path(root) / name
             path.parent.mkdir(parents=True)
-            path.write_text(text)
+            path.write_text(text + "#pragma once\n" * (guarded and name.endswith(".h")))
             status, out = run("check-layers", root)
             self.assertEqual(status, 1 if len(out.splitlines()) > 1 else 0)
             return [line.split(": ")[0].rpartition(":")[2] for line in out.splitlines()[:-1]]
@@ -178,6 +179,10 @@ class Layers(unittest.TestCase):
                 self.assertEqual(self.faults("include/weft/outcome.h", SPDX + line + "\n"), [])
         self.assertEqual(self.faults("src/box/x.c", SPDX + "counters[0] = weft_outcome_at(o, port, 3);\n"), [])
 
+    def test_headers_are_guarded(self):
+        self.assertEqual(self.faults("src/cc/x.h", SPDX + "int x;\n", guarded=False), ["1"])
+        self.assertEqual(self.faults("src/cc/x.h", SPDX + "#pragma once\n", guarded=False), [])
+
     def test_files_that_comments_name_are_in_the_tree(self):
         for named, found in [("src/cc/x.c", True), ("cc/x.c", True), ("src/*/x.c", True), ("src/cc/y.c", False), ("cc/y.h", False), ("src/cc/*_y.c", False),
                              ("include/weft/y.h", False), ("weft/y.h", False), ("include/uapi/linux/y.h", True), ("src/graph/y.h", True), ("src/cc/mine.c", True)]:
@@ -191,7 +196,7 @@ class Layers(unittest.TestCase):
             for name, text in files.items():
                 path = Path(root) / name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(SPDX + text)
+                path.write_text(SPDX + text + "#pragma once\n" * name.endswith(".h"))
             for name in [name for name in files if name.endswith(".c")]:
                 path = Path(root) / name
                 object_name = f"{library if name.startswith('src/') else 'weft'}.p/{path.stem}.o"
