@@ -108,6 +108,10 @@ class Names(unittest.TestCase):
             with self.subTest(text=text):
                 self.assertEqual(self.faults(text), [])
 
+    def test_names_that_say_nothing(self):
+        self.assertEqual([place for place, _ in self.faults("// the_case\nint f(int the_case) {\n}\n")], ["src/cc/x.c:2"])
+        self.assertEqual(self.faults("int f(int case_at) {\n}\n"), [])
+
     def test_parameters(self):
         eight = ", ".join("int a[3]" for _ in range(8))
         for head in ("void weft_add(%s) {\n}\n", "static void add_flow(%s) {\n}\n", "bool weft__add(%s);\n",
