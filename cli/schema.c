@@ -20,8 +20,8 @@
 #define REFERENCE "{\"$ref\":\"#/$defs/%s\"}"
 
 /// A member whose value is JSON already, with at most one text in it.
-static __attribute__((format(printf, 3, 0))) void member(struct weft__json *j, const char *key, const char *format,
-                                                         const char *text) {
+static __attribute__((format(printf, 3, 0))) void add_member(struct weft__json *j, const char *key, const char *format,
+                                                             const char *text) {
     weft__json_key(j, key);
     fprintf(weft__json_value(j), format, text);
 }
@@ -34,7 +34,7 @@ static void type_pattern(struct weft__json *j, const char *pattern) {
 static void type_uint(struct weft__json *j, const struct weft_param *row) {
     char why[128];
     uint64_t bound;
-    member(j, "type", row->otherwise ? "[\"integer\",\"string\"]" : "\"integer\"", NULL);
+    add_member(j, "type", row->otherwise ? "[\"integer\",\"string\"]" : "\"integer\"", NULL);
     if (row->min && weft__quantity_parse(WEFT__COUNT, row->min, &bound, why, sizeof why))
         weft__json_key_u64(j, "minimum", bound);
     if (row->max && weft__quantity_parse(WEFT__COUNT, row->max, &bound, why, sizeof why))
@@ -50,7 +50,7 @@ static void put_names(struct weft__json *j, const char *const *name) {
 }
 
 static void type_real(struct weft__json *j) {
-    member(j, "type", "[\"number\",\"string\"]", NULL);
+    add_member(j, "type", "[\"number\",\"string\"]", NULL);
     weft__json_key_string(j, "pattern", "^[-+0-9.eE]+(/[-+0-9.eE]+|%)?$");
 }
 
@@ -79,19 +79,19 @@ static void type_of(struct weft__json *j, const struct weft_param *row) {
         type_real(j);
         return;
     case WEFT_PARAM_BOOL:
-        member(j, "enum", BOOLS, NULL);
+        add_member(j, "enum", BOOLS, NULL);
         return;
     case WEFT_PARAM_CHOICE:
         put_names(j, row->choices);
         return;
     case WEFT_PARAM_DSCP_MAP:
-        member(j, "type", "[\"object\",\"string\"]", NULL);
+        add_member(j, "type", "[\"object\",\"string\"]", NULL);
         return;
     case WEFT_PARAM_TEXT:
     case WEFT_PARAM_PROSE:
     case WEFT_PARAM_PRIORITIES:
     case WEFT_PARAM_WEIGHTS:
-        member(j, "type", "[\"string\",\"number\",\"array\"]", NULL);
+        add_member(j, "type", "[\"string\",\"number\",\"array\"]", NULL);
         return;
     case WEFT_PARAM_MODEL:
     case WEFT_PARAM_SECTION:
@@ -115,9 +115,9 @@ static void put_parameter(struct weft__json *j, const struct weft_param *row) {
     weft__json_begin_object(j);
     describe_row(j, row);
     if (row->type == WEFT_PARAM_SECTION || row->type == WEFT_PARAM_MODEL) {
-        member(j, "$ref", "\"#/$defs/%s\"",
-               row->type == WEFT_PARAM_SECTION ? row->table->name
-                                               : weft_kind_name((enum weft_model_kind)row->model_kind));
+        add_member(j, "$ref", "\"#/$defs/%s\"",
+                   row->type == WEFT_PARAM_SECTION ? row->table->name
+                                                   : weft_kind_name((enum weft_model_kind)row->model_kind));
     } else {
         type_of(j, row);
     }
@@ -154,18 +154,18 @@ static void table_object(struct weft__json *j, const struct weft_param_table *ta
     if (model) weft__json_key_string(j, "description", model->summary);
     weft__json_key(j, "properties");
     weft__json_begin_object(j);
-    if (model) member(j, "kind", "{\"const\":\"%s\"}", model->name);
+    if (model) add_member(j, "kind", "{\"const\":\"%s\"}", model->name);
     for (uint32_t i = 0; i < table->n; i++)
         put_parameter(j, &table->rows[i]);
     for (uint32_t i = 0; i < table->n; i++)
         if (table->rows[i].beside) parameters_beside(j, &table->rows[i]);
     for (const char *const *list = table->lists; list && *list; list++)
-        member(j, *list, TYPE, table == &weft_sweep_table ? "object" : "array"); // axes by their paths
+        add_member(j, *list, TYPE, table == &weft_sweep_table ? "object" : "array"); // axes by their paths
     // Names chosen by the user, each with a model, or with another name of the map.
     for (const char *const *key = model ? table->models : NULL; key && *key; key++)
-        member(j, *key,
-               "{\"type\":\"object\",\"additionalProperties\":{\"anyOf\":[" REFERENCE ",{\"type\":\"string\"}]}}",
-               weft_kind_name(model->kind));
+        add_member(j, *key,
+                   "{\"type\":\"object\",\"additionalProperties\":{\"anyOf\":[" REFERENCE ",{\"type\":\"string\"}]}}",
+                   weft_kind_name(model->kind));
     weft__json_end_object(j);
     put_required(j, table, NULL);
     weft__json_key_bool(j, "additionalProperties", false);
@@ -223,8 +223,8 @@ static void define_all(struct weft__json *j) {
 
 static void box_references(struct weft__json *j) {
     for (uint32_t i = 0; i < weft_model_count(WEFT_KIND_BOX); i++)
-        member(j, weft_model_at(WEFT_KIND_BOX, i)->name, REFERENCE, weft_model_at(WEFT_KIND_BOX, i)->name);
-    member(j, "dcbx", REFERENCE, "dcbx");
+        add_member(j, weft_model_at(WEFT_KIND_BOX, i)->name, REFERENCE, weft_model_at(WEFT_KIND_BOX, i)->name);
+    add_member(j, "dcbx", REFERENCE, "dcbx");
 }
 
 /// "devices": entries with a match and the sections that differ.
@@ -237,10 +237,10 @@ static void put_devices(struct weft__json *j) {
     weft__json_key_string(j, "type", "object");
     weft__json_key(j, "properties");
     weft__json_begin_object(j);
-    member(j, "match", TYPE, "string");
+    add_member(j, "match", TYPE, "string");
     box_references(j);
     weft__json_end_object(j);
-    member(j, "required", "[\"match\"]", NULL);
+    add_member(j, "required", "[\"match\"]", NULL);
     weft__json_key_bool(j, "additionalProperties", false);
     weft__json_end_object(j);
     weft__json_end_object(j);
@@ -262,25 +262,25 @@ void weft_cli_schema(FILE *file) {
     weft__json_key_string(&j, "type", "object");
     weft__json_key(&j, "properties");
     weft__json_begin_object(&j);
-    member(&j, "name", TYPE, "string");
-    member(&j, "about", TYPE, "string");
-    member(&j, "fabric", REFERENCE, "fabric");
-    member(&j, "topology", REFERENCE, "topology");
-    member(&j, "events", TYPE, "array");
+    add_member(&j, "name", TYPE, "string");
+    add_member(&j, "about", TYPE, "string");
+    add_member(&j, "fabric", REFERENCE, "fabric");
+    add_member(&j, "topology", REFERENCE, "topology");
+    add_member(&j, "events", TYPE, "array");
     box_references(&j);
     put_devices(&j);
-    member(&j, "workload", "{\"type\":\"array\",\"items\":" REFERENCE "}", "workload");
-    member(&j, "run", REFERENCE, "run");
-    member(&j, "control", REFERENCE, "control");
-    member(&j, "capture", REFERENCE, "capture");
-    member(&j, "base", TYPE, "string");
-    member(&j, "cases", TYPE, "object");
-    member(&j, "variants", TYPE, "object");
-    member(&j, "claims", "{\"type\":\"array\",\"items\":%s}", a_claim);
-    member(&j, "sweep", REFERENCE, "sweep");
+    add_member(&j, "workload", "{\"type\":\"array\",\"items\":" REFERENCE "}", "workload");
+    add_member(&j, "run", REFERENCE, "run");
+    add_member(&j, "control", REFERENCE, "control");
+    add_member(&j, "capture", REFERENCE, "capture");
+    add_member(&j, "base", TYPE, "string");
+    add_member(&j, "cases", TYPE, "object");
+    add_member(&j, "variants", TYPE, "object");
+    add_member(&j, "claims", "{\"type\":\"array\",\"items\":%s}", a_claim);
+    add_member(&j, "sweep", REFERENCE, "sweep");
     weft__json_end_object(&j);
-    member(&j, "anyOf", "[{\"required\":[\"topology\"]},{\"required\":[\"fabric\"]},{\"required\":[\"base\"]}]",
-           NULL); // what makes a network
+    add_member(&j, "anyOf", "[{\"required\":[\"topology\"]},{\"required\":[\"fabric\"]},{\"required\":[\"base\"]}]",
+               NULL); // what makes a network
     weft__json_key_bool(&j, "additionalProperties", false);
     define_all(&j);
     weft__json_end_object(&j);

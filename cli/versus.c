@@ -86,8 +86,8 @@ void versus_keep(struct versus_kept **kept, struct weft_scenario_file *file, str
 
 static bool is_explained(const struct sweep *s, uint32_t run) {
     const struct weft_versus *v = &((const struct versus *)s)->v;
-    uint32_t the_case = run / s->plan->seeds / v->variants;
-    return !no_why && run % s->plan->seeds == 0 && the_case < v->n_cases;
+    uint32_t case_at = run / s->plan->seeds / v->variants;
+    return !no_why && run % s->plan->seeds == 0 && case_at < v->n_cases;
 }
 static bool follows_ranks(const struct sweep *s, uint32_t run, const struct weft_workload *workload) {
     return is_explained(s, run) && versus_why_has_room(workload);

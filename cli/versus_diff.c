@@ -72,7 +72,7 @@ struct changes {
 
 static void add_change(struct changes *x, struct weft_versus_change change) {
     change.hosts = x->hosts ? x->hosts : WEFT_TIME_NEVER;
-    if (!change.fabric || !change.the_case) change.overlap = UINT8_MAX;
+    if (!change.fabric || !change.case_name) change.overlap = UINT8_MAX;
     x->change = weft__arena_grow(x->arena, x->change, x->n, sizeof *x->change);
     x->change[x->n++] = change;
 }
@@ -92,7 +92,7 @@ static void add_time(struct changes *x, uint32_t f, uint32_t c, const struct wef
     if (isnan(was) || !now.n || now.mean == was) return;
     add_change(x, (struct weft_versus_change){.fabric = v->fabric[f].name,
                                               .label = v->fabric[f].label,
-                                              .the_case = v->cases[c].name,
+                                              .case_name = v->cases[c].name,
                                               .what = measure,
                                               .was = text_of(x, was),
                                               .now = text_of(x, now.mean),
@@ -140,7 +140,7 @@ static void add_leads(struct changes *x) {
         if (!old || !was || !places || !strcmp(was, v->fabric[place[0].fabric].name)) continue;
         add_change(
             x, (struct weft_versus_change){
-                   .the_case = v->cases[c].name, .what = "first", .was = was, .now = v->fabric[place[0].fabric].name});
+                   .case_name = v->cases[c].name, .what = "first", .was = was, .now = v->fabric[place[0].fabric].name});
     }
 }
 
@@ -201,14 +201,14 @@ static void print_of_all(FILE *file, const struct weft_versus_change *c) {
 }
 
 void versus_change_print(FILE *file, const struct weft_versus_change *c) {
-    if (c->fabric && c->the_case) {
+    if (c->fabric && c->case_name) {
         double was = strtod(c->was, NULL), now = strtod(c->now, NULL);
-        fprintf(file, "  %s, %s: %s %.6g -> %.6g, %+.2f%%%s\n", c->label, c->the_case, c->what, was, now,
+        fprintf(file, "  %s, %s: %s %.6g -> %.6g, %+.2f%%%s\n", c->label, c->case_name, c->what, was, now,
                 100 * (now / was - 1), c->overlap ? " (the intervals overlap)" : "");
-    } else if (c->the_case) {
+    } else if (c->case_name) {
         bool all = c->hosts == WEFT_TIME_NEVER;
         if (!all) fprintf(file, "  %s,", weft__counted(c->hosts, "host").text);
-        fprintf(file, "%s %s: %s led, now %s\n", all ? " " : "", c->the_case, c->was, c->now);
+        fprintf(file, "%s %s: %s led, now %s\n", all ? " " : "", c->case_name, c->was, c->now);
     } else if (!c->fabric) {
         print_of_all(file, c);
     } else if (!c->was) {

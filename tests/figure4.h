@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fabric of figure 4 of Meta's text on DSF, and its control plane run to rest: two clusters of four RDSWs and two
 // FDSWs under two SDSWs, one link between RDSW and FDSW, two between FDSW and SDSW.
-#ifndef TESTS_FIGURE4_H
-#define TESTS_FIGURE4_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -83,5 +82,3 @@ static inline uint32_t usable_between(const struct weft__reach_run *run, const s
                 n += weft_reach_usable(weft__reach_run_agent(run, from), f->link[l].slot[end], f->device[dest].dest);
     return n;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run filled in by hand: three hosts on one switch, four flows in two groups, every kind of figure.
-#ifndef TESTS_REPORT_SAMPLE_H
-#define TESTS_REPORT_SAMPLE_H
+#pragma once
 
 #include "weft/report.h"
 
@@ -27,5 +26,3 @@ struct report_sample {
 
 /// Fills it; its parts point into itself.
 void report_sample_init(struct report_sample *s);
-
-#endif

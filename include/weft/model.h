@@ -31,11 +31,11 @@ enum weft_model_kind {
 };
 
 struct weft__fingerprint; // base/fingerprint.h
-/// Optional operation `still` of each kind of model that keeps state in a box, for run.fast_forward: exact. Called
-/// while no packet is in flight: mixes everything in the state that determines what the model does next, with times
-/// relative to now. Two states that mix equal numbers must act alike from then on. A run with a model that keeps state
-/// and does not have the operation is not skipped, and weft names the model. (run.fast_forward: steady keeps all state
-/// as it is, and asks for nothing.)
+/// Optional operation `fingerprint` of each kind of model that keeps state in a box, for run.fast_forward: exact.
+/// Called while no packet is in flight: mixes everything in the state that determines what the model does next, with
+/// times relative to now. Two states that mix equal numbers must act alike from then on. A run with a model that keeps
+/// state and does not have the operation is not skipped, and weft names the model. (run.fast_forward: steady keeps all
+/// state as it is, and asks for nothing.)
 typedef void weft_model_fingerprint(const void *state, const void *conf, struct weft__fingerprint *fingerprint);
 
 struct weft_model {

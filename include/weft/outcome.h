@@ -12,7 +12,7 @@
 #define WEFT_DROP_REASONS(X)                                                                                           \
     X(BUFFER_FULL, "buffer_full", "no room in the ingress buffer of a lossy priority")                                 \
     X(HEADROOM, "headroom_exhausted", "no room left for a lossless priority: headroom too small")                      \
-    X(AQM, "wred", "dropped by WRED above its drop threshold, or trimmed without room for the header")                 \
+    X(AQM, "wred", "dropped by the AQM: WRED, CoDel, or trimming without room for the header")                         \
     X(BIT_ERROR, "bit_error", "frame check sequence wrong at the receiver")                                            \
     X(LINK_DOWN, "link_down", "on, or queued for, a link that went down")                                              \
     X(NO_ROUTE, "no_route", "no next hop towards the destination")                                                     \
@@ -45,7 +45,7 @@ extern const char *const weft_drop_names[WEFT_DROPS];
     X(tx_packets, COUNT, "SAI_QUEUE_STAT_PACKETS", "frames sent")                                                      \
     X(tx_bytes, BYTES, "SAI_QUEUE_STAT_BYTES", "bytes of frames sent, destination MAC to FCS")                         \
     X(ecn_marked, COUNT, "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS",                                                     \
-      "packets marked CE on enqueue to this egress queue")                                                             \
+      "packets marked CE by the AQM of this egress queue")                                                             \
     X(queue_bytes_max, BYTES, "SAI_QUEUE_STAT_WATERMARK_BYTES", "most bytes in this egress queue")                     \
     X(ingress_bytes_max, BYTES, "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES",                              \
       "most bytes of this ingress priority group in the buffer")                                                       \

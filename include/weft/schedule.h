@@ -27,7 +27,7 @@
 // A rank that comes from a file of its own sets b.file before weft_schedule_end_rank; schedule->entry says what the
 // numbers in `line` count, if not lines. A workload made from it has a member of struct weft__schedule_models with
 // WEFT__SCHEDULE_MODEL_ROWS in its parameters, and ends in weft__job_add_schedule (src/workload/job.h), as
-// src/import/goal_workload.c does.
+// src/import/goal/goal_workload.c does.
 #pragma once
 
 #include <assert.h>

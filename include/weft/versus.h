@@ -180,7 +180,7 @@ struct weft_versus_scale {
 /// A difference from an older answer. A number is also stored as text.
 struct weft_versus_change {
     const char *fabric, *label; ///< NULL: for all; label: with the number of hosts, if there are several
-    const char *the_case;       ///< NULL: for all
+    const char *case_name;      ///< NULL: for all
     const char *what, *was, *now;
     uint64_t hosts;  ///< WEFT_TIME_NEVER: for all
     uint8_t overlap; ///< whether the intervals of the two times overlap; UINT8_MAX: it is no time
@@ -216,11 +216,11 @@ const char *weft_versus_compose(const struct weft_versus *v, const struct weft_t
 /// Says which fabrics stalled or failed, once results are there.
 void weft_versus_judge(struct weft_versus *v, struct weft_arena *arena);
 /// [seeds] in `arena`; NAN: no value. A name of weft_why_names or of weft_versus_measure_names.
-double *weft_versus_values(const struct weft_versus *v, uint32_t fabric, uint32_t the_case, const char *name,
+double *weft_versus_values(const struct weft_versus *v, uint32_t fabric, uint32_t case_at, const char *name,
                            struct weft_arena *arena);
 
 /// The measure that judges the case over that of its healthy case, seed by seed; without values if there is none.
-struct weft_spread weft_versus_degradation(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
+struct weft_spread weft_versus_degradation(const struct weft_versus *v, uint32_t fabric, uint32_t case_at,
                                            struct weft_arena *arena);
 
 /// A fabric in a case, against the others.
@@ -231,12 +231,12 @@ struct weft_versus_place {
     bool noise;                         ///< it differs from the first by no more than noise
 };
 /// The ruler left out, best first; those without a value come not at all. In `arena`.
-struct weft_versus_place *weft_versus_rank(const struct weft_versus *v, uint32_t the_case, struct weft_arena *arena,
+struct weft_versus_place *weft_versus_rank(const struct weft_versus *v, uint32_t case_at, struct weft_arena *arena,
                                            uint32_t *ret_n);
 
 /// Who leads in a case if an assumption is wrong.
 struct weft_versus_turn {
-    uint32_t the_case;        ///< from n_cases on
+    uint32_t case_at;         ///< from n_cases on
     uint32_t first, second;   ///< who then leads, and who comes next; WEFT_NONE: nobody
     bool turns;               ///< somebody else than without
     bool noise;               ///< and one of the two leads within noise

@@ -272,30 +272,36 @@ static inline void weft__node_looked(struct weft__worker *w) {
     w->tally.events--;
 }
 
-/// The loop of a node: its packets and timers in the order of their times. on_packet(node, w, packet, word): the packet
-/// is the node's to change and copy. on_turn (or NULL) is asked before on_timer: 0 leaves the timer to that; else it
-/// has been dealt with, and is set for the time answered, or not any more (WEFT_TIME_NEVER). on_settled (or NULL) is
-/// called before time goes on, again until it answers that there was nothing to do. is_paused (or NULL) is asked after
-/// each event: true ends the run, to be gone on with in the same window. All are known where this is called, and so
-/// become part of it. Answers how many packets it has taken.
-static inline __attribute__((always_inline)) uint32_t weft__node_run_parts(
-    struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end,
-    void (*on_packet)(struct weft__node *, struct weft__worker *, struct weft_packet *, uint64_t),
-    weft_time_ps (*on_turn)(struct weft__node *, struct weft__worker *, uint32_t key),
-    void (*on_timer)(struct weft__node *, struct weft__worker *, uint32_t key),
-    bool (*on_settled)(struct weft__node *, struct weft__worker *), bool (*is_paused)(const struct weft__node *)) {
+/// What a node does in its loop. All are known where the loop is called, and so become part of it.
+struct weft__node_parts {
+    /// The packet is the node's to change and copy.
+    void (*on_packet)(struct weft__node *, struct weft__worker *, struct weft_packet *, uint64_t word);
+    /// Optional, asked before on_timer: 0 leaves the timer to that; else it has been dealt with, and is set for the
+    /// time answered, or not any more (WEFT_TIME_NEVER).
+    weft_time_ps (*on_turn)(struct weft__node *, struct weft__worker *, uint32_t key);
+    void (*on_timer)(struct weft__node *, struct weft__worker *, uint32_t key);
+    /// Optional, called before time goes on, again until it answers that there was nothing to do.
+    bool (*on_settled)(struct weft__node *, struct weft__worker *);
+    /// Optional, asked after each event: true ends the run, to be gone on with in the same window.
+    bool (*is_paused)(const struct weft__node *);
+};
+
+/// The loop of a node: its packets and timers in the order of their times. Returns how many packets it has taken.
+static inline __attribute__((always_inline)) uint32_t
+weft__node_run_parts(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
+                     weft_time_ps end, struct weft__node_parts parts) {
     const struct weft__arrival *first = arrival, *last = arrival + n;
     uint64_t timers = 0;
-    while (!is_paused || !is_paused(node)) {
+    while (!parts.is_paused || !parts.is_paused(node)) {
         weft_time_ps timer = weft__timers_next(&node->timers);
         bool packet = arrival < last && arrival->packet->time_ps <= timer;
-        if (on_settled && (packet ? arrival->packet->time_ps : timer) > w->now_ps && on_settled(node, w)) {
+        if (parts.on_settled && (packet ? arrival->packet->time_ps : timer) > w->now_ps && parts.on_settled(node, w)) {
             timers++;
             continue;
         }
         if (packet) {
             w->now_ps = arrival->packet->time_ps;
-            on_packet(node, w, arrival->packet, arrival->word);
+            parts.on_packet(node, w, arrival->packet, arrival->word);
             arrival++;
             continue;
         }
@@ -303,9 +309,9 @@ static inline __attribute__((always_inline)) uint32_t weft__node_run_parts(
         weft_time_ps before = w->now_ps;
         w->now_ps = timer;
         timers++;
-        if (on_turn && weft__node_take_turn(node, w, on_turn)) continue;
+        if (parts.on_turn && weft__node_take_turn(node, w, parts.on_turn)) continue;
         w->before_ps = before;
-        on_timer(node, w, weft__timers_pop(&node->timers));
+        parts.on_timer(node, w, weft__timers_pop(&node->timers));
     }
     uint64_t events = (uint64_t)(arrival - first) + timers;
     w->tally.events += events;
@@ -319,7 +325,9 @@ weft__node_run_instants(struct weft__node *node, struct weft__worker *w, const s
                         void (*on_packet)(struct weft__node *, struct weft__worker *, struct weft_packet *, uint64_t),
                         void (*on_timer)(struct weft__node *, struct weft__worker *, uint32_t key),
                         bool (*on_settled)(struct weft__node *, struct weft__worker *)) {
-    weft__node_run_parts(node, w, arrival, n, end, on_packet, NULL, on_timer, on_settled, NULL);
+    weft__node_run_parts(
+        node, w, arrival, n, end,
+        (struct weft__node_parts){.on_packet = on_packet, .on_timer = on_timer, .on_settled = on_settled});
 }
 
 static inline __attribute__((always_inline)) void
@@ -336,7 +344,8 @@ weft__node_run_turns(struct weft__node *node, struct weft__worker *w, const stru
                      void (*on_packet)(struct weft__node *, struct weft__worker *, struct weft_packet *, uint64_t word),
                      weft_time_ps (*on_turn)(struct weft__node *, struct weft__worker *, uint32_t key),
                      void (*on_timer)(struct weft__node *, struct weft__worker *, uint32_t key)) {
-    weft__node_run_parts(node, w, arrival, n, end, on_packet, on_turn, on_timer, NULL, NULL);
+    weft__node_run_parts(node, w, arrival, n, end,
+                         (struct weft__node_parts){.on_packet = on_packet, .on_turn = on_turn, .on_timer = on_timer});
 }
 
 /// Calls fetch(state, key) for the timers due before `end`: they stand first in the row, or at the top of the heap.

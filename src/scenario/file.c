@@ -116,10 +116,10 @@ static enum weft_status on_variant_base(struct weft_scenario_file *file, const s
 
 /// The variants of one case (NULL: the file has none); `root` is the file without `cases`.
 static enum weft_status add_variants(struct weft_scenario_file *file, const struct weft_tree *root,
-                                     const struct weft_tree *the_case, struct weft_error *ret_error) {
+                                     const struct weft_tree *case_tree, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
-    if (the_case && the_case->type == WEFT_TREE_MAP)
-        status = weft__scenario_over(root, the_case, file->arena, &root, ret_error);
+    if (case_tree && case_tree->type == WEFT_TREE_MAP)
+        status = weft__scenario_over(root, case_tree, file->arena, &root, ret_error);
     const struct weft_tree *map = NULL;
     uint32_t n = 0;
     if (!status) status = read_names(root, "variants", &map, &n, ret_error);
@@ -127,11 +127,11 @@ static enum weft_status add_variants(struct weft_scenario_file *file, const stru
     if (file->variants + n >= VARIANTS_MAX)
         return WEFT_REFUSE(ret_error, map->place, "more than %d variants", VARIANTS_MAX);
     root = weft__tree_without(root, "variants", file->arena);
-    const char *case_name = the_case ? the_case->key : "";
+    const char *case_name = case_tree ? case_tree->key : "";
     for (uint32_t i = 0; i < (n ? n : 1) && !status; i++) {
         const struct weft_tree *over = n ? map->child[i] : NULL, *ground;
         const char *name = over ? over->key : case_name;
-        if (over && the_case) name = weft_arena_format(file->arena, "%s/%s", case_name, over->key);
+        if (over && case_tree) name = weft_arena_format(file->arena, "%s/%s", case_name, over->key);
         if (over && over->type == WEFT_TREE_NULL) over = NULL;
         status = on_variant_base(file, root, &over, &ground, ret_error);
         file->variant[file->variants++] = (struct weft__variant){name, case_name, ground, over};

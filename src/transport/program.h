@@ -116,7 +116,7 @@ struct weft__stream {
     struct weft__lane *lane;
 };
 
-/// A running rank of a schedule (transport/schedule.c).
+/// A running rank of a schedule (transport/schedule_run.c).
 struct weft__schedule_run {
     const struct weft_schedule_rank *rank;
     uint32_t *waits; ///< [steps]: edges that it waits for; WEFT_NONE: it is done

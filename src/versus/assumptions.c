@@ -27,7 +27,7 @@ static int by_effect(const void *a, const void *b) {
     if (x->turns != y->turns) return x->turns ? -1 : 1;
     if (effect_of(x) > effect_of(y)) return -1;
     if (effect_of(x) < effect_of(y)) return 1;
-    return (x->the_case > y->the_case) - (x->the_case < y->the_case);
+    return (x->case_at > y->case_at) - (x->case_at < y->case_at);
 }
 
 struct weft_versus_turn *weft_versus_turns(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n) {
@@ -37,7 +37,7 @@ struct weft_versus_turn *weft_versus_turns(const struct weft_versus *v, struct w
         struct weft_versus_turn *t = &turn[n];
         uint32_t before, next;
         bool noise;
-        *t = (struct weft_versus_turn){.the_case = c};
+        *t = (struct weft_versus_turn){.case_at = c};
         find_leader(v, v->cases[c].healthy, arena, &before, &next, &t->lead_before, &noise);
         find_leader(v, c, arena, &t->first, &t->second, &t->lead, &t->noise);
         t->noise |= noise;
@@ -51,7 +51,7 @@ struct weft_versus_turn *weft_versus_turns(const struct weft_versus *v, struct w
 
 const char *weft__versus_turn_text(const struct weft_versus *v, const struct weft_versus_turn *t,
                                    struct weft_arena *arena) {
-    const struct weft_versus_case *c = &v->cases[t->the_case];
+    const struct weft_versus_case *c = &v->cases[t->case_at];
     return weft_arena_format(
         arena, "%s%s%s %s: %s leads%s%s by %.3f (%.3f as assumed)%s", v->n_cases > 1 ? v->cases[c->healthy].name : "",
         v->n_cases > 1 ? ", " : "", c->assumption->path, c->twice ? "doubled" : "halved", v->fabric[t->first].name,

@@ -9,11 +9,11 @@
 
 #include "base/units.h"
 
-struct weft_spread weft__versus_energy(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
+struct weft_spread weft__versus_energy(const struct weft_versus *v, uint32_t fabric, uint32_t case_at,
                                        struct weft_arena *arena) {
     double watts = v->fabric[fabric].bill.watts * 1e-12; // times are picoseconds
     if (fabric == v->ruler || !(watts > 0)) return weft_spread_of(NULL, 0, arena);
-    double *joule = weft_versus_values(v, fabric, the_case, "time_ps", arena);
+    double *joule = weft_versus_values(v, fabric, case_at, "time_ps", arena);
     for (uint32_t k = 0; k < weft__versus_seeds(v); k++)
         joule[k] *= watts;
     return weft_spread_of(joule, weft__versus_seeds(v), arena);

@@ -43,10 +43,10 @@ static double crossing_of(const struct weft_versus *v, const struct weft__versus
     return weft__versus_crossing(axis_of(&v->cases[b->before]), low, axis_of(&v->cases[b->after]), high);
 }
 
-bool weft__versus_is_noise(const struct weft_versus *v, uint32_t the_case, const char *fabric,
+bool weft__versus_is_noise(const struct weft_versus *v, uint32_t case_at, const char *fabric,
                            struct weft_arena *arena) {
     uint32_t n;
-    const struct weft_versus_place *place = weft_versus_rank(v, the_case, arena, &n);
+    const struct weft_versus_place *place = weft_versus_rank(v, case_at, arena, &n);
     for (uint32_t i = 1; i < n; i++)
         if (!strcmp(v->fabric[place[i].fabric].name, fabric)) return place[i].noise;
     return false;

@@ -75,15 +75,15 @@ static const char *verdict_of(const struct weft_versus_place *place, uint32_t i)
 // --- matrices -----------------------------------------------------------------------------------------------------
 
 static void add_measure(const struct maker *m, struct growing *g, uint32_t c, enum weft_versus_measure k) {
-    const struct weft_versus_case *the_case = &m->v->cases[c];
+    const struct weft_versus_case *versus_case = &m->v->cases[c];
     uint32_t n;
-    struct weft_report_cell *cell = add_row(m, g, the_case->name, weft_versus_helps[k], weft_versus_units[k]);
+    struct weft_report_cell *cell = add_row(m, g, versus_case->name, weft_versus_helps[k], weft_versus_units[k]);
     for (uint32_t i = 0; i < m->columns; i++) {
         struct weft_spread s = weft__versus_spread(m->v, m->fabric[i], c, weft_versus_measure_names[k], m->arena);
         if (s.n) cell[i] = cell_of(&s);
     }
     const struct weft_versus_place *place = weft_versus_rank(m->v, c, m->arena, &n);
-    for (uint32_t i = 0; i < n && k == the_case->by; i++)
+    for (uint32_t i = 0; i < n && k == versus_case->by; i++)
         cell[column_of(m, place[i].fabric)].verdict = verdict_of(place, i);
     drop_empty(m, g);
 }
@@ -372,7 +372,7 @@ static struct weft_report_matrix leads_matrix(const struct maker *whole) {
     const struct weft__versus_sheet *sheet = weft__versus_sheets(v, m.arena, &sheets);
     for (uint32_t i = 0; i < sheets; i++)
         for (uint32_t k = 0; k < sheet[i].cases; k++) {
-            uint32_t c = sheet[i].the_case[k];
+            uint32_t c = sheet[i].case_at[k];
             struct weft_report_cell *cell =
                 add_row(&m, &g, sheet[i].title, weft__versus_head_text(v, &sheet[i], k, m.arena), "");
             for (uint32_t s = 0; s < v->scales; s++) {
@@ -398,7 +398,7 @@ static void add_steps(const struct maker *m, struct answers *a) {
     a->text = weft_arena_alloc(m->arena, 2 * (n + 1), sizeof *a->text);
     add_answer(m, a, "", text_of(m, weft__versus_places_say));
     for (uint32_t i = 0; i < n; i++)
-        add_answer(m, a, m->v->cases[step[i].the_case].name, weft__versus_step_text(m->v, &step[i], m->arena));
+        add_answer(m, a, m->v->cases[step[i].case_at].name, weft__versus_step_text(m->v, &step[i], m->arena));
 }
 
 struct weft_report_page *weft_versus_page(const struct weft_versus *v) {

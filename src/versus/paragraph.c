@@ -125,12 +125,12 @@ static void say_incomplete(FILE *file, const struct weft_versus *v) {
     fputc('.', file);
 }
 
-void weft__versus_case_say(FILE *file, const struct weft_versus *v, uint32_t the_case) {
+void weft__versus_case_say(FILE *file, const struct weft_versus *v, uint32_t case_at) {
     struct saying s = {file, v, weft_arena_new(WEFT_MEMORY_RESULT)};
     if (is_incomplete(v))
         say_incomplete(file, v);
     else
-        say_case(&s, the_case);
+        say_case(&s, case_at);
     weft_arena_free(s.arena);
 }
 

@@ -7,14 +7,14 @@
 #include "base/units.h"
 #include "versus/versus.h"
 
-static uint32_t versus_point(const struct weft_versus *v, uint32_t fabric, uint32_t the_case) {
+static uint32_t versus_point(const struct weft_versus *v, uint32_t fabric, uint32_t case_at) {
     uint32_t variant = v->fabric[fabric].variant;
-    return variant == WEFT_NONE || !v->results ? WEFT_NONE : the_case * v->variants + variant;
+    return variant == WEFT_NONE || !v->results ? WEFT_NONE : case_at * v->variants + variant;
 }
 
-const struct weft_sweep_run *weft__versus_run(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
+const struct weft_sweep_run *weft__versus_run(const struct weft_versus *v, uint32_t fabric, uint32_t case_at,
                                               uint32_t seed) {
-    return &v->results->run[(size_t)versus_point(v, fabric, the_case) * v->results->sweep->seeds + seed];
+    return &v->results->run[(size_t)versus_point(v, fabric, case_at) * v->results->sweep->seeds + seed];
 }
 
 struct weft_versus weft_versus_at(const struct weft_versus *v, uint32_t scale) {
@@ -44,23 +44,23 @@ static bool applies_to(const struct weft_versus *v, uint32_t fabric, const struc
     return weft_versus_domain_of(&v->fabric[fabric], c->failure->domain);
 }
 
-double *weft_versus_values(const struct weft_versus *v, uint32_t fabric, uint32_t the_case, const char *name,
+double *weft_versus_values(const struct weft_versus *v, uint32_t fabric, uint32_t case_at, const char *name,
                            struct weft_arena *arena) {
     uint32_t seeds = weft__versus_seeds(v);
     double *value = weft_arena_alloc(arena, seeds + 1, sizeof *value);
     const char *key = weft_arena_format(arena, "versus %s", name);
     for (uint32_t k = 0; k < seeds; k++) {
-        const double *kept = v->fabric[fabric].variant == WEFT_NONE || !applies_to(v, fabric, &v->cases[the_case])
+        const double *kept = v->fabric[fabric].variant == WEFT_NONE || !applies_to(v, fabric, &v->cases[case_at])
                                  ? NULL
-                                 : weft_sweep_run_kept(weft__versus_run(v, fabric, the_case, k), key);
+                                 : weft_sweep_run_kept(weft__versus_run(v, fabric, case_at, k), key);
         value[k] = kept ? *kept : (double)NAN;
     }
     return value;
 }
 
-struct weft_spread weft__versus_spread(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
-                                       const char *name, struct weft_arena *arena) {
-    return weft_spread_of(weft_versus_values(v, fabric, the_case, name, arena), weft__versus_seeds(v), arena);
+struct weft_spread weft__versus_spread(const struct weft_versus *v, uint32_t fabric, uint32_t case_at, const char *name,
+                                       struct weft_arena *arena) {
+    return weft_spread_of(weft_versus_values(v, fabric, case_at, name, arena), weft__versus_seeds(v), arena);
 }
 
 /// It ended with flows left, and without a value of the measure that judges the case.
@@ -76,16 +76,16 @@ void weft_versus_judge(struct weft_versus *v, struct weft_arena *arena) {
     for (uint32_t f = 0; f < v->fabrics; f++)
         for (uint32_t i = 0; i < v->n_all * weft__versus_seeds(v) && v->fabric[f].variant != WEFT_NONE; i++) {
             struct weft_versus_fabric *fabric = &v->fabric[f];
-            const struct weft_versus_case *the_case = &v->cases[i / weft__versus_seeds(v)];
-            const char *name = the_case->name;
+            const struct weft_versus_case *versus_case = &v->cases[i / weft__versus_seeds(v)];
+            const char *name = versus_case->name;
             const struct weft_sweep_run *run =
                 weft__versus_run(v, f, i / weft__versus_seeds(v), i % weft__versus_seeds(v));
             if (run->state == WEFT_SWEEP_STALLED && fabric->status == WEFT_VERSUS_RAN) {
                 fabric->status = WEFT_VERSUS_STALLED;
                 fabric->reason = weft_arena_format(arena, "%s, seed %llu: the network came to a standstill", name,
                                                    (unsigned long long)run->seed);
-            } else if (fabric->status == WEFT_VERSUS_RAN && applies_to(v, f, the_case) &&
-                       is_unfinished(run, the_case, arena)) {
+            } else if (fabric->status == WEFT_VERSUS_RAN && applies_to(v, f, versus_case) &&
+                       is_unfinished(run, versus_case, arena)) {
                 char end[32];
                 const double *until = weft_sweep_run_kept(run, "versus " WEFT_VERSUS_UNTIL);
                 weft_format_time(until && !isnan(*until) ? (weft_time_ps)llround(*until) : run->sim_time_ps, end,
@@ -117,26 +117,26 @@ static double *ratios_of(const double *value, const double *ruler, uint32_t n, s
     return ratio;
 }
 
-struct weft_spread weft_versus_degradation(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
+struct weft_spread weft_versus_degradation(const struct weft_versus *v, uint32_t fabric, uint32_t case_at,
                                            struct weft_arena *arena) {
-    const struct weft_versus_case *c = &v->cases[the_case];
+    const struct weft_versus_case *c = &v->cases[case_at];
     if (c->healthy == WEFT_NONE) return weft_spread_of(NULL, 0, arena);
     const char *name = weft_versus_measure_names[c->by];
     uint32_t seeds = weft__versus_seeds(v);
-    double *ratio = ratios_of(weft_versus_values(v, fabric, the_case, name, arena),
+    double *ratio = ratios_of(weft_versus_values(v, fabric, case_at, name, arena),
                               weft_versus_values(v, fabric, c->healthy, name, arena), seeds, arena);
     return weft_spread_of(ratio, seeds, arena);
 }
 
-struct weft_versus_place *weft_versus_rank(const struct weft_versus *v, uint32_t the_case, struct weft_arena *arena,
+struct weft_versus_place *weft_versus_rank(const struct weft_versus *v, uint32_t case_at, struct weft_arena *arena,
                                            uint32_t *ret_n) {
-    const char *name = weft_versus_measure_names[v->cases[the_case].by];
+    const char *name = weft_versus_measure_names[v->cases[case_at].by];
     uint32_t n = 0, seeds = weft__versus_seeds(v);
     struct weft_versus_place *place = weft_arena_alloc(arena, v->fabrics + 1, sizeof *place);
-    const double *ruler = v->ruler == WEFT_NONE ? NULL : weft_versus_values(v, v->ruler, the_case, name, arena);
+    const double *ruler = v->ruler == WEFT_NONE ? NULL : weft_versus_values(v, v->ruler, case_at, name, arena);
     for (uint32_t f = 0; f < v->fabrics; f++) {
         if (f == v->ruler || v->fabric[f].variant == WEFT_NONE) continue;
-        const double *value = weft_versus_values(v, f, the_case, name, arena);
+        const double *value = weft_versus_values(v, f, case_at, name, arena);
         struct weft_spread spread = weft_spread_of(value, seeds, arena);
         if (!spread.n) continue;
         place[n++] =
@@ -147,9 +147,9 @@ struct weft_versus_place *weft_versus_rank(const struct weft_versus *v, uint32_t
     qsort(place, n, sizeof *place, by_mean);
     for (uint32_t i = 1; i < n; i++) {
         struct weft_spread difference;
-        enum weft_difference d = weft_difference_of(weft_versus_values(v, place[0].fabric, the_case, name, arena),
-                                                    weft_versus_values(v, place[i].fabric, the_case, name, arena),
-                                                    seeds, n - 1, &difference, arena);
+        enum weft_difference d = weft_difference_of(weft_versus_values(v, place[0].fabric, case_at, name, arena),
+                                                    weft_versus_values(v, place[i].fabric, case_at, name, arena), seeds,
+                                                    n - 1, &difference, arena);
         place[i].noise = d == WEFT_DIFFERENCE_NOISE;
         place[i].unknown = d == WEFT_DIFFERENCE_UNKNOWN;
     }

@@ -66,7 +66,7 @@ static void add_runs(struct weft_versus_answer *a, struct case_row *row, uint32_
         const struct weft_sweep_run *run = weft__versus_run(v, f, c, row->runs);
         struct run_row *to = &row->run[row->runs];
         *to = (struct run_row){.fabric = fabric->name,
-                               .the_case = row->name,
+                               .case_name = row->name,
                                .state = weft_sweep_state_names[run->state],
                                .digest = run->rows ? run->digest : NULL,
                                .hosts = fabric->hosts,
@@ -138,7 +138,7 @@ static void add_case(struct weft_versus_answer *a, uint32_t i) {
     const struct weft_versus_case *c = &v->cases[i];
     uint32_t n;
     const struct weft_versus_place *place = weft_versus_rank(v, i, a->arena, &n);
-    struct lead_row row = {.the_case = c->name,
+    struct lead_row row = {.case_name = c->name,
                            .family = c->family,
                            .failure = c->failure ? c->failure->name : NULL,
                            .healthy = c->healthy == WEFT_NONE ? NULL : v->cases[c->healthy].name,
@@ -175,9 +175,9 @@ static void add_turns(struct weft_versus_answer *a) {
     uint32_t n;
     const struct weft_versus_turn *turn = weft_versus_turns(v, a->arena, &n);
     for (uint32_t i = 0; i < n; i++) {
-        const struct weft_versus_case *c = &v->cases[turn[i].the_case];
+        const struct weft_versus_case *c = &v->cases[turn[i].case_at];
         ADD_ROW(a, turn,
-                ((struct turn_row){.the_case = v->cases[c->healthy].name,
+                ((struct turn_row){.case_name = v->cases[c->healthy].name,
                                    .what = c->assumption->path,
                                    .help = c->assumption->help,
                                    .first = v->fabric[turn[i].first].name,
@@ -191,7 +191,7 @@ static void add_turns(struct weft_versus_answer *a) {
     const struct weft__versus_power *power = weft__versus_powers(v, a->arena, &n);
     for (uint32_t i = 0; i < n; i++)
         ADD_ROW(a, power,
-                ((struct turn_row){.the_case = v->cases[0].name,
+                ((struct turn_row){.case_name = v->cases[0].name,
                                    .what = power[i].part->name,
                                    .help = power[i].part->source,
                                    .first = v->fabric[power[i].with.first].name,
@@ -215,11 +215,11 @@ static struct map_row *map_of(const struct weft_versus *v, struct weft_arena *ar
         map->hosts[map->scales] = v->scale[map->scales].hosts;
     for (uint32_t i = 0; i < sheets * v->scales; i++)
         for (uint32_t k = 0; k < sheet[i / v->scales].cases; k++) {
-            uint32_t at = sheet[i / v->scales].the_case[k], s = i % v->scales;
+            uint32_t at = sheet[i / v->scales].case_at[k], s = i % v->scales;
             const struct weft_versus_case *c = &v->cases[at];
             const struct weft__versus_lead lead = weft__versus_lead(v, s, at, arena);
             ADD_ROW(map, lead,
-                    ((struct lead_row){.the_case = c->name,
+                    ((struct lead_row){.case_name = c->name,
                                        .family = c->family,
                                        .first = lead.first,
                                        .second = lead.second,
@@ -231,7 +231,7 @@ static struct map_row *map_of(const struct weft_versus *v, struct weft_arena *ar
         }
     map->border = weft_arena_alloc(arena, map->borders, sizeof *map->border);
     for (uint32_t i = 0; i < map->borders; i++)
-        map->border[i] = (struct border_row){.family = v->cases[step[i].the_case].name,
+        map->border[i] = (struct border_row){.family = v->cases[step[i].case_at].name,
                                              .below = step[i].first,
                                              .above = step[i].second,
                                              .from = v->scale[step[i].before].hosts,

@@ -15,7 +15,7 @@ struct part_row {
 };
 /// A run of a fabric; of one that does not run only its name, hosts and state.
 struct run_row {
-    const char *fabric, *the_case, *state, *digest;
+    const char *fabric, *case_name, *state, *digest;
     uint64_t hosts, bytes, seed;
     double value[WEFT_VERSUS_MEASURED];
     struct weft_fabric_bill bill;
@@ -51,7 +51,7 @@ struct fabric_row {
 };
 /// Who leads a case: among all fabrics, or on the map, where there is a second.
 struct lead_row {
-    const char *the_case, *family, *failure, *healthy, *judged_by, *first, *second;
+    const char *case_name, *family, *failure, *healthy, *judged_by, *first, *second;
     uint64_t hosts, bytes;
     uint32_t load, noises;
     const char **noise;
@@ -67,7 +67,7 @@ struct border_row {
 };
 /// Who leads if something is not as assumed.
 struct turn_row {
-    const char *the_case, *what, *help, *first;
+    const char *case_name, *what, *help, *first;
     uint64_t hosts;
     double watts, factor, lead, before;
     bool turns, noise;

@@ -39,24 +39,24 @@ struct weft__versus_sheet *weft__versus_sheets(const struct weft_versus *v, stru
     for (uint32_t c = 0; c < v->n_cases; c++) {
         if (!is_on_map(&v->cases[c])) continue;
         struct weft__versus_sheet *of = sheet_of(v, v->cases[c].family, sheet, ret_n, arena);
-        of->the_case[of->cases++] = c;
+        of->case_at[of->cases++] = c;
     }
     return sheet;
 }
 
 const char *weft__versus_head_text(const struct weft_versus *v, const struct weft__versus_sheet *sheet, uint32_t i,
                                    struct weft_arena *arena) {
-    const struct weft_versus_case *c = &v->cases[sheet->the_case[i]];
+    const struct weft_versus_case *c = &v->cases[sheet->case_at[i]];
     return sheet->mixed ? c->name : weft__versus_column_text(c, arena);
 }
 
 // --- who leads ----------------------------------------------------------------------------------------------------
 
-struct weft__versus_lead weft__versus_lead(const struct weft_versus *v, uint32_t scale, uint32_t the_case,
+struct weft__versus_lead weft__versus_lead(const struct weft_versus *v, uint32_t scale, uint32_t case_at,
                                            struct weft_arena *arena) {
     const struct weft_versus at = weft_versus_at(v, scale);
     uint32_t n;
-    const struct weft_versus_place *place = weft_versus_rank(&at, the_case, arena, &n);
+    const struct weft_versus_place *place = weft_versus_rank(&at, case_at, arena, &n);
     struct weft__versus_lead lead = {.lead = NAN};
     if (n) lead.first = at.fabric[place[0].fabric].name;
     if (n < 2) return lead;
@@ -95,7 +95,7 @@ static void add_step(const struct weft_versus *v, uint32_t c, uint32_t s, struct
     double low = value_at(v, s, c, now.first, arena) / value_at(v, s, c, then.first, arena);
     double after = value_at(v, s + 1, c, now.first, arena), high = after / value_at(v, s + 1, c, then.first, arena);
     struct weft__versus_step *one = &step[(*n)++];
-    *one = (struct weft__versus_step){.the_case = c, .before = s, .first = now.first, .second = then.first};
+    *one = (struct weft__versus_step){.case_at = c, .before = s, .first = now.first, .second = then.first};
     const struct weft_versus here = weft_versus_at(v, s), next = weft_versus_at(v, s + 1);
     one->noise =
         weft__versus_is_noise(&here, c, then.first, arena) || weft__versus_is_noise(&next, c, now.first, arena);
@@ -131,7 +131,7 @@ const char *weft__versus_step_text(const struct weft_versus *v, const struct wef
 
 static void sheet_text(FILE *file, const struct weft_versus *v, const struct weft__versus_sheet *sheet,
                        struct weft_arena *arena) {
-    const struct weft_versus_case *first = &v->cases[sheet->the_case[0]];
+    const struct weft_versus_case *first = &v->cases[sheet->case_at[0]];
     int *width = weft_arena_alloc(arena, sheet->cases, sizeof *width);
     fprintf(file, "\nwho leads, and the second's value over the first's: %s\n  %-8s", sheet->title,
             sheet->mixed          ? ""
@@ -142,7 +142,7 @@ static void sheet_text(FILE *file, const struct weft_versus *v, const struct wef
         const char *head = weft__versus_head_text(v, sheet, i, arena);
         width[i] = (int)strlen(head);
         for (uint32_t s = 0; s < v->scales; s++) {
-            const struct weft__versus_lead lead = weft__versus_lead(v, s, sheet->the_case[i], arena);
+            const struct weft__versus_lead lead = weft__versus_lead(v, s, sheet->case_at[i], arena);
             int n = (int)strlen(lead_text(&lead, arena));
             if (n > width[i]) width[i] = n;
         }
@@ -151,7 +151,7 @@ static void sheet_text(FILE *file, const struct weft_versus *v, const struct wef
     for (uint32_t s = 0; s < v->scales; s++) {
         fprintf(file, "\n  %-8llu", (unsigned long long)v->scale[s].hosts);
         for (uint32_t i = 0; i < sheet->cases; i++) {
-            const struct weft__versus_lead lead = weft__versus_lead(v, s, sheet->the_case[i], arena);
+            const struct weft__versus_lead lead = weft__versus_lead(v, s, sheet->case_at[i], arena);
             fprintf(file, "  %*s", width[i], lead_text(&lead, arena));
         }
     }
@@ -172,7 +172,7 @@ static void borders_text(FILE *file, const struct weft_versus *v, struct weft_ar
     uint32_t n;
     const struct weft__versus_step *step = weft__versus_steps(v, arena, &n);
     for (uint32_t i = 0; i < n; i++, any = true)
-        fprintf(file, "%s  %s: %s\n", any ? "" : "\nwhere the lead turns\n", v->cases[step[i].the_case].name,
+        fprintf(file, "%s  %s: %s\n", any ? "" : "\nwhere the lead turns\n", v->cases[step[i].case_at].name,
                 weft__versus_step_text(v, &step[i], arena));
 }
 
@@ -235,7 +235,7 @@ void weft__versus_scales_say(FILE *file, const struct weft_versus *v) {
     weft__versus_places_say(file, v);
     const struct weft__versus_step *step = weft__versus_steps(v, arena, &n);
     for (uint32_t i = 0; i < n && i < EACH; i++)
-        fprintf(file, " %s: %s.", v->cases[step[i].the_case].name, weft__versus_step_text(v, &step[i], arena));
+        fprintf(file, " %s: %s.", v->cases[step[i].case_at].name, weft__versus_step_text(v, &step[i], arena));
     if (n > EACH) fprintf(file, " The lead turns at %s.", weft__counted(n - EACH, "further border").text);
     weft_arena_free(arena);
 }

@@ -24,7 +24,7 @@ WEFT_RESULT_VALUES(ignored_table, "ignored", "a section of the job that fabrics 
 #define LEAD(field, key, kind, ...) WEFT_RESULT_NAMED(struct lead_row, field, key, kind, __VA_ARGS__)
 #define HOSTS(T, what) WEFT_RESULT(T, hosts, COUNT, what, .flags = WEFT_RESULT_KEY)
 static const struct weft_result_column cases_columns[] = {
-    LEAD(the_case, "name", TEXT, "name of the case", .flags = WEFT_RESULT_KEY),
+    LEAD(case_name, "name", TEXT, "name of the case", .flags = WEFT_RESULT_KEY),
     HOSTS(struct lead_row, "hosts of each fabric"),
     LEAD(family, "family", TEXT, "cases of one family differ in size or load alone"),
     LEAD(bytes, "bytes", BYTES, "size of a message", .flags = WEFT_RESULT_SPARSE),
@@ -39,7 +39,7 @@ static const struct weft_result_table cases_table =
                       WEFT_RESULT_EACH(struct weft_versus_answer, lead, leads));
 WEFT_RESULT_VALUES(noise_table, "cases.within_noise", "a fabric that differs from the first by noise alone",
                    WEFT_RESULT_EACH(struct lead_row, noise, noises), .sparse = false, const char *, TEXT,
-                   WEFT_RESULT_ABOVE_AT(1, struct lead_row, the_case, "name", TEXT, "name of the case"),
+                   WEFT_RESULT_ABOVE_AT(1, struct lead_row, case_name, "name", TEXT, "name of the case"),
                    WEFT_RESULT_OF(struct lead_row, hosts, COUNT, "hosts of each fabric"));
 
 // --- fabrics ------------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ static const struct weft_result_table runs_table =
 static const struct weft_result_column measurements_columns[] = {
     RUN(fabric, "fabric", TEXT, "name of the fabric"),
     RUN(hosts, "hosts", COUNT, "hosts of the fabric"),
-    RUN(the_case, "case", TEXT, "name of the case; none: the fabric does not run"),
+    RUN(case_name, "case", TEXT, "name of the case; none: the fabric does not run"),
     RUN(bytes, "bytes", BYTES, "size of a message; 0: the case has none"),
     RUN(seed, "seed", COUNT, "seed of the run"),
     RUN(state, "end", TEXT, "how the run ended, or why the fabric does not run"),
@@ -198,7 +198,7 @@ WEFT_RESULT_VALUES(map_hosts_table, "map.hosts", "a number of hosts", WEFT_RESUL
 static const struct weft_result_column map_leads_columns[] = {
     HOSTS(struct lead_row, "hosts of each fabric"),
     LEAD(family, "family", TEXT, "cases of one family differ in size or load alone", .flags = WEFT_RESULT_TABLES),
-    LEAD(the_case, "case", TEXT, "name of the case", .flags = WEFT_RESULT_KEY),
+    LEAD(case_name, "case", TEXT, "name of the case", .flags = WEFT_RESULT_KEY),
     LEAD(bytes, "bytes", BYTES, "size of a message", .flags = WEFT_RESULT_TABLES),
     LEAD(load, "load_percent", COUNT, "load", .unit = "%", .flags = WEFT_RESULT_TABLES),
     LEAD(first, "first", TEXT, "fabric that leads"),
@@ -228,7 +228,7 @@ static bool has_run(const struct weft_run *answer) {
 
 #define TURN(field, key, kind, ...) WEFT_RESULT_NAMED(struct turn_row, field, key, kind, __VA_ARGS__)
 #define TURN_KEYS(key, means)                                                                                          \
-    TURN(the_case, "case", TEXT, "name of the case", .flags = WEFT_RESULT_KEY),                                        \
+    TURN(case_name, "case", TEXT, "name of the case", .flags = WEFT_RESULT_KEY),                                       \
         HOSTS(struct turn_row, "hosts of each fabric"), TURN(what, key, TEXT, means, .flags = WEFT_RESULT_KEY),        \
         TURN(factor, "factor", REAL, "factor applied to the assumed number", .flags = WEFT_RESULT_KEY)
 static const struct weft_result_column assumptions_columns[] = {
@@ -269,7 +269,7 @@ WEFT_RESULT_VALUES(sentences_table, "since.changes", "what has changed since the
 static const struct weft_result_column changes_columns[] = {
     CHANGE(hosts, "hosts", COUNT, "hosts of each fabric; none: at all numbers"),
     CHANGE(fabric, "fabric", TEXT, "name of the fabric; none: the change concerns all"),
-    CHANGE(the_case, "case", TEXT, "name of the case; none: the change concerns all"),
+    CHANGE(case_name, "case", TEXT, "name of the case; none: the change concerns all"),
     CHANGE(what, "what", TEXT, "what has changed"),
     CHANGE(was, "was", TEXT, "value in the older answer; none: it had none"),
     CHANGE(now, "now", TEXT, "value in this answer; none: it has none"),

@@ -5,15 +5,15 @@
 #include "weft/versus.h"
 
 /// The fabric's point in the sweep for a case; WEFT_NONE: it does not run that case.
-const struct weft_sweep_run *weft__versus_run(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
+const struct weft_sweep_run *weft__versus_run(const struct weft_versus *v, uint32_t fabric, uint32_t case_at,
                                               uint32_t seed);
-struct weft_spread weft__versus_spread(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
-                                       const char *name, struct weft_arena *arena);
+struct weft_spread weft__versus_spread(const struct weft_versus *v, uint32_t fabric, uint32_t case_at, const char *name,
+                                       struct weft_arena *arena);
 static inline uint32_t weft__versus_seeds(const struct weft_versus *v) {
     return v->results ? v->results->sweep->seeds : 0;
 }
 /// For a case: who leads, by how much, what is within noise, and what the last one waits for.
-void weft__versus_case_say(FILE *file, const struct weft_versus *v, uint32_t the_case);
+void weft__versus_case_say(FILE *file, const struct weft_versus *v, uint32_t case_at);
 /// Sentences about the whole versus; each starts with a space.
 void weft__versus_whole_say(FILE *file, const struct weft_versus *v);
 const char *weft__versus_turn_text(const struct weft_versus *v, const struct weft_versus_turn *turn,
@@ -26,7 +26,7 @@ void weft__versus_assumptions_say(FILE *file, const struct weft_versus *v);
 // --- energy: watts of a fabric and its NICs over the time of a case ----------------------------------------------
 
 /// In joules; without values where the power is not known, and for the ruler.
-struct weft_spread weft__versus_energy(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
+struct weft_spread weft__versus_energy(const struct weft_versus *v, uint32_t fabric, uint32_t case_at,
                                        struct weft_arena *arena);
 /// The fabric that uses the least energy in the first case, if the case is judged by time.
 struct weft__versus_least {
@@ -84,7 +84,7 @@ const char *weft__versus_hosts_text(const struct weft_versus *v, struct weft_are
 /// Cases without failures: those of a family of several, or all those that are alone in theirs.
 struct weft__versus_sheet {
     const char *title;
-    uint32_t *the_case, cases;
+    uint32_t *case_at, cases;
     bool mixed; ///< cases of several families: their names distinguish them, not their sizes
 };
 /// The heading of its i-th case.
@@ -98,16 +98,15 @@ struct weft__versus_lead {
     double lead;                ///< the second's value relative to the first's; NAN: there is no second
     bool noise, unknown;        ///< of their difference, as in a place
 };
-struct weft__versus_lead weft__versus_lead(const struct weft_versus *v, uint32_t scale, uint32_t the_case,
+struct weft__versus_lead weft__versus_lead(const struct weft_versus *v, uint32_t scale, uint32_t case_at,
                                            struct weft_arena *arena);
 
 /// Whether the first of a case and another fabric differ only by noise.
-bool weft__versus_is_noise(const struct weft_versus *v, uint32_t the_case, const char *fabric,
-                           struct weft_arena *arena);
+bool weft__versus_is_noise(const struct weft_versus *v, uint32_t case_at, const char *fabric, struct weft_arena *arena);
 
 /// Where a fabric that leads a case at one number of hosts no longer leads at the next.
 struct weft__versus_step {
-    uint32_t the_case, before; ///< scales: this and the next
+    uint32_t case_at, before; ///< scales: this and the next
     const char *first, *second;
     double hosts;    ///< where the lines through their values intersect; NAN: one of them has no value at an end
     bool first_ends; ///< hosts is NAN, and it is the first that has no value at the next number of hosts
@@ -132,17 +131,17 @@ struct weft__versus_where {
     double part_ps[WEFT_WHYS], total_ps; ///< the parts add up to the total
     const char *note;                    ///< why it is not known, or not of an iteration; NULL: nothing to say
 };
-struct weft__versus_where weft__versus_where(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
+struct weft__versus_where weft__versus_where(const struct weft_versus *v, uint32_t fabric, uint32_t case_at,
                                              struct weft_arena *arena);
 /// Whose time the parts of a case are: of an iteration if any fabric's are.
-enum weft__versus_where_of weft__versus_where_of(const struct weft_versus *v, uint32_t the_case,
+enum weft__versus_where_of weft__versus_where_of(const struct weft_versus *v, uint32_t case_at,
                                                  struct weft_arena *arena);
 /// "on the critical path of the longest iteration"
 const char *weft__versus_where_text(enum weft__versus_where_of of);
 /// What must be said of a fabric beside others whose time is that of `of`; NULL: nothing.
 const char *weft__versus_where_note(const struct weft__versus_where *where, enum weft__versus_where_of of,
                                     struct weft_arena *arena);
-void weft__versus_where_print(FILE *file, const struct weft_versus *v, uint32_t the_case);
+void weft__versus_where_print(FILE *file, const struct weft_versus *v, uint32_t case_at);
 /// What the parts are that have a column in some table.
 void weft__versus_where_legend(FILE *file, const struct weft_versus *v);
 /// "cannot be built"; of any status but RAN.

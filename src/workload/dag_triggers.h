@@ -20,9 +20,9 @@ struct weft__notes {
     uint32_t tag0, tags;
     uint32_t *counter; ///< [triggers]: the host that counts
     struct weft__trigger_starter *starter;
-    uint32_t *starter0;                        ///< [triggers + 1] of `told`
+    uint32_t *starter0;                        ///< [triggers + 1] of `starter`
     struct weft__lists activated;              ///< activations by trigger
-    struct weft__lists happens, counts, waits; ///< by host: activations, triggers, entries of `told`
+    struct weft__lists happens, counts, waits; ///< by host: activations, triggers, entries of `starter`
     uint32_t *sent, *received;                 ///< [flows]: steps of the current host
 };
 

@@ -4,6 +4,8 @@
 // by, whatever time it is.
 #include "models.h"
 
+#include "run.h"
+
 #include "base/fingerprint.h"
 #include "weft/aqm.h"
 
@@ -136,8 +138,22 @@ static void what_is_told_decides(void **state) {
     assert_true(models_told > 0 && pairs_alike > 0 && pairs_unlike > 0);
 }
 
+/// A VOQ that drops what leaves it has no more credit than it may hold: the run checks its state.
+static void drops_of_a_voq_leave_no_more_credit_than_allowed(void **state) {
+    setenv("WEFT_CHECK", "1", 1);
+    struct run r = run_once("topology: {kind: dsf_l1_zone, rdsws: 4, hosts_per_rdsw: 4, rails: 1, fdsws: 2, "
+                            "virtual_devices: 2}\n"
+                            "workload: [{kind: incast, sources: 'host-1..15', dst: host-0, size: 200KB}, "
+                            "{kind: permutation, size: 300KB}]\n"
+                            "switch: {aqm: {kind: codel, target: 500ns, interval: 2us, mark: false}}\n"
+                            "host: {timeout: 100us}\nrun: {until: 100us}\n");
+    assert_true(r.outcome->drops[WEFT_DROP_AQM] > 0);
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(drops_of_a_voq_leave_no_more_credit_than_allowed),
         cmocka_unit_test(all_judge),
         cmocka_unit_test(what_is_told_decides),
     };

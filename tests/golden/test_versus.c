@@ -50,9 +50,9 @@ static const json_t *fabric(const json_t *root, const char *name) {
     return NULL;
 }
 
-static double figure(const json_t *root, const char *name, const char *the_case, const char *measure) {
+static double figure(const json_t *root, const char *name, const char *case_name, const char *measure) {
     const json_t *cases = json_object_get(fabric(root, name), "cases");
-    const json_t *of = json_object_get(json_object_get(cases, the_case), measure);
+    const json_t *of = json_object_get(json_object_get(cases, case_name), measure);
     return json_number_value(json_is_object(of) ? json_object_get(of, "mean") : of);
 }
 
@@ -268,13 +268,13 @@ static const json_t *fabric_at(const json_t *root, const char *name, int hosts) 
     return entry_at(json_object_get(root, "fabrics"), "name", name, hosts);
 }
 
-static double time_at(const json_t *root, const char *name, int hosts, const char *the_case) {
+static double time_at(const json_t *root, const char *name, int hosts, const char *case_name) {
     const json_t *cases = json_object_get(fabric_at(root, name, hosts), "cases");
-    return json_number_value(json_object_get(json_object_get(json_object_get(cases, the_case), "time_ps"), "mean"));
+    return json_number_value(json_object_get(json_object_get(json_object_get(cases, case_name), "time_ps"), "mean"));
 }
 
-static const json_t *lead_at(const json_t *root, const char *the_case, int hosts) {
-    return entry_at(json_object_get(json_object_get(root, "map"), "leads"), "case", the_case, hosts);
+static const json_t *lead_at(const json_t *root, const char *case_name, int hosts) {
+    return entry_at(json_object_get(json_object_get(root, "map"), "leads"), "case", case_name, hosts);
 }
 
 /// Several numbers of hosts: each has the times of a versus of its own; the map says who leads by how much, and a
@@ -391,8 +391,8 @@ static void map_of_loads(void **state) {
     free(text);
 }
 
-static double over_healthy(const json_t *root, const char *name, const char *the_case) {
-    return figure(root, name, the_case, "over_healthy");
+static double over_healthy(const json_t *root, const char *name, const char *case_name) {
+    return figure(root, name, case_name, "over_healthy");
 }
 
 /// Every workload once, and with each failure: what fails costs, and recovery is a time; a star has no link between

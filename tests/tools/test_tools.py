@@ -96,7 +96,8 @@ class Names(unittest.TestCase):
     def test_statics_of_one_word(self):
         for text in ("static void add(struct x *x) {\n}\n", "static inline uint8_t add(void) {\n    return 0;\n}\n",
                      "static enum weft_status *add(int n);\n", "static const struct weft_result_value *\nadd(int n) {\n}\n",
-                     "static void add(struct x *x,\n                int n) {\n}\n"):
+                     "static void add(struct x *x,\n                int n) {\n}\n",
+                     "static __attribute__((noinline, format(printf, 1, 2))) bool add(int n) {\n}\n"):
             with self.subTest(text=text):
                 self.assertEqual([fault for _, fault in self.faults(text)],
                                  ["static function 'add'; expected its noun as well, as in add_flow"])
@@ -106,6 +107,10 @@ class Names(unittest.TestCase):
                      "struct ops {\n    void (*add)(int n);\n};\n"):
             with self.subTest(text=text):
                 self.assertEqual(self.faults(text), [])
+
+    def test_names_that_say_nothing(self):
+        self.assertEqual([place for place, _ in self.faults("// the_case\nint f(int the_case) {\n}\n")], ["src/cc/x.c:2"])
+        self.assertEqual(self.faults("int f(int case_at) {\n}\n"), [])
 
     def test_parameters(self):
         eight = ", ".join("int a[3]" for _ in range(8))
@@ -125,11 +130,11 @@ class Names(unittest.TestCase):
 
 
 class Layers(unittest.TestCase):
-    def faults(self, name, text):
+    def faults(self, name, text, guarded=True):
         with tempfile.TemporaryDirectory() as root:
             path = Path(root) / name
             path.parent.mkdir(parents=True)
-            path.write_text(text)
+            path.write_text(text + "#pragma once\n" * (guarded and name.endswith(".h")))
             status, out = run("check-layers", root)
             self.assertEqual(status, 1 if len(out.splitlines()) > 1 else 0)
             return [line.split(": ")[0].rpartition(":")[2] for line in out.splitlines()[:-1]]
@@ -178,17 +183,27 @@ class Layers(unittest.TestCase):
                 self.assertEqual(self.faults("include/weft/outcome.h", SPDX + line + "\n"), [])
         self.assertEqual(self.faults("src/box/x.c", SPDX + "counters[0] = weft_outcome_at(o, port, 3);\n"), [])
 
-    def link_faults(self, files):
+    def test_headers_are_guarded(self):
+        self.assertEqual(self.faults("src/cc/x.h", SPDX + "int x;\n", guarded=False), ["1"])
+        self.assertEqual(self.faults("src/cc/x.h", SPDX + "#pragma once\n", guarded=False), [])
+
+    def test_files_that_comments_name_are_in_the_tree(self):
+        for named, found in [("src/cc/x.c", True), ("cc/x.c", True), ("src/*/x.c", True), ("src/cc/y.c", False), ("cc/y.h", False), ("src/cc/*_y.c", False),
+                             ("include/weft/y.h", False), ("weft/y.h", False), ("include/uapi/linux/y.h", True), ("src/graph/y.h", True), ("src/cc/mine.c", True)]:
+            with self.subTest(named=named):
+                self.assertEqual(self.faults("src/cc/x.c", SPDX + f"// As in {named}.\n"), [] if found else ["2"])
+
+    def link_faults(self, files, library="libweft.so.0.1.0"):
         """What check-layers says of objects built from `files`, {name: text}."""
         with tempfile.TemporaryDirectory() as root:
             entries = []
             for name, text in files.items():
                 path = Path(root) / name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(SPDX + text)
+                path.write_text(SPDX + text + "#pragma once\n" * name.endswith(".h"))
             for name in [name for name in files if name.endswith(".c")]:
                 path = Path(root) / name
-                object_name = f"{'libweft.so.0.1.0' if name.startswith('src/') else 'weft'}.p/{path.stem}.o"
+                object_name = f"{library if name.startswith('src/') else 'weft'}.p/{path.stem}.o"
                 entries.append({"directory": f"{root}/build", "output": object_name, "file": f"../{name}"})
                 (Path(root) / "build" / object_name).parent.mkdir(parents=True, exist_ok=True)
                 subprocess.run(["cc", "-w", f"-I{root}/src", f"-I{root}/include", "-c", path, "-o", Path(root) / "build" / object_name], check=True)
@@ -225,6 +240,11 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.link_faults(files | {"src/base/x.c": reader.format("f")}), [])
         other = {"src/base/x.c": reader.split("\n")[1].format("f")}
         self.assertIn("src/base/x.c: weft__cc_none of src/cc/none.c: ", self.link_faults(files | other)[0])
+
+    def test_objects_are_found_whatever_the_version(self):
+        files = {"src/box/x.c": "int weft_f(void); int g(void) { return weft_f(); }\n", "src/sim/y.c": "int weft_f(void) { return 1; }\n"}
+        for library in ("libweft.so.0.1.0", "libweft.so.12.3", "libweft.so"):
+            self.assertEqual(len(self.link_faults(files, library)), 1, library)
 
     def test_a_build_without_objects_is_no_answer(self):
         self.assertIn("no object of it is built", self.link_faults({"src/cc/x.h": "\n"})[0])

@@ -208,6 +208,15 @@ static void wait_for_lanes(struct weft__node *node, struct weft__in *in, struct 
     in->waiting = number;
 }
 
+/// A VOQ gives up credit beyond the most that it may hold. True: it had more.
+static bool cap_balance(struct weft__in *in, struct weft__voq *v) {
+    int64_t most = (int64_t)(v->bytes > in->balance_max ? v->bytes : in->balance_max);
+    if (v->balance <= most) return false;
+    in->counts.credit_bytes_given_up += (uint64_t)(v->balance - most);
+    v->balance = most;
+    return true;
+}
+
 /// The AQM's verdict on a packet that leaves its VOQ. False: dropped and counted; its balance remains.
 static bool judge_leaving(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p,
                           struct weft__voq *v) {
@@ -220,6 +229,7 @@ static bool judge_leaving(struct weft__node *node, struct weft__in *in, struct w
     }
     if (verdict < WEFT_AQM_DROP) return true;
     v->balance += p->bytes;
+    cap_balance(in, v); // the VOQ is shorter now
     weft__ether_drop(&in->ether, w, p, p->port, WEFT_DROP_AQM);
     weft__ether_release(&in->ether, node, w, p);
     return false;
@@ -325,12 +335,8 @@ void weft__in_on_credit(struct weft__node *node, struct weft__in *in, struct wef
     in->counts.credits++;
     v->credit_ps = w->now_ps;
     v->balance += bytes;
-    int64_t most = (int64_t)(v->bytes > in->balance_max ? v->bytes : in->balance_max);
-    if (v->balance > most) {
-        in->counts.credit_bytes_given_up += (uint64_t)(v->balance - most);
-        v->balance = most;
-        if (v->state == WEFT__VOQ_SATISFIED) tell_state(node, in, w, number); // the report may have been lost
-    }
+    if (cap_balance(in, v) && v->state == WEFT__VOQ_SATISFIED)
+        tell_state(node, in, w, number); // the report may have been lost
     serve_voq(node, in, w, number);
 }
 

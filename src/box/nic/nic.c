@@ -16,8 +16,8 @@
 
 // --- the port -----------------------------------------------------------------------------------------------------
 
-static inline __attribute__((always_inline)) void serve(struct weft__node *node, struct weft__nic *nic,
-                                                        struct weft__worker *w) {
+static inline __attribute__((always_inline)) void serve_port(struct weft__node *node, struct weft__nic *nic,
+                                                             struct weft__worker *w) {
     if (weft__nic_is_held(nic)) return; // wait until the neighbour has room
     if (__builtin_expect(!weft__nic_heads_may_send(nic, w->now_ps), 0)) weft__nic_skip_idle(node, nic, w->now_ps);
     uint8_t mask = weft__ether_sendable(&nic->conf->pfc, &nic->port, w->now_ps, weft__nic_backlog(nic));
@@ -40,20 +40,20 @@ static inline __attribute__((always_inline)) void serve(struct weft__node *node,
                                     WEFT_WIRE_OVERHEAD);
 }
 
-static inline __attribute__((always_inline)) void look(struct weft__node *node, struct weft__nic *nic,
-                                                       struct weft__worker *w) {
+static inline __attribute__((always_inline)) void look_at_port(struct weft__node *node, struct weft__nic *nic,
+                                                               struct weft__worker *w) {
     if (nic->port.busy_until_ps <= w->now_ps) {
         if (nic->port.pending)
             weft__ether_send_local(&nic->port, &nic->conf->pfc, nic->end.host, node, w, nic->port_number);
         else
-            serve(node, nic, w);
+            serve_port(node, nic, w);
     }
     if (!weft__nic_is_held(nic) || nic->port.pending)
         weft__ether_arm(&nic->port, node, w->now_ps, nic->port_number, weft__nic_backlog(nic));
 }
 
 void weft__nic_look(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
-    look(node, nic, w);
+    look_at_port(node, nic, w);
 }
 
 /// Whether a packet of that priority would be sent next, and now.
@@ -264,7 +264,7 @@ static inline __attribute__((always_inline)) void any_timer(struct weft__node *n
     switch (key) {
     case WEFT__ETHER_KEY_TX:
         nic->port.turn_ps = WEFT_TIME_NEVER;
-        look(node, nic, w);
+        look_at_port(node, nic, w);
         break;
     case WEFT__ETHER_KEY_REFRESH:
         nic->port.pending |= nic->port.pfc_told;
@@ -319,7 +319,8 @@ static bool is_paused(const struct weft__node *node) {
 
 static void nic_run_driven(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival,
                            uint32_t n, weft_time_ps end) {
-    uint32_t taken = weft__node_run_parts(node, w, arrival, n, end, on_packet, NULL, on_timer, NULL, is_paused);
+    struct weft__node_parts parts = {.on_packet = on_packet, .on_timer = on_timer, .is_paused = is_paused};
+    uint32_t taken = weft__node_run_parts(node, w, arrival, n, end, parts);
     if (is_paused(node))
         weft__driven_pause(((struct weft__nic *)node->state)->end.driven, w, arrival + taken, n - taken, end);
 }

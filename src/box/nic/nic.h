@@ -347,7 +347,7 @@ void weft__nic_work_add(struct weft__node *node, struct weft__nic *nic, struct w
                         const struct weft_packet *request);
 struct weft_packet weft__nic_work_done(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
 
-/// For the box's operation `still`; see nic_fingerprint.c.
+/// The box's operation `fingerprint` (box/box.h); see nic_fingerprint.c.
 struct weft__fingerprint;
 struct weft__network;
 const char *weft__nic_fingerprint(const struct weft__network *net, uint32_t node, struct weft__fingerprint *ret);

@@ -85,8 +85,8 @@ static void follow_sender(const struct weft__nic *nic, uint32_t qp, weft_time_ps
 }
 
 /// Puts a queue pair that may send into the list, or to sleep until its pace allows.
-static inline __attribute__((always_inline)) void place(struct weft__node *node, struct weft__nic *nic, uint32_t qp,
-                                                        weft_time_ps free_ps) {
+static inline __attribute__((always_inline)) void place_sender(struct weft__node *node, struct weft__nic *nic,
+                                                               uint32_t qp, weft_time_ps free_ps) {
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     if (__builtin_expect(nic->port.follow != NULL, 0)) follow_sender(nic, qp, free_ps);
@@ -102,11 +102,11 @@ static inline __attribute__((always_inline)) void place(struct weft__node *node,
 }
 
 void weft__nic_schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp, weft_time_ps free_ps) {
-    place(node, nic, qp, free_ps);
+    place_sender(node, nic, qp, free_ps);
 }
 
 void weft__nic_pass_turn(struct weft__node *node, struct weft__nic *nic, uint32_t priority) {
-    place(node, nic, ready_pop(nic, priority), nic->port.busy_until_ps);
+    place_sender(node, nic, ready_pop(nic, priority), nic->port.busy_until_ps);
 }
 
 void weft__nic_reschedule(struct weft__node *node, struct weft__nic *nic, weft_time_ps now) {
@@ -330,7 +330,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
     if (__builtin_expect(nic->planes != NULL, 0))
         go_on(node, nic, w, qp);
     else
-        place(node, nic, qp, nic->port.busy_until_ps);
+        place_sender(node, nic, qp, nic->port.busy_until_ps);
 }
 
 // --- what comes back ----------------------------------------------------------------------------------------------

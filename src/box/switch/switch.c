@@ -188,7 +188,8 @@ static void purge_port(struct weft__node *node, struct weft__switch *sw, struct 
 // step.
 
 /// Keeps in `requests` only the inputs that `out` has passed over too often, if there are any.
-static __attribute__((cold, noinline)) void insist(struct weft__switch *sw, uint32_t out, uint64_t *requests) {
+static __attribute__((cold, noinline)) void insist_on_inputs(struct weft__switch *sw, uint32_t out,
+                                                             uint64_t *requests) {
     const uint16_t *passed = &sw->passed[(size_t)out * sw->ports];
     bool any = false;
     for (uint32_t k = 0; k < sw->words; k++) {
@@ -269,7 +270,7 @@ static bool request_inputs(struct weft__node *node, struct weft__switch *sw, str
     uint64_t *requests = &sw->requests[out * sw->words], any = 0;
     for (uint32_t k = 0; k < sw->words; k++)
         requests[k] = inputs[k];
-    if (__builtin_expect(sw->passed != NULL, 0)) insist(sw, out, requests);
+    if (__builtin_expect(sw->passed != NULL, 0)) insist_on_inputs(sw, out, requests);
     for (uint32_t k = 0; k < sw->words; k++)
         any |= requests[k] &= ~sw->busy_inputs[k];
     return any; // requests again when an input is free

@@ -151,7 +151,7 @@ void weft__switch_deinit(void *state);
 /// Bytes waiting in queues, or being received by a cut-through switch that needs the whole frame first.
 weft_bytes weft__switch_held(const void *state);
 
-/// For the box's operation `still`; see switch_fingerprint.c.
+/// The box's operation `fingerprint` (box/box.h); see switch_fingerprint.c.
 struct weft__fingerprint;
 struct weft__network;
 const char *weft__switch_fingerprint(const struct weft__network *net, uint32_t node, struct weft__fingerprint *ret);

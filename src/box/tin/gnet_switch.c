@@ -94,9 +94,9 @@ static inline void give_back(struct weft__gnet *g, struct weft__worker *w, uint3
 }
 
 /// The first cell of a VC at an input, or if it has `crossed` at an output.
-static __attribute__((cold, noinline)) void lose(struct weft__gnet *g, struct weft__worker *w,
-                                                 const struct weft_packet *cell, enum weft_drop reason, weft_time_ps at,
-                                                 bool crossed, uint32_t port, uint32_t vc) {
+static __attribute__((cold, noinline)) void lose_cell(struct weft__gnet *g, struct weft__worker *w,
+                                                      const struct weft_packet *cell, enum weft_drop reason,
+                                                      weft_time_ps at, bool crossed, uint32_t port, uint32_t vc) {
     if (g->trace) weft__gnet_note_loss(g, at, port, cell, reason);
     if (weft__gnet_is_traced(cell)) weft__gnet_trace_lose(g->tracer, at, crossed, port, vc, (uint8_t)reason);
     struct weft_tin_transition *seen = weft__gnet_transition(g, at);
@@ -127,9 +127,9 @@ __attribute__((cold, noinline)) void weft__gnet_carry_over(struct weft__gnet *g,
 // A cell is copied before its new fields are written: reading a whole just written in parts would stall.
 
 /// The link is free; the cell's first bit leaves at `start`.
-static inline __attribute__((always_inline)) void transmit(struct weft__gnet *g, struct weft__worker *w, uint32_t o,
-                                                           uint32_t vc, const struct weft_packet *cell, uint32_t wire,
-                                                           weft_time_ps start) {
+static inline __attribute__((always_inline)) void transmit_cell(struct weft__gnet *g, struct weft__worker *w,
+                                                                uint32_t o, uint32_t vc, const struct weft_packet *cell,
+                                                                uint32_t wire, weft_time_ps start) {
     struct weft__gnet_out *out = &g->out[o];
     uint32_t time = time_of(g, out->rate, wire), cells = cells_of(wire);
     out->busy_until_ps = start + time;
@@ -146,7 +146,7 @@ static inline __attribute__((always_inline)) void transmit(struct weft__gnet *g,
         weft__gnet_set_vc(&sent.packet, vc);
         if (port->tap) weft__tap_note(port->tap, &sent, start + time, loss);
         if (loss != WEFT_DROPS) {
-            lose(g, w, cell, loss, at, true, o, vc);
+            lose_cell(g, w, cell, loss, at, true, o, vc);
             return;
         }
     }
@@ -167,15 +167,22 @@ static inline void note_starving(struct weft__gnet *g, uint32_t o, uint32_t vc, 
     g->port[o].stalls++;
 }
 
-/// A cell, of `wire` bytes on links, has started to cross to a link. `slot`: its slot, or 0 for none.
-static inline __attribute__((always_inline)) void leave(struct weft__node *node, struct weft__gnet *g,
-                                                        struct weft__worker *w, uint32_t o, uint32_t vc,
-                                                        const struct weft_packet *cell, uint32_t wire, uint32_t slot,
-                                                        weft_time_ps start) {
+/// A cell on its way through the switch.
+struct moving {
+    const struct weft_packet *cell;
+    uint32_t wire, slot; ///< its bytes on links; slot 0: it has none
+};
+
+/// A cell has started to cross to a link.
+static inline __attribute__((always_inline)) void leave_input(struct weft__node *node, struct weft__gnet *g,
+                                                              struct weft__worker *w, uint32_t o, uint32_t vc,
+                                                              struct moving moving, weft_time_ps start) {
+    const struct weft_packet *cell = moving.cell;
+    uint32_t wire = moving.wire, slot = moving.slot;
     struct weft__gnet_out *out = &g->out[o];
     bool may_send = (out->creditable & ~out->queued) >> vc & 1, is_free = out->busy_until_ps <= w->now_ps;
     if (may_send & is_free & !(g->sending_armed >> o & 1)) {
-        transmit(g, w, o, vc, cell, wire, start);
+        transmit_cell(g, w, o, vc, cell, wire, start);
         if (slot) weft__gnet_cells_free(&g->cells, slot);
         arm_sent(node, g, o);
         return;
@@ -241,7 +248,7 @@ static void serve_out(struct weft__node *node, struct weft__gnet *g, struct weft
     }
     *depth = (uint16_t)(*depth - wire);
     out->turn_bytes = (int16_t)(out->turn_bytes - (int32_t)wire);
-    transmit(g, w, o, vc, cell, wire, cell->time_ps > w->now_ps ? cell->time_ps : w->now_ps);
+    transmit_cell(g, w, o, vc, cell, wire, cell->time_ps > w->now_ps ? cell->time_ps : w->now_ps);
     weft__gnet_cells_free(&g->cells, slot);
     note_starving(g, o, vc, w->now_ps);
     arm_sent(node, g, o);
@@ -287,16 +294,15 @@ static inline void arrive_at(struct weft__node *node, struct weft__gnet *g, uint
     await_crossing(node, g, awaited);
 }
 
-/// Input i and output o are free; the cell, of VC `vc` and already removed from its FIFO, crosses. `wire`, `slot` as in
-/// `leave`.
-static inline __attribute__((always_inline)) void cross(struct weft__node *node, struct weft__gnet *g,
-                                                        struct weft__worker *w, uint32_t i, uint32_t vc, uint32_t o,
-                                                        uint32_t out_vc, const struct weft_packet *cell, uint32_t wire,
-                                                        uint32_t slot) {
+/// Input i and output o are free; the cell, of VC `vc` and already removed from its FIFO, crosses.
+static inline __attribute__((always_inline)) void cross_switch(struct weft__node *node, struct weft__gnet *g,
+                                                               struct weft__worker *w, uint32_t i, uint32_t vc,
+                                                               uint32_t o, uint32_t out_vc, struct moving moving) {
+    const struct weft_packet *cell = moving.cell;
     struct weft__gnet_in *in = &g->in[i];
     struct weft__gnet_out *out = &g->out[o];
     bool comes = is_link(in), goes = out->rate != WEFT__GNET_NO_LINK;
-    uint32_t time_in = time_of(g, in->cross, wire), time_out = time_of(g, out->cross, wire);
+    uint32_t wire = moving.wire, time_in = time_of(g, in->cross, wire), time_out = time_of(g, out->cross, wire);
     weft_time_ps now = w->now_ps, time = time_in > time_out ? time_in : time_out;
     weft_time_ps tail = cell->time_ps + time_of(g, comes ? in->rate : in->cross, wire);
     weft_time_ps end = tail > now + time ? tail : now + time; // no faster than it comes; one from an endpoint has come
@@ -315,11 +321,11 @@ static inline __attribute__((always_inline)) void cross(struct weft__node *node,
     }
     if (!goes) {
         arrive_at(node, g, i, o, out_vc, cell);
-        if (slot) weft__gnet_cells_free(&g->cells, slot);
+        if (moving.slot) weft__gnet_cells_free(&g->cells, moving.slot);
         return;
     }
     weft_time_ps sending = time_of(g, out->rate, wire);
-    leave(node, g, w, o, out_vc, cell, wire, slot, now + (time > sending ? time - sending : 0));
+    leave_input(node, g, w, o, out_vc, moving, now + (time > sending ? time - sending : 0));
 }
 
 /// The first cell of a FIFO has chosen its path.
@@ -396,7 +402,7 @@ static inline void request_first(struct weft__node *node, struct weft__gnet *g, 
             return;
         }
         uint32_t wire, slot = pop_cell(g, q, &wire), vc = g->queues.queue[q].vc;
-        lose(g, w, first, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
+        lose_cell(g, w, first, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
         if (is_link(in)) give_back(g, w, i, vc, weft__gnet_units(wire), w->now_ps);
         weft__gnet_cells_free(&g->cells, slot);
     }
@@ -476,8 +482,8 @@ static inline uint32_t vc_of(struct weft__gnet *g, uint32_t i, uint32_t o, uint3
 }
 
 /// Input i and output o are matched.
-static __attribute__((noinline)) void accept(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
-                                             uint32_t i, uint32_t o) {
+static __attribute__((noinline)) void accept_match(struct weft__node *node, struct weft__gnet *g,
+                                                   struct weft__worker *w, uint32_t i, uint32_t o) {
     struct weft__gnet_in *in = &g->in[i];
     uint32_t fit, all = requesting_vcs(g, i, o, g->out[o].room, &fit);
     uint32_t vc = vc_of(g, i, o, fit), q = weft__gnet_queue_find(&g->queues, in->queue, vc);
@@ -492,7 +498,7 @@ static __attribute__((noinline)) void accept(struct weft__node *node, struct wef
         request_first(node, g, w, i, q);
     else
         weft__gnet_queue_close(&g->queues, &in->queue, q);
-    cross(node, g, w, i, vc, o, out_vc, &g->cells.slot[slot], wire, slot);
+    cross_switch(node, g, w, i, vc, o, out_vc, (struct moving){&g->cells.slot[slot], wire, slot});
 }
 
 /// The inputs that output o may be matched with.
@@ -526,7 +532,7 @@ static inline void match_one(struct weft__node *node, struct weft__gnet *g, stru
     if (i == WEFT_NONE) return;
     g->out[o].grant_at = (uint8_t)((i + 1) % WEFT__GNET_PORTS);
     g->in[i].accept_at = (uint8_t)((o + 1) % WEFT__GNET_PORTS);
-    accept(node, g, w, i, o);
+    accept_match(node, g, w, i, o);
 }
 
 /// iSLIP among these outputs and the inputs that request them, until no more are matched. Pointers move only in the
@@ -558,7 +564,7 @@ static void match_outs(struct weft__node *node, struct weft__gnet *g, struct wef
                 g->in[i].accept_at = (uint8_t)((o + 1) % WEFT__GNET_PORTS);
             }
             outs &= ~weft__gnet_bit(o);
-            accept(node, g, w, i, o);
+            accept_match(node, g, w, i, o);
         }
     }
 }
@@ -596,7 +602,7 @@ void weft__gnet_on_step(struct weft__node *node, struct weft__gnet *g, struct we
         uint32_t o = (uint32_t)__builtin_ctzll(outs), i = next_of(requests[o], g->out[o].grant_at);
         g->out[o].grant_at = (uint8_t)((i + 1) % WEFT__GNET_PORTS);
         g->in[i].accept_at = (uint8_t)((o + 1) % WEFT__GNET_PORTS);
-        accept(node, g, w, i, o);
+        accept_match(node, g, w, i, o);
     }
     weft__gnet_channel_take(node, g, w->now_ps);
 }
@@ -615,16 +621,16 @@ static __attribute__((noinline)) void on_crossed(struct weft__node *node, struct
 }
 
 /// A cell comes; `entry`: its input and a VC there. One copy for all: it is a quarter of the L1 cache of instructions.
-static __attribute__((noinline)) void enter(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
-                                            uint32_t entry, const struct weft_packet *cell,
-                                            struct weft__gnet_known known) {
+static __attribute__((noinline)) void enter_cell(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
+                                                 uint32_t entry, const struct weft_packet *cell,
+                                                 struct weft__gnet_known known) {
     uint32_t i = weft__gnet_way_out(entry), vc = weft__gnet_way_vc(entry), way = 0, o = 0, wire = weft__gnet_wire(cell);
     struct weft__gnet_in *in = &g->in[i];
     bool is_first = !(in->waiting >> vc & 1), in_busy = false, out_busy = false;
     if (is_first) {
         way = weft__gnet_route(g, w->now_ps, i, cell, known);
         if (__builtin_expect(way == WEFT_NONE, 0)) {
-            lose(g, w, cell, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
+            lose_cell(g, w, cell, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
             if (is_link(in)) give_back(g, w, i, vc, weft__gnet_units(wire), w->now_ps);
             return;
         }
@@ -636,7 +642,7 @@ static __attribute__((noinline)) void enter(struct weft__node *node, struct weft
         bool is_held = (g->insistent & weft__gnet_bit(o)) | (g->held & weft__gnet_bit(i)) | (g->channels != NULL);
         if (!in_busy && !out_busy && !is_held && g->out[o].room >> weft__gnet_way_vc(way) & 1) {
             if (g->wanted & weft__gnet_bit(o)) note_passed(g, i, o);
-            cross(node, g, w, i, vc, o, weft__gnet_way_vc(way), cell, wire, 0);
+            cross_switch(node, g, w, i, vc, o, weft__gnet_way_vc(way), (struct moving){cell, wire, 0});
             return;
         }
     }
@@ -664,12 +670,12 @@ static __attribute__((cold, noinline)) void on_rare_cell(struct weft__node *node
     uint32_t vc = weft__gnet_vc(cell);
     if (weft__gnet_is_traced(cell)) weft__gnet_trace_come(g->tracer, w->now_ps, port, cell);
     if (weft__gnet_hops(cell) == WEFT__GNET_HOPS_MAX) {
-        lose(g, w, cell, WEFT_DROP_GNET_HOPS, w->now_ps, false, port, vc);
+        lose_cell(g, w, cell, WEFT_DROP_GNET_HOPS, w->now_ps, false, port, vc);
         give_back(g, w, port, vc, weft__gnet_units(weft__gnet_wire(cell)), w->now_ps);
         return;
     }
     if (g->ugal) weft__gnet_ugal_pass(g, cell);
-    enter(node, g, w, weft__gnet_way_of(port, vc), cell, known);
+    enter_cell(node, g, w, weft__gnet_way_of(port, vc), cell, known);
 }
 
 void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
@@ -678,7 +684,7 @@ void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct we
     if (__builtin_expect(is_rare | (g->ugal != NULL), 0))
         on_rare_cell(node, g, w, cell, port, known);
     else
-        enter(node, g, w, weft__gnet_way_of(port, weft__gnet_vc(cell)), cell, known);
+        enter_cell(node, g, w, weft__gnet_way_of(port, weft__gnet_vc(cell)), cell, known);
 }
 
 /// The timer for cells that endpoints send: that of an endpoint's output, which has none of its own.
@@ -691,7 +697,7 @@ static void come_in(struct weft__node *node, struct weft__gnet *g, struct weft__
                     const struct weft_packet *cell, uint32_t port) {
     uint32_t vc = weft__gnet_vc(cell);
     if (__builtin_expect(g->conf->endpoint_vcs > 1, 0)) vc = weft__gnet_entry_vc(g, vc);
-    enter(node, g, w, weft__gnet_way_of(port, vc), cell, weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN));
+    enter_cell(node, g, w, weft__gnet_way_of(port, vc), cell, weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN));
 }
 
 /// Those that have now.
@@ -742,7 +748,7 @@ static void turn_away(struct weft__node *node, struct weft__gnet *g, struct weft
         uint32_t vc = (uint32_t)__builtin_ctz(vcs), q = weft__gnet_queue_find(&g->queues, out->queue, vc);
         while (g->queues.queue[q].head) {
             uint32_t slot = weft__gnet_queue_pop(&g->queues.queue[q], &g->cells);
-            lose(g, w, &g->cells.slot[slot], WEFT_DROP_LINK_DOWN, w->now_ps, true, o, vc);
+            lose_cell(g, w, &g->cells.slot[slot], WEFT_DROP_LINK_DOWN, w->now_ps, true, o, vc);
             weft__gnet_cells_free(&g->cells, slot);
         }
         weft__gnet_queue_close(&g->queues, &out->queue, q);

@@ -54,7 +54,7 @@ struct weft__tin_nics *weft__tin_nics_find(const struct weft_topology *t, uint32
                                            const struct weft_tin_conf *conf, struct weft_arena *arena);
 /// The window that the shared NIC grants the host at `port`; INT64_MAX: it shares none.
 int64_t weft__tin_nic_window(const struct weft__network *net, uint32_t port);
-/// cell_paths.c: puts the paths of traced cells into the outcome. Call it when the devices have finished.
+/// tin_cell_paths.c: puts the paths of traced cells into the outcome. Call it when the devices have finished.
 void weft__cell_paths_collect(struct weft__network *net);
 /// Puts the clients of 1RMA at a TiN, and its hosts, into the setup, in `arena`. False: there is no 1RMA.
 bool weft__tin_rma_place(const struct weft__network *net, uint32_t node, struct weft_arena *arena,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cables of a network (import/cables.h) as a topology: lists of cables, neighbours heard by LLDP, DEVICE_NEIGHBOR of
-// SONiC switches; several files are one network.
+// Cables of a network (import/cables/cables.h) as a topology: lists of cables, neighbours heard by LLDP,
+// DEVICE_NEIGHBOR of SONiC switches; several files are one network.
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Codec of config_db.json. Tables and fields as in sonic-buildimage, src/sonic-yang-models/yang-models (sonic-port,
 // sonic-buffer-*, sonic-wred-profile, sonic-queue, sonic-scheduler, sonic-port-qos-map, sonic-pfcwd); references as
-// names or, as before 2021, "[TABLE|name]". What buffermgrd would compute is computed by the formula in plan/pfc.c.
+// names or, as before 2021, "[TABLE|name]". What buffermgrd would compute is computed by the formula in
+// box/pfc_headroom.c.
 #include "weft/sonic.h"
 
 #include <ctype.h>
@@ -85,8 +86,8 @@ struct row {
     const json_t *fields;
 };
 
-static __attribute__((format(printf, 3, 4))) void bad(const struct row *row, const char *field, const char *format,
-                                                      ...) {
+static __attribute__((format(printf, 3, 4))) void refuse_value(const struct row *row, const char *field,
+                                                               const char *format, ...) {
     char text[512];
     va_list args;
     va_start(args, format);
@@ -116,7 +117,7 @@ static const char *text_of(const struct row *row, const char *field) {
         return weft_arena_text(row->r->arena, json_string_value(value));
     if (json_is_integer(value))
         return weft_arena_format(row->r->arena, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    bad(row, field, "expected a text of printable ASCII");
+    refuse_value(row, field, "expected a text of printable ASCII");
     return NULL;
 }
 
@@ -129,7 +130,7 @@ static uint64_t parse_count(const struct row *row, const char *field, const char
     uint64_t value = 0;
     char why[160];
     if (!weft__quantity_parse(WEFT__COUNT, text, &value, why, sizeof why) || value > max) {
-        bad(row, field, "'%.40s'; expected a whole number of at most %" PRIu64, text, max);
+        refuse_value(row, field, "'%.40s'; expected a whole number of at most %" PRIu64, text, max);
         return 0;
     }
     return value;
@@ -153,7 +154,7 @@ static uint32_t choice_of(const struct row *row, const char *field, const char *
     const char *text = text_or(row, field, other);
     for (uint32_t n = 0; names[n]; n++)
         if (!strcmp(text, names[n])) return n;
-    if (!row->r->status) bad(row, field, "'%.40s'; expected %s or one of its kind", text, names[0]);
+    if (!row->r->status) refuse_value(row, field, "'%.40s'; expected %s or one of its kind", text, names[0]);
     return 0;
 }
 
@@ -163,7 +164,7 @@ static const char *find_reference(const struct row *row, const char *field, cons
     if (!text || *text != '[') return text;
     size_t n = strlen(text), prefix = strlen(table) + 2;
     if (n <= prefix || text[n - 1] != ']' || strncmp(text + 1, table, prefix - 2) || text[prefix - 1] != '|') {
-        bad(row, field, "'%.60s'; expected a name or [%s|name]", text, table);
+        refuse_value(row, field, "'%.60s'; expected a name or [%s|name]", text, table);
         return NULL;
     }
     return weft_arena_format(row->r->arena, "%.*s", (int)(n - prefix - 1), text + prefix);
@@ -178,7 +179,7 @@ static const void *find_referred(const struct row *row, const char *field, const
         const void *at = (const char *)array + i * size;
         if (!strcmp(*(const char *const *)at, name)) return at;
     }
-    bad(row, field, "there is no %s '%.60s'", table, name);
+    refuse_value(row, field, "there is no %s '%.60s'", table, name);
     return NULL;
 }
 
@@ -192,7 +193,7 @@ static uint8_t read_priorities(const struct row *row, const char *field, const c
         if (first <= most && *end == '-')
             last = isdigit((unsigned char)end[1]) ? strtoull(end + 1, &end, 10) : UINT64_MAX;
         if (first > most || last > most || last < first || (*end && *end != ',') || (*end && !end[1])) {
-            bad(row, field, "'%.40s'; expected priorities 0 to 7 such as 3-4 or 3,4", text);
+            refuse_value(row, field, "'%.40s'; expected priorities 0 to 7 such as 3-4 or 3,4", text);
             return 0;
         }
         for (uint64_t p = first; p <= last && p < WEFT_PRIORITIES; p++)
@@ -219,7 +220,7 @@ static void each_port(const struct row *row, const char *list, size_t size, uint
         if (port)
             set(row, port, mask);
         else
-            bad(row, "", "there is no PORT '%.*s'", n > 60 ? 60 : (int)n, at);
+            refuse_value(row, "", "there is no PORT '%.*s'", n > 60 ? 60 : (int)n, at);
         at += n + 1;
     }
 }
@@ -233,7 +234,8 @@ static const char *own_key(const struct row *row) {
         bar[b] = strchr(bar[b - 1] + 1, '|');
     if (!bar[2]) return row->key;
     if (!*r->s->hostname) {
-        bad(row, "", "a key of a chassis; expected DEVICE_METADATA|localhost.hostname, to know this line card's");
+        refuse_value(row, "",
+                     "a key of a chassis; expected DEVICE_METADATA|localhost.hostname, to know this line card's");
         return NULL;
     }
     const char *host = weft_arena_format(r->arena, "%.*s", (int)(bar[0] - row->key), row->key);
@@ -248,7 +250,7 @@ static void each_port_priority(const struct row *row,
     const char *key = own_key(row), *bar = key ? strchr(key, '|') : NULL;
     if (!key) return;
     if (!bar || strchr(bar + 1, '|') || !bar[1]) {
-        bad(row, "", "expected a key such as Ethernet0|3-4");
+        refuse_value(row, "", "expected a key such as Ethernet0|3-4");
         return;
     }
     uint8_t mask = read_priorities(row, "", bar + 1, strcmp(row->table, "BUFFER_PG") != 0);
@@ -266,7 +268,7 @@ static void each_row(struct reader *r, const char *table, void (*read)(const str
         if (r->status) return;
         struct row row = {r, table, weft_arena_text(r->arena, key), fields};
         if (!json_is_object(fields) || !is_plain(key))
-            bad(&row, "", "expected a key of printable ASCII and an object with fields");
+            refuse_value(&row, "", "expected a key of printable ASCII and an object with fields");
         else
             read(&row, index++);
     }
@@ -275,8 +277,8 @@ static void each_row(struct reader *r, const char *table, void (*read)(const str
 static uint32_t rows_of(struct reader *r, const char *table) {
     json_t *rows = json_object_get(r->root, table);
     struct row row = {r, table, "", NULL};
-    if (rows && !json_is_object(rows)) bad(&row, "", "expected an object with rows");
-    if (json_object_size(rows) > PORTS_MAX) bad(&row, "", "expected at most %d rows", PORTS_MAX);
+    if (rows && !json_is_object(rows)) refuse_value(&row, "", "expected an object with rows");
+    if (json_object_size(rows) > PORTS_MAX) refuse_value(&row, "", "expected at most %d rows", PORTS_MAX);
     return r->status ? 0 : (uint32_t)json_object_size(rows);
 }
 
@@ -288,16 +290,16 @@ static void read_port(const struct row *row, uint32_t index) {
     port->name = row->key;
     uint64_t mbps = count_of(row, "speed", mbps_max, 0);
     if (mbps < mbps_min && text_of(row, "speed") && !row->r->status)
-        bad(row, "speed", "expected %" PRIu64 " to %" PRIu64 " (Mb/s)", mbps_min, mbps_max);
+        refuse_value(row, "speed", "expected %" PRIu64 " to %" PRIu64 " (Mb/s)", mbps_min, mbps_max);
     port->rate_bps = mbps * 1000000;
     port->mtu_bytes = count_of(row, "mtu", MTU_MAX, 9100);
-    if (port->mtu_bytes < 64 && !row->r->status) bad(row, "mtu", "expected 64 to %d", MTU_MAX);
+    if (port->mtu_bytes < 64 && !row->r->status) refuse_value(row, "mtu", "expected 64 to %d", MTU_MAX);
     for (port->lanes = *lanes != 0; *lanes; lanes++)
         port->lanes += *lanes == ',';
     port->up = admin && !strcmp(admin, "up");
     if (admin) row->r->s->admin_assumed = false;
     if (!isalpha((unsigned char)*row->key) || strlen(row->key) > 60 || row->key[strspn(row->key, name_letters)])
-        bad(row, "", "expected the name of a port: a letter, then letters, digits, _ and /, 60 at most");
+        refuse_value(row, "", "expected the name of a port: a letter, then letters, digits, _ and /, 60 at most");
 }
 
 /// A row of cables, "AZURE": a field per port. "0m" is a port without a cable.
@@ -311,11 +313,11 @@ static void read_cable(const struct row *row, uint32_t index) {
         uint64_t mm = 0;
         if (row->r->status) return;
         if (!port)
-            bad(row, name, "there is no such PORT");
+            refuse_value(row, name, "there is no such PORT");
         else if (!weft__quantity_parse(WEFT__LENGTH, text, &mm, why, sizeof why))
-            bad(row, name, "%s", why);
+            refuse_value(row, name, "%s", why);
         else if (mm > cable_mm_max)
-            bad(row, name, "'%.40s'; expected at most 1000km", text);
+            refuse_value(row, name, "'%.40s'; expected at most 1000km", text);
         else
             port->cable_mm = mm;
     }
@@ -347,7 +349,7 @@ static void read_profile(const struct row *row, uint32_t index) {
     p->static_bytes = count_of(row, "static_th", bytes_max, 0);
     p->has_static = text_of(row, "static_th");
     p->computed = !strcmp(text_or(row, "headroom_type", "static"), "dynamic");
-    if (!p->pool && !row->r->status) bad(row, "pool", "is missing; expected the name of a BUFFER_POOL");
+    if (!p->pool && !row->r->status) refuse_value(row, "pool", "is missing; expected the name of a BUFFER_POOL");
 }
 
 static void read_wred(const struct row *row, uint32_t index) {
@@ -364,8 +366,8 @@ static void read_wred(const struct row *row, uint32_t index) {
     w->max_bytes = count_of(row, w->own ? "ecn_green_max_threshold" : "green_max_threshold", bytes_max, 0);
     w->percent = count_of(row, w->own ? "ecn_green_mark_probability" : "green_drop_probability", 100, 100);
     if (w->min_bytes > w->max_bytes)
-        bad(row, w->own ? "ecn_green_max_threshold" : "green_max_threshold",
-            "is below the least threshold; expected %" PRIu64 " at least", w->min_bytes);
+        refuse_value(row, w->own ? "ecn_green_max_threshold" : "green_max_threshold",
+                     "is below the least threshold; expected %" PRIu64 " at least", w->min_bytes);
 }
 
 static void read_scheduler(const struct row *row, uint32_t index) {
@@ -374,7 +376,7 @@ static void read_scheduler(const struct row *row, uint32_t index) {
     c->name = row->key;
     c->type = types[choice_of(row, "type", types, "WRR")];
     c->weight = count_of(row, "weight", 100, 1);
-    if (!c->weight && !row->r->status) bad(row, "weight", "expected 1 to 100");
+    if (!c->weight && !row->r->status) refuse_value(row, "weight", "expected 1 to 100");
 }
 
 static void read_map(const struct row *row, uint32_t index) {
@@ -496,7 +498,7 @@ static void read_pattern(const struct row *row, uint32_t index) {
     s->pattern_said = true;
     s->lossless_mtu_bytes = count_of(row, "mtu", MTU_MAX, 1024);
     s->small_percent = count_of(row, "small_packet_percentage", 100, 100);
-    if (s->lossless_mtu_bytes < WEFT_FRAME_MIN) bad(row, "mtu", "expected %d at least", WEFT_FRAME_MIN);
+    if (s->lossless_mtu_bytes < WEFT_FRAME_MIN) refuse_value(row, "mtu", "expected %d at least", WEFT_FRAME_MIN);
 }
 
 // --- profiles that SONiC computes ---------------------------------------------------------------------------------
@@ -605,14 +607,14 @@ static const struct weft_sonic_profile *profile_of(const struct row *row, struct
     if (row->r->status) return NULL;
     if (!name || !strcmp(name, "NULL")) {
         if (!port->cable_mm || !port->rate_bps)
-            bad(row, "profile", "is left to SONiC, but %s of %.60s",
-                port->rate_bps ? "CABLE_LENGTH says nothing" : "PORT says no speed", port->name);
+            refuse_value(row, "profile", "is left to SONiC, but %s of %.60s",
+                         port->rate_bps ? "CABLE_LENGTH says nothing" : "PORT says no speed", port->name);
         return own_profile(row->r, port);
     }
     for (uint32_t p = 0; p < s->profiles; p++)
         if (!strcmp(s->profile[p].name, name)) return &s->profile[p];
     if (split_name(name, &rate, &cable_mm)) return computed_profile(row->r, name, rate, cable_mm, port);
-    bad(row, "profile", "there is no BUFFER_PROFILE '%.60s'", name);
+    refuse_value(row, "profile", "there is no BUFFER_PROFILE '%.60s'", name);
     return NULL;
 }
 
@@ -686,7 +688,8 @@ static void read_tables(struct reader *r) {
     s->scheduler = weft_arena_alloc(r->arena, s->schedulers + 1, sizeof *s->scheduler);
     s->admin_assumed = s->computes = true;
     if (!s->ports && !r->status)
-        bad(&(struct row){r, "PORT", "", NULL}, "",
+        refuse_value(
+            &(struct row){r, "PORT", "", NULL}, "",
             json_object_size(r->root) && !json_object_get(r->root, "PORT")
                 ? "there is no such table: this is a part of config_db.json; expected the file with PORT as well (all "
                   "files of the switch together)"

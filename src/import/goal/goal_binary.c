@@ -21,9 +21,9 @@ struct links {
     uint32_t waits; ///< nodes that it waits for, less those that have been found
 };
 
-#define FAIL(r, at, ...) fail(r, at, __VA_ARGS__)
-static __attribute__((format(printf, 3, 4))) enum weft_status fail(const struct reader *r, uint64_t at,
-                                                                   const char *format, ...) {
+#define FAIL(r, at, ...) fail_at(r, at, __VA_ARGS__)
+static __attribute__((format(printf, 3, 4))) enum weft_status fail_at(const struct reader *r, uint64_t at,
+                                                                      const char *format, ...) {
     char why[200];
     va_list arguments;
     va_start(arguments, format);

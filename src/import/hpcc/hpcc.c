@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Topologies and flows of ns-3's RDMA simulators (import/hpcc_read.h), read in place.
+// Topologies and flows of ns-3's RDMA simulators (import/hpcc/hpcc_read.h), read in place.
 //
 // Differences. SimAI's GPUs have links to the NVSwitches of their server, which become the network within a server;
 // flows between GPUs of one server still use the network outside. Hosts with several other links are in as many

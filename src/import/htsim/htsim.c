@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fat trees and connection matrices of htsim (import/htsim_read.h), read in place.
+// Fat trees and connection matrices of htsim (import/htsim/htsim_read.h), read in place.
 //
 // Differences. weft refuses a radix that does not fit, as htsim does, and a file whose meaning htsim leaves undefined
 // (two tiers with several pods). A failed link l of an aggregation switch is its l-th link upwards, as htsim wires

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clusters described in InfraGraph (import/infragraph_read.h) as topologies, read in place.
+// Clusters described in InfraGraph (import/infragraph/infragraph_read.h) as topologies, read in place.
 //
 // Differences. A host of weft has one link: each component of a server at which an edge between instances ends (a NIC,
 // a port of one, an xpu on a scale-up network) is a host, named after the component: server.0.nic.3. A switch is one

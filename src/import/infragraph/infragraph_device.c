@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source: as import/infragraph_read.c says.
+// Source: as import/infragraph/infragraph_read.c says.
 #include "import/infragraph/infragraph_device.h"
 #include "import/infragraph/infragraph_read.h"
 #include "weft/param_load.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job's collectives as recorded by NCCL's inspector (import/inspector.h), repeated on a network known to weft, with
-// the measured time beside the predicted one.
+// A job's collectives as recorded by NCCL's inspector (import/inspector/inspector.h), repeated on a network known to
+// weft, with the measured time beside the predicted one.
 //
 // Collectives of a communicator follow in the order of their sequence numbers, each when the previous one is done:
 // computation in between is not in the file. The time of a collective is the mean over the ranks that recorded one. The

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of MSCCL (import/msccl.h) as a collective: a thread block is a lane. Facts of MSCCL's interpreter
+// A program of MSCCL (import/msccl/msccl.h) as a collective: a thread block is a lane. Facts of MSCCL's interpreter
 // (microsoft/msccl, src/collectives/device/msccl_interpreter.h, src/include/msccl.h; mscclSetupCount of ROCm/rccl): the
 // size has nchunksperloop chunks; the program runs over them in loops, each over at most `chunk` bytes of each of its
 // chunks; in a loop, a step processes as many of its chunks at the same time as fit into `chunk`, at most 71, and sends

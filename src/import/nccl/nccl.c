@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers as found by NCCL (import/nccl.h) become hosts, one per NIC, which the GPUs near it share, and a network
+// Servers as found by NCCL (import/nccl/nccl.h) become hosts, one per NIC, which the GPUs near it share, and a network
 // within the server as fast as its NVLinks or PCI. The network between servers is in no file. Channels become a
-// collective (import/nccl_collective.c).
+// collective (import/nccl/nccl_collective.c).
 #include <inttypes.h>
 #include <math.h>
 

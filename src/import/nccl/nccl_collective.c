@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft's own rings and trees in the channels that NCCL has found for a server (import/nccl.h), the same in every server
-// or those of several servers in turn. A ring goes through the GPUs of a server in the channel's order, and from the
-// last one to the first one of the next server, by the NIC that the channel names. If that is near another GPU of the
-// server, the message goes there first, as with PXN: a relay is a separate lane of that GPU, which passes messages on.
-// In a tree a server is a chain in the channel's order; the first has the parent, and the pattern determines which have
-// the servers below: the second (split, 2), the second and the first (balanced, 1), or the first (3); servers are in a
-// double binary tree (all_reduce_tree). Differences: in a tree every GPU sends by its own NIC; a NIC by which a channel
-// enters is that of its first GPU; crossNic 2, with which odd servers swap channels, is not modelled. Source:
+// weft's own rings and trees in the channels that NCCL has found for a server (import/nccl/nccl.h), the same in every
+// server or those of several servers in turn. A ring goes through the GPUs of a server in the channel's order, and from
+// the last one to the first one of the next server, by the NIC that the channel names. If that is near another GPU of
+// the server, the message goes there first, as with PXN: a relay is a separate lane of that GPU, which passes messages
+// on. In a tree a server is a chain in the channel's order; the first has the parent, and the pattern determines which
+// have the servers below: the second (split, 2), the second and the first (balanced, 1), or the first (3); servers are
+// in a double binary tree (all_reduce_tree). Differences: in a tree every GPU sends by its own NIC; a NIC by which a
+// channel enters is that of its first GPU; crossNic 2, with which odd servers swap channels, is not modelled. Source:
 // NVIDIA/nccl, src/graph/connect.cc, trees.cc.
 #include <inttypes.h>
 #include <string.h>

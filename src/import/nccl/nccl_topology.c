@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers as found by NCCL (import/nccl.h), as a network: server by server a host for each NIC, or for the NICs of one
-// GPU together, and a machine with the GPUs behind them, in the order of ranks. How servers are cabled is in no file:
-// the k-th hosts of all servers are on leaf k, which has one uplink, as fast as the fastest of its hosts, to each of as
-// many spines as there are servers; or all are on one switch.
+// Servers as found by NCCL (import/nccl/nccl.h), as a network: server by server a host for each NIC, or for the NICs of
+// one GPU together, and a machine with the GPUs behind them, in the order of ranks. How servers are cabled is in no
+// file: the k-th hosts of all servers are on leaf k, which has one uplink, as fast as the fastest of its hosts, to each
+// of as many spines as there are servers; or all are on one switch.
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>

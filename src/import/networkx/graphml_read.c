@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// GraphML, converted to the form of node-link JSON, which has a reader (import/networkx_read.h). Source: U. Brandes et
-// al., "GraphML progress report", GD 2001, and the schema at graphml.graphdrawing.org: keys with names and defaults, a
-// graph, nodes, edges, data. Several graphs, graphs within nodes and edges of more than two nodes are refused; drawing
-// data (elements within <data>) and ports of nodes are ignored.
+// GraphML, converted to the form of node-link JSON, which has a reader (import/networkx/networkx_read.h). Source: U.
+// Brandes et al., "GraphML progress report", GD 2001, and the schema at graphml.graphdrawing.org: keys with names and
+// defaults, a graph, nodes, edges, data. Several graphs, graphs within nodes and edges of more than two nodes are
+// refused; drawing data (elements within <data>) and ports of nodes are ignored.
 #include <jansson.h>
 #include <string.h>
 

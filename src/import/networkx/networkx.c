@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs of NetworkX, and graphs in GraphML, as topologies (import/networkx_read.h), read in place.
+// Graphs of NetworkX, and graphs in GraphML, as topologies (import/networkx/networkx_read.h), read in place.
 //
 // Differences. A link carries both directions at one rate and delay: in a directed graph, two links in opposite
 // directions are one, and a single one is a link in both directions. A host has one link. Weights have no meaning by

@@ -29,7 +29,7 @@ enum weft_status weft__networkx_read_root(const json_t *root, const char *path, 
                                           const struct weft_place *link_place, const struct weft__networkx_conf *conf,
                                           struct weft_arena *arena, struct weft__networkx *ret_graph,
                                           struct weft_error *ret_error);
-/// A file of GraphML (import/graphml_read.c), whose attributes are read as those of node-link JSON.
+/// A file of GraphML (import/networkx/graphml_read.c), whose attributes are read as those of node-link JSON.
 enum weft_status weft__graphml_read(const char *path, struct weft_place place, const struct weft__networkx_conf *conf,
                                     struct weft_arena *arena, struct weft__networkx *ret_graph,
                                     struct weft_error *ret_error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workload text of AICB and SimAI as a training job (import/simai_read.h): in each iteration, a forward pass over
-// all layers, then a backward one.
+// The workload text of AICB and SimAI as a training job (import/simai/simai_read.h): in each iteration, a forward pass
+// over all layers, then a backward one.
 //
 // Order, as ASTRA-sim's Workload has it: forward, each layer computes and waits for its communication; backward, from
 // the last layer, it computes the gradient of its input and waits for that communication, then computes that of its
