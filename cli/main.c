@@ -130,16 +130,26 @@ static int run_command(int argc, char **argv) {
     return call.status;
 }
 
+/// A launcher ends the other ranks by a signal when one has ended with an error, which that one has told.
+static bool is_first_rank(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]) && strcmp(getenv(names[i]), "0") != 0) return false;
+    return true;
+}
+
+static bool speaks;
 /// Before anything runs: a command that ends by a signal reports it. Commands that have results to show catch the
 /// signal themselves from then on (weft_cli_catch_interrupt).
 static void on_early_signal(int number) {
     static const char text[] = "weft: interrupted before anything was run\n";
     (void)number;
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(WEFT_ERROR_SYSTEM);
+    if (speaks && write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(WEFT_ERROR_SYSTEM);
     _exit(WEFT_INTERRUPTED);
 }
 
 static void catch_early_signals(void) {
+    speaks = is_first_rank();
     static const int numbers[] = {SIGINT, SIGTERM};
     struct sigaction action = {.sa_handler = on_early_signal}, before;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
