@@ -27,7 +27,7 @@ enum weft_status weft_bench_tell(const struct weft_cli_options *o, const struct 
 static const struct weft_result_column bench_columns[] = {
     WEFT_RESULT_VERSION,
     WEFT_RESULT(struct weft_bench_answer, bench, TEXT, "name of the benchmark"),
-    WEFT_RESULT(struct weft_bench_answer, runs_each, COUNT, "runs of each measurement, of which the median is kept",
+    WEFT_RESULT(struct weft_bench_answer, runs_each, COUNT, "runs of each measurement; the answer has their median",
                 .flags = WEFT_RESULT_SPARSE),
 };
 static const struct weft_result_table bench_table = WEFT_RESULT_TABLE("bench", OBJECT, "a benchmark", bench_columns);

@@ -137,9 +137,6 @@ enum weft_status weft_cli_scenario_read(const struct weft_cli_options *options, 
 /// Reads JSON that a command has written, which `option` names.
 enum weft_status weft_cli_saved_read(const char *option, const char *path, struct weft_arena *arena,
                                      struct weft_tree **ret_tree, struct weft_error *ret_error);
-/// Allows the scenario files for writing below --out and below each --allow-write; weft_cli_scenario_read does so.
-enum weft_status weft_cli_allow_writes(const struct weft_cli_options *options, struct weft_scenario_file *file,
-                                       struct weft_error *ret_error);
 /// Runs a subcommand: parses options, calls `act`, reports its error if it set one, frees everything. `act` returns the
 /// exit status.
 int weft_cli_act(const struct weft_cli_command *command, int argc, char **argv,

@@ -270,7 +270,7 @@ static const struct weft_result_column sender_columns[] = {
     WEFT_RESULT_CALL(sender_chassis, "chassis", TEXT, "chassis id"),
     WEFT_RESULT_CALL(sender_port, "port", TEXT, "port id"),
     WEFT_RESULT_CALL(sender_system, "system_name", TEXT, "system name, if it gives one"),
-    SAID(pdu.ttl_s, "ttl_s", COUNT, "time to live; 0: what was said before is withdrawn", .unit = "s"),
+    SAID(pdu.ttl_s, "ttl_s", COUNT, "time to live; 0: the sender withdraws its earlier frames", .unit = "s"),
     SAID(frames, "frames", COUNT, "frames that say it"),
     SAID(first, "first_frame", COUNT, "number of the first frame, from 1"),
 };

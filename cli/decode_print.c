@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft decode: prints what was found, for people.
+// The text of weft decode.
 #include "decode.h"
 
 #include <inttypes.h>

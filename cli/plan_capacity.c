@@ -313,7 +313,7 @@ static const struct weft_result_table capacity_table = WEFT_RESULT_TABLE_OF(
     CAPACITY(seeds, "seeds", COUNT, "seeds of each load"),
     CAPACITY(s.interrupted, "interrupted", BOOL, "whether the user has ended it early"),
     CAPACITY(carried, "carried", TEXT, "greatest load that is carried, below the first that is not"),
-    CAPACITY(not_carried, "not_carried", TEXT, "first load that is not carried"),
+    CAPACITY(not_carried, "not_carried", TEXT, "lowest load that the network does not carry"),
     CAPACITY(crossing.mean, "capacity", REAL, "load at which the metric reaches the limit, mean over seeds"),
     CAPACITY(crossing.half, "half", REAL, "half the width of the 95% interval of the capacity"),
     CAPACITY(monotone, "monotone", BOOL, "whether the metric grows with the load, as far as the runs tell"));

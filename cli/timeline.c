@@ -274,7 +274,7 @@ static enum weft_status read_story(const struct weft_cli_options *o, struct time
     enum weft_status status = read_filters(v, error);
     if (status) return status;
     v->root = weft_story_new(v->t.event, v->t.events, v->t.ports, v->t.flows, v->keep, v->arena);
-    bool table = o->database || o->csv; // whoever asks for a table gets it
+    bool table = o->database || o->csv; // --csv and --out give every table
     v->story = !asked.all || table;
     v->events = asked.all || table;
     return WEFT_OK;

@@ -34,7 +34,7 @@ struct timeline_why_not {
     weft_bytes ingress_bytes_max;
 };
 
-/// A run and what is asked of it: the subject of the answer.
+/// A recorded run and the question about it: the subject of the answer.
 struct timeline_view {
     struct weft_timeline t;
     FILE *out;

@@ -113,7 +113,7 @@ static void command_of(enum weft_claim_from from, char text[32]) {
 
 struct taking {
     char *at;                                ///< the line of the next value
-    const struct weft_claim_metric *missing; ///< the first that is not a number
+    const struct weft_claim_metric *missing; ///< the first metric without a number
     const struct weft_claim *claim;
 };
 
