@@ -486,43 +486,6 @@ static void assumptions(void **state) {
     json_decref(root);
 }
 
-/// A number that comes from a class of hardware moves to the ends of the class's band; where the fabric's file sets
-/// another value, and in the fabric without a class, it is halved and doubled if its help says assumed, else left
-/// alone.
-static void assumptions_within_bands(void **state) {
-    struct fixture *f = *state;
-    write_text(f, "chip.yaml",
-               "name: chip\nkind: chip\nabout: a chip\nvalues:\n"
-               "  processing: {low: 600ns, typical: 700ns, high: 1400ns, basis: vendor, source: sheet}\n"
-               "  pfc.reaction: {low: 1ns, typical: 2ns, basis: vendor, source: sheet}\n");
-    write_text(f, "banded.yaml", "base: star\nname: banded\nswitch: {chip: chip.yaml}\n");
-    write_text(f, "set.yaml", "base: star\nname: set\nswitch: {chip: chip.yaml, processing: 701ns}\n");
-    json_t *root = versus(f, "job.yaml --hosts 8 --fabrics banded.yaml,set.yaml,star --assumptions --no-why");
-    const json_t *list = json_object_get(root, "assumptions"), *one;
-    double factors = 0;
-    size_t i, banded = 0, reactions = 0;
-    json_array_foreach(list, i, one) {
-        const char *path = json_string_value(json_object_get(one, "path")),
-                   *band = json_string_value(json_object_get(one, "band"));
-        double factor = json_number_value(json_object_get(one, "factor"));
-        if (!strcmp(path, "switch.pfc.reaction")) reactions += factor < 1; // it has no high
-        if (strcmp(path, "switch.processing") != 0) {
-            assert_true(*band || factor == 0.5 || factor == 2);
-            continue;
-        }
-        assert_string_equal(band, "600ns to 1400ns of chip (vendor)");
-        factors += factor;
-        banded++;
-    }
-    assert_int_equal(banded, 2);
-    assert_int_equal(reactions, 1);
-    assert_true(factors > 600.0 / 700 + 2 - 1e-9 && factors < 600.0 / 700 + 2 + 1e-9);
-    json_decref(root);
-    assert_int_equal(weft(f, "versus job.yaml --hosts 8 --fabrics banded.yaml,star --assumptions --no-why --quiet"), 0);
-    assert_non_null(strstr(f->out, "at the ends of its hardware's band, or without one halved and doubled: "));
-    assert_non_null(strstr(f->out, "switch.processing high within 600ns to 1400ns of chip (vendor): "));
-}
-
 /// Two stars that are equally fast. The chip of one takes 500 W, as assumed, and that of the other 400 W, as a data
 /// sheet says: at half its power the first uses the least energy. Nothing has to run again for that.
 static void powers(void **state) {
@@ -815,7 +778,6 @@ int main(void) {
         cmocka_unit_test(map_of_loads),
         cmocka_unit_test(chosen_cases),
         cmocka_unit_test(assumptions),
-        cmocka_unit_test(assumptions_within_bands),
         cmocka_unit_test(powers),
         cmocka_unit_test(estimate),
         cmocka_unit_test(in_parts),
