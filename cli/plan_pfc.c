@@ -94,8 +94,7 @@ static enum weft_status apply_chip(const struct plan *plan, struct weft_plan_pfc
     if (!weft_hardware_value(chip, "cell"))
         return WEFT_REFUSE(ret_error, place, "--chip: %.80s has no cell, so no headroom follows from it", c->chip);
     weft_plan_set_chip(chip, false, c);
-    if (processing)
-        c->processing_ps = (weft_time_ps)weft_hardware_number(chip, "processing", (double)c->processing_ps);
+    if (processing) c->processing_ps = (weft_time_ps)weft_hardware_number(chip, "processing", (double)c->processing_ps);
     return plan_load(plan, false, c, arena, ret_error);
 }
 

@@ -11,8 +11,8 @@
 enum { WEFT_SONIC_CLASSES = 16 }; // traffic classes: sonic-types.yang, tc_type
 
 struct weft_hardware;
-/// Returns whether the platform is NVIDIA's (Mellanox's); `ret_chip`: the class of its chip, NULL if it is not known. The
-/// hwsku serves where the platform is "".
+/// Returns whether the platform is NVIDIA's (Mellanox's); `ret_chip`: the class of its chip, NULL if it is not known.
+/// The hwsku serves where the platform is "".
 bool weft_sonic_chip_find(const char *platform, const char *hwsku, struct weft_arena *arena,
                           const struct weft_hardware **ret_chip);
 
@@ -116,10 +116,10 @@ struct weft_sonic_port {
 };
 
 struct weft_sonic {
-    const char *hostname, *platform;    ///< "": not in the file
+    const char *hostname, *platform;  ///< "": not in the file
     const struct weft_hardware *chip; ///< NULL: not known
-    bool nvidia;                        ///< the platform is NVIDIA's
-    bool computes;                      ///< SONiC computes profiles itself, rather than look them up
+    bool nvidia;                      ///< the platform is NVIDIA's
+    bool computes;                    ///< SONiC computes profiles itself, rather than look them up
     const char
         *unread; ///< tables and fields that are not read, "TABLE" or "TABLE.field", a comma after each but the last
     struct weft_sonic_port *port;

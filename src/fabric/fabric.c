@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the solvers share, and the bill for their solutions.
-#include "base/tree.h"
 #include "fabric/fabric.h"
+#include "base/tree.h"
 #include "weft/hardware.h"
 #include "weft/param.h"
 #include "weft/result.h"
@@ -14,10 +14,11 @@
 
 /// The class's figures as values of a part. Its source names what of them nobody has published.
 static enum weft_status find_part(const struct weft_param_table *table, const char *row, const struct weft_tree *named,
-                                  const char *path, struct weft_arena *arena,
-                                  const struct weft_param_value **ret_value, struct weft_error *ret_error) {
-    static const char *const figures[][2] = {{"rate", "rate"},       {"buffer", "deep_memory"}, {"buffer", "memory"},
-                                             {"watts", "watts"},     {"price", "price"},        {"partitioned", "partitioned"}};
+                                  const char *path, struct weft_arena *arena, const struct weft_param_value **ret_value,
+                                  struct weft_error *ret_error) {
+    static const char *const figures[][2] = {{"rate", "rate"},     {"buffer", "deep_memory"},
+                                             {"buffer", "memory"}, {"watts", "watts"},
+                                             {"price", "price"},   {"partitioned", "partitioned"}};
     enum { FIGURES = sizeof figures / sizeof *figures };
     const struct weft_hardware *h;
     *ret_value = NULL;
@@ -32,8 +33,8 @@ static enum weft_status find_part(const struct weft_param_table *table, const ch
         const struct weft_hardware_value *v = weft_hardware_value(h, figures[i][1]);
         if (!v || (n && !strcmp(value[n - 1].key, figures[i][0]))) continue;
         value[n++] = (struct weft_param_value){figures[i][0], v->typical};
-        const char *known = v->basis < WEFT_BASIS_INFERRED ? v->source
-                                                           : weft_arena_format(arena, "assumed (%s)", v->source);
+        const char *known =
+            v->basis < WEFT_BASIS_INFERRED ? v->source : weft_arena_format(arena, "assumed (%s)", v->source);
         source = weft_arena_format(arena, "%s%s%s %s", source, *source ? "; " : "", figures[i][0], known);
     }
     value[n++] = (struct weft_param_value){"name", h->name};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Headroom by the constants of a chip's class against the Xoff that devices ship with (sonic-net/sonic-buildimage,
-// pg_profile_lookup.ini of each device): NVIDIA's by SONiC's own formula, to the byte or to a KiB. Broadcom's formula is
-// not public: the class of Tomahawk 5 has its slope by metre and what remains at 400G, so lengths of cable at 400G are
-// the test, and other rates must lie within the class's band.
+// pg_profile_lookup.ini of each device): NVIDIA's by SONiC's own formula, to the byte or to a KiB. Broadcom's formula
+// is not public: the class of Tomahawk 5 has its slope by metre and what remains at 400G, so lengths of cable at 400G
+// are the test, and other rates must lie within the class's band.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +14,7 @@
 #include "weft/hardware.h"
 #include "weft/memory.h"
 #include "weft/param.h"
+#include "weft/param_load.h"
 #include "weft/plan.h"
 #include "weft/sonic.h"
 
@@ -26,11 +27,12 @@ struct row {
     weft_bytes xoff[LENGTHS]; ///< as shipped, by length of cable
 };
 
-static struct weft_plan_pfc_conf conf_of(const struct weft_hardware *chip, uint32_t gbps, weft_time_ps delay) {
+static struct weft_plan_pfc_conf conf_of(const struct weft_hardware *chip, uint32_t gbps, weft_time_ps delay,
+                                         struct weft_arena *arena) {
     struct weft_plan_pfc_conf conf = {0};
     for (uint32_t i = 0; i < weft_plan_pfc_table.n; i++) {
         const struct weft_param *row = &weft_plan_pfc_table.rows[i];
-        if (row->dflt) assert_int_equal(weft_param_parse(row, row->dflt, WEFT_NOWHERE, &conf, NULL, NULL), WEFT_OK);
+        if (row->dflt) assert_int_equal(weft_param_parse(row, row->dflt, WEFT_NOWHERE, &conf, arena, NULL), WEFT_OK);
     }
     conf.formula = WEFT_PLAN_SONIC;
     conf.rate_bps = GBPS(gbps);
@@ -64,8 +66,8 @@ static void nvidia_is_exact(void **state) {
         for (uint32_t r = 0; r < chip[c].rows; r++)
             for (uint32_t m = 0; m < LENGTHS; m++) {
                 const struct row *row = &chip[c].row[r];
-                struct weft_plan_pfc_conf conf =
-                    conf_of(class_of(chip[c].name, arena), row->gbps, weft_sonic_delay(metres[m] * UINT64_C(1000)));
+                struct weft_plan_pfc_conf conf = conf_of(class_of(chip[c].name, arena), row->gbps,
+                                                         weft_sonic_delay(metres[m] * UINT64_C(1000)), arena);
                 weft_bytes need = weft_plan_calc_pfc(&conf).headroom_bytes;
                 exact += need == row->xoff[m];
                 if (need > row->xoff[m] || need + KIB < row->xoff[m])
@@ -94,7 +96,7 @@ static void broadcom_by_length(void **state) {
     for (size_t c = 0; c < sizeof chip / sizeof *chip; c++)
         for (uint32_t m = 0; m < LENGTHS; m++) {
             struct weft_plan_pfc_conf conf =
-                conf_of(class_of(chip[c].name, arena), 400, metres[m] * 5 * WEFT_PS_PER_NS);
+                conf_of(class_of(chip[c].name, arena), 400, metres[m] * 5 * WEFT_PS_PER_NS, arena);
             weft_bytes need = weft_plan_calc_pfc(&conf).headroom_bytes;
             if (chip[c].xoff[m] && !is_near(need, chip[c].xoff[m]))
                 fail_msg("%s, %um: %llu, shipped %llu", chip[c].name, metres[m], (unsigned long long)need,
@@ -110,7 +112,7 @@ static void tomahawk5_by_rate(void **state) {
     const struct weft_hardware_value *reaction = weft_hardware_value(chip, "reaction");
     for (size_t r = 0; r < sizeof z9864f / sizeof *z9864f; r++)
         for (uint32_t m = 0; m < LENGTHS; m++) {
-            struct weft_plan_pfc_conf conf = conf_of(chip, z9864f[r].gbps, metres[m] * 5 * WEFT_PS_PER_NS);
+            struct weft_plan_pfc_conf conf = conf_of(chip, z9864f[r].gbps, metres[m] * 5 * WEFT_PS_PER_NS, arena);
             weft_bytes least, most, shipped = z9864f[r].xoff[m];
             conf.tile_ps = (weft_time_ps)reaction->low_number;
             least = weft_plan_calc_pfc(&conf).headroom_bytes;
@@ -119,7 +121,7 @@ static void tomahawk5_by_rate(void **state) {
             assert_true(least < shipped + KIB + shipped / 100 && most + KIB + shipped / 100 > shipped);
         }
     // A judge takes the low end, so that no shipped table is called too small.
-    struct weft_plan_pfc_conf judged = conf_of(chip, 800, 25 * WEFT_PS_PER_NS);
+    struct weft_plan_pfc_conf judged = conf_of(chip, 800, 25 * WEFT_PS_PER_NS, arena);
     weft_plan_set_chip(chip, true, &judged);
     assert_int_equal(judged.tile_ps, (weft_time_ps)reaction->low_number);
     assert_true(weft_plan_calc_pfc(&judged).headroom_bytes < z9864f[1].xoff[0]);
