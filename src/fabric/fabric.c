@@ -33,9 +33,9 @@ static enum weft_status find_part(const struct weft_param_table *table, const ch
         const struct weft_hardware_value *v = weft_hardware_value(h, figures[i][1]);
         if (!v || (n && !strcmp(value[n - 1].key, figures[i][0]))) continue;
         value[n++] = (struct weft_param_value){figures[i][0], v->typical};
-        const char *known =
-            v->basis < WEFT_BASIS_INFERRED ? v->source : weft_arena_format(arena, "assumed (%s)", v->source);
-        source = weft_arena_format(arena, "%s%s%s %s", source, *source ? "; " : "", figures[i][0], known);
+        const char *between = v->basis < WEFT_BASIS_INFERRED ? ":" : v->basis == WEFT_BASIS_INFERRED ? " assumed:" : "";
+        source =
+            weft_arena_format(arena, "%s%s%s%s %s", source, *source ? "; " : "", figures[i][0], between, v->source);
     }
     value[n++] = (struct weft_param_value){"name", h->name};
     value[n] = (struct weft_param_value){"source", source};
