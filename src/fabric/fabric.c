@@ -16,9 +16,9 @@
 static enum weft_status find_part(const struct weft_param_table *table, const char *row, const struct weft_tree *named,
                                   const char *path, struct weft_arena *arena, const struct weft_param_value **ret_value,
                                   struct weft_error *ret_error) {
-    static const char *const figures[][2] = {{"rate", "rate"},     {"buffer", "deep_memory"},
-                                             {"buffer", "memory"}, {"watts", "watts"},
-                                             {"price", "price"},   {"partitioned", "partitioned"}};
+    static const char *const figures[][2] = {
+        {"rate", "usable_rate"}, {"rate", "rate"},   {"buffer", "deep_memory"},     {"buffer", "memory"},
+        {"watts", "watts"},      {"price", "price"}, {"partitioned", "partitioned"}};
     enum { FIGURES = sizeof figures / sizeof *figures };
     const struct weft_hardware *h;
     *ret_value = NULL;

@@ -26,6 +26,8 @@ static const struct {
     {ALL, WEFT_REAL(union fact, real, "price", "0", "0", "1e9", "price of one, in US dollars")},
     {PORTS | LINKS, WEFT_RATE(union fact, whole, "rate", "0bps", "1Mbps", "10000Tbps",
                               "of a chip or NIC: of all its ports together, each way; else of a link")},
+    {CHIPS, WEFT_RATE(union fact, whole, "usable_rate", "0bps", "1Mbps", "10000Tbps",
+                      "as a blueprint counts it: of an interface chip its ports to hosts, of an element after coding")},
     {PORTS | LINKS, WEFT_RATE(union fact, whole, "port_rate", "0bps", "1Mbps", "100Tbps", "of its fastest port")},
     {PORTS, WEFT_UINT(union fact, whole, "radix", "0", "1", "65536", "most ports that it can have")},
     {PORTS, WEFT_UINT(union fact, whole, "ports", "0", "1", "65536", "ports at port_rate")},

@@ -3,7 +3,6 @@
 // values.
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/lines.h"
