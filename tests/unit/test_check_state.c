@@ -30,7 +30,7 @@
     "run: {until: 40us}\ntopology: {kind: dragonfly, pods: 1, tins: 4, hosts_per_tin: 2, local_parallel: 1, "          \
     "local_ports: 3}\n"
 #define DSF                                                                                                            \
-    "run: {until: 40us}\ntopology: {kind: dsf_l1_zone, rdsws: 4, hosts_per_rdsw: 2, rails: 1, fdsws: 1, "              \
+    "run: {until: 45us}\ntopology: {kind: dsf_l1_zone, rdsws: 4, hosts_per_rdsw: 2, rails: 1, fdsws: 1, "              \
     "virtual_devices: 2}\nhost: {cc: none}\n"                                                                          \
     "workload: [{kind: incast, sources: 'host-2,host-3,host-4,host-5,host-6', dst: host-0, size: 1MB}]\n"
 
@@ -162,7 +162,7 @@ static struct weft__in_stream *used_stream(struct weft__in *in) {
 }
 OF_BOX(voq_bytes, EACH_IN, full_voq(in), full_voq(in)->bytes, 1)
 OF_BOX(voq_balance, EACH_IN, full_voq(in), ((uint8_t *)&full_voq(in)->balance)[7], 0x80) // it is overdrawn
-OF_BOX(voq_state, EACH_IN, full_voq(in), full_voq(in)->state, 3)
+OF_BOX(voq_state, EACH_IN, full_voq(in), full_voq(in)->state, 8)
 OF_BOX(voq_hbm, EACH_IN, full_voq(in), ((uint8_t *)&full_voq(in)->hbm)[2], 1)
 OF_BOX(voq_waits, EACH_IN, full_voq(in), full_voq(in)->waits, 1)
 OF_BOX(in_bytes, EACH_IN, full_voq(in), in->voq_bytes, 1)

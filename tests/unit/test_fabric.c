@@ -238,18 +238,18 @@ static void check_value(const char *blueprint, const char *more, const char *pat
     weft_scenario_file_free(file);
 }
 
-/// What a file says of a layer's switches, here that they take 9.5 us, leaves them the memory of their chips, with a
-/// headroom for those 9.5 us too: 475 KB at 400 Gbit/s. Entries 0 and 1 are the solver's, for cluster switches and
+/// What a file says of a layer's switches, here that they take 3.8 us, leaves them the memory of their chips, with a
+/// headroom for those 3.8 us too: 190 KB at 400 Gbit/s. Entries 0 and 1 are the solver's, for cluster switches and
 /// aggregators; the file's come behind them.
 static void devices_keep_their_memory(void **state) {
     (void)state;
     check_value("ai-zone", NULL, "devices.2.match", "ctsw-*");
-    check_value("ai-zone", NULL, "devices.2.switch.processing", "9.5us");
+    check_value("ai-zone", NULL, "devices.2.switch.processing", "3.8us");
     check_value("ai-zone", NULL, "devices.2.switch.buffer.kind", "static");
     check_value("ai-zone", NULL, "devices.2.switch.buffer.size", "666666666B"); // 192 GB / 288 ports
-    check_value("ai-zone", NULL, "devices.2.switch.buffer.xoff", "666011080B");
+    check_value("ai-zone", NULL, "devices.2.switch.buffer.xoff", "666296080B");
     static const char own[] = "devices=[{match: ctsw-*, switch: {processing: 300ns}}]";
-    check_value("ai-zone", own, "devices.2.switch.buffer.xoff", "666471080B"); // 9.2 us x 50 GB/s = 460,000 B more
+    check_value("ai-zone", own, "devices.2.switch.buffer.xoff", "666471080B"); // 3.5 us x 50 GB/s = 175,000 B more
     check_value("ai-zone", "devices=[{match: ctsw-1, switch: {queueing: voq}}]", "devices.2.switch.buffer.kind",
                 "static");
     check_value("ai-zone", "devices=[{match: rtsw-*, switch: {queueing: voq}}]", "devices.2.switch.buffer.kind",
