@@ -20,10 +20,10 @@ enum weft_hardware_kind {
 
 /// The class that a section has if its user names none. "ideal": defaults of the section's rows.
 #define WEFT_HARDWARE_IDEAL "ideal"
-#define WEFT_HARDWARE_CHIP_DEFAULT "tomahawk5"
+#define WEFT_HARDWARE_CHIP_DEFAULT "typical_switch"
 #define WEFT_HARDWARE_INTERFACE_DEFAULT "jericho3ai"
 #define WEFT_HARDWARE_ELEMENT_DEFAULT "ramon3"
-#define WEFT_HARDWARE_NIC_DEFAULT "connectx7"
+#define WEFT_HARDWARE_NIC_DEFAULT "typical_nic"
 #define WEFT_HARDWARE_SERVER_DEFAULT WEFT_HARDWARE_IDEAL
 #define WEFT_HARDWARE_CABLE_DEFAULT WEFT_HARDWARE_IDEAL
 
