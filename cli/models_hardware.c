@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft models hardware: classes of hardware, and the values of one.
 #include <stdio.h>
-#include <string.h>
 
 #include "cli.h"
 #include "models.h"

@@ -17,11 +17,13 @@ struct uses {
 };
 
 static void count_use(struct uses *s, uint32_t kind, const char *name, uint32_t nodes) {
-    uint32_t i = 0;
+    uint32_t i = 0, at = 0; // by kind
     while (i < s->n && (s->use[i].kind != kind || strcmp(s->use[i].name, name) != 0))
-        i++;
-    if (i == s->n)
-        s->use[s->n++] = (struct use){weft_hardware_kind_what(kind), name, kind, 0, !strcmp(name, WEFT_HARDWARE_IDEAL)};
+        at += s->use[i++].kind <= kind;
+    if (i == s->n) {
+        memmove(&s->use[at + 1], &s->use[at], (s->n++ - at) * sizeof *s->use);
+        s->use[i = at] = (struct use){weft_hardware_kind_what(kind), name, kind, 0, !strcmp(name, WEFT_HARDWARE_IDEAL)};
+    }
     s->use[i].nodes += nodes;
 }
 

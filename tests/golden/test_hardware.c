@@ -71,7 +71,9 @@ static void every_class_is_shown(void **state) {
 static void mistakes(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "models hardware tomahwk5"), 2);
-    assert_non_null(strstr(f->err, "no class of hardware \"tomahwk5\"; did you mean \"tomahawk5\"?"));
+    assert_non_null(strstr(f->err, "hardware: no class \"tomahwk5\"; did you mean \"tomahawk5\"?"));
+    assert_int_equal(weft(f, "models hardware ideal"), 2);
+    assert_non_null(strstr(f->err, "ideal is no product"));
     assert_int_equal(weft(f, "models hardware ./none.yaml"), 2);
     assert_non_null(strstr(f->err, "./none.yaml"));
     assert_int_equal(weft(f, "models switch --csv class"), 2);
