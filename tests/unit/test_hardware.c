@@ -109,7 +109,10 @@ static void shipped_classes_load_on_the_defaults_of_their_section(void **state) 
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     assert_true(weft_hardware_count() >= 2);
     for (uint32_t i = 0; i < weft_hardware_count(); i++) {
-        const struct weft_hardware *h = weft_hardware_at(i, arena);
+        const struct weft_hardware *h;
+        struct weft_error wrong = {0};
+        if (weft_hardware_find(WEFT_HARDWARE_KINDS, weft_hardware_name(i), WEFT_NOWHERE, "", arena, &h, &wrong))
+            fail_msg("%s", wrong.text);
         const struct weft_param_table *table = weft_hardware_kind_table(h->kind);
         struct weft_error error = {0};
         struct weft_tree *tree;
