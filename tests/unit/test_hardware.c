@@ -49,6 +49,10 @@ static const struct {
     {HEAD "  forwarding: {low: cut_through, typical: cut_through" AS, "low and high are for numbers"},
     {HEAD "  forwarding: {typical: cut" AS,
      "values.forwarding.typical: no choice \"cut\"; expected one of store_and_forward"},
+    {HEAD "  buffer.kind: {typical: statik" AS,
+     "m.yaml:5:26: values.buffer.kind.typical: no buffer \"statik\"; did you mean"},
+    {HEAD "  buffer: {typical: pool" AS "  buffer.total: {typical: 1MB" AS,
+     "m.yaml:6:3: values.buffer.total: no parameter"},
     {HEAD "  processing: 1us\n", "m.yaml:5:15: values.processing: found a text; expected a map"},
     {"name: mine\nkind: chips\nabout: a chip\nvalues: {}\n",
      "m.yaml:2:7: kind: no choice \"chips\"; did you mean \"chip\"?"},
@@ -216,6 +220,12 @@ static void what_a_model_in_use_lacks_is_left_out(void **state) {
     ASSERT_CONFIG("switch: {chip: mine.yaml, aqm: {kind: wred, min: 6KB}}", "switch.aqm.min=6KB");
     ASSERT_CONFIG("switch: {chip: mine.yaml, aqm: {kind: codel}}", "switch.aqm.least=2KB");
     ASSERT_CONFIG("switch: {chip: mine.yaml, aqm: {kind: wred, preset: hpcc}}", "switch.aqm.min=400KB");
+    write_text("pool.yaml", HEAD "  buffer: {typical: pool" AS "  buffer.headroom: {typical: 3KB" AS
+                                 "  queueing.kind: {typical: voq" AS);
+    ASSERT_CONFIG("switch: {chip: pool.yaml}", "switch.buffer.kind=pool", "switch.buffer.headroom=3KB",
+                  "switch.queueing.kind=voq");
+    ASSERT_CONFIG("switch: {chip: pool.yaml, buffer: egress, queueing: oq}", "switch.buffer.kind=egress",
+                  "switch.queueing.kind=oq", "switch.buffer.headroom=3KB");
     // a value that the model of that name refuses
     ASSERT_CONFIG("host: {nic: nic.yaml, cc: dcqcn}", "host.cc.preset=ns3_rdma", "host.timeout=7ms",
                   "host.processing=9ns");
