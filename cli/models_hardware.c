@@ -16,7 +16,7 @@ static void list_classes(FILE *file, const struct weft_hardware_classes *a) {
             if (h->kind != k) continue;
             if (!n++)
                 fprintf(file, "%s%s: {%s: NAME}\n", before, weft_hardware_kind_section(k), weft_hardware_kind_row(k));
-            fprintf(file, "  %-16s %s\n", h->name, h->about);
+            fprintf(file, "  %-18s %s\n", h->name, h->about);
             before = "\n";
         }
     }

@@ -278,6 +278,7 @@ static const struct weft_param_table *table_below(const struct weft_param *row, 
     char key[64];
     snprintf(key, sizeof key, "%s.kind", row->name);
     const char *kind = text_in(value, key);
+    if (!kind) kind = text_in(value, row->name);
     bool named = said && (said->type != WEFT_TREE_MAP || said_child(said, "kind"));
     if (named || !kind) return chosen_table(row, tree);
     const struct weft_model *model = weft_model_find((enum weft_model_kind)row->model_kind, kind);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "versus/versus.h"
+#include "weft/hardware.h"
 
 #include "base/units.h"
-#include "weft/hardware.h"
 
 struct weft_spread weft__versus_energy(const struct weft_versus *v, uint32_t fabric, uint32_t case_at,
                                        struct weft_arena *arena) {
@@ -74,18 +74,19 @@ static bool is_among(const struct weft_fabric_part *part, const struct weft__ver
     return false;
 }
 
-/// The ends of the band that the part's class has for its power, relative to the typical value. Without a band, or of a
-/// part with another power: half and twice as much.
-static bool find_band(const struct weft_fabric_part *part, struct weft_arena *arena, double factor[2]) {
+/// What the part's assumed power is multiplied with: the ends of the band that its class of hardware has for it,
+/// without one a half and 2. 1: the band has no such end.
+static void find_factors(const struct weft_fabric_part *part, struct weft_arena *arena, double factor[2]) {
     const struct weft_hardware *h = NULL;
-    factor[0] = 0.5, factor[1] = 2;
-    if (*part->class_name) // a file of the user's may not be found from here
-        weft_hardware_find(WEFT_HARDWARE_KINDS, part->class_name, WEFT_NOWHERE, "class", arena, &h, NULL);
-    const struct weft_hardware_value *v = weft_hardware_value(h, "watts");
-    if (!v || v->number != part->watts || !(v->low_number > 0 && v->high_number > v->low_number)) return false;
-    factor[0] = v->low_number / v->number;
-    factor[1] = v->high_number / v->number;
-    return true;
+    const struct weft_hardware_value *v = NULL;
+    factor[0] = 0.5;
+    factor[1] = 2;
+    if (*part->class_name &&
+        !weft_hardware_find(WEFT_HARDWARE_KINDS, part->class_name, WEFT_NOWHERE, "class", arena, &h, NULL))
+        v = weft_hardware_value(h, "watts");
+    if (!v || (!v->low && !v->high) || !strstr(part->source, v->source)) return; // or the fabric's file says another
+    factor[0] = v->low ? v->low_number / v->number : 1;
+    factor[1] = v->high ? v->high_number / v->number : 1;
 }
 
 struct weft__versus_power *weft__versus_powers(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n) {
@@ -101,13 +102,13 @@ struct weft__versus_power *weft__versus_powers(const struct weft_versus *v, stru
             const struct weft_fabric_part *part = item[i].part;
             if (!(item[i].n > 0) || !weft_fabric_part_assumes_watts(part) || is_among(part, power, n)) continue;
             double factor[2];
-            bool band = find_band(part, arena, factor);
+            find_factors(part, arena, factor);
             for (uint32_t k = 0; k < 2; k++)
-                power[n++] = (struct weft__versus_power){.part = part,
-                                                         .factor = factor[k],
-                                                         .band = band,
-                                                         .with = least_energy(v, part->name, factor[k], arena),
-                                                         .lead_before = now.lead};
+                if (factor[k] < 1 || factor[k] > 1)
+                    power[n++] = (struct weft__versus_power){.part = part,
+                                                             .factor = factor[k],
+                                                             .with = least_energy(v, part->name, factor[k], arena),
+                                                             .lead_before = now.lead};
         }
     }
     for (uint32_t i = 0; i < n; i++)
@@ -128,17 +129,19 @@ static const char *power_text(const struct weft_versus *v, const struct weft__ve
 void weft__versus_energy_text(FILE *file, const struct weft_versus *v) {
     enum { SHOWN = 4 }; // of those that do not change it
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    uint32_t n, turning = 0, bands = 0;
+    uint32_t n, turning = 0, parts = 0;
     const struct weft__versus_power *power = weft__versus_powers(v, arena, &n);
+    for (uint32_t i = 0; i < n; i++)
+        parts += !is_among(power[i].part, power, i);
     while (turning < n && power[turning].turns)
         turning++;
-    for (uint32_t i = 0; i < n; i++)
-        bands += power[i].band;
     if (n)
-        fprintf(file,
-                "\nassumed power of %s, %shalved and doubled: %u of %u change which fabric uses the least energy%s%s\n",
-                weft__counted(n / 2, "part").text, bands ? "each at the ends of its class's band, or without one " : "",
-                turning, n, v->n_cases > 1 ? ": " : "", v->n_cases > 1 ? v->cases[0].name : "");
+        fprintf(
+            file,
+            "\nassumed power of %s, at the ends of its band, or without one halved and doubled: %u of %u change which "
+            "fabric uses the least energy%s%s\n",
+            weft__counted(parts, "part").text, turning, n, v->n_cases > 1 ? ": " : "",
+            v->n_cases > 1 ? v->cases[0].name : "");
     for (uint32_t i = 0; i < n && i < turning + SHOWN; i++)
         fprintf(file, "  %s%s\n", power[i].turns ? "turns: " : "", power_text(v, &power[i], arena));
     weft_arena_free(arena);

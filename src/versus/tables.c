@@ -256,7 +256,8 @@ static const struct weft_result_column powers_columns[] = {
     TURN(before, "lead_as_assumed", REAL, "the second's energy by that of the first, with the power as assumed"),
 };
 static const struct weft_result_table powers_table =
-    WEFT_RESULT_TABLE("power_assumptions", LIST, "who uses the least energy if a part's power is halved or doubled",
+    WEFT_RESULT_TABLE("power_assumptions", LIST,
+                      "who uses the least energy if a part's power is halved or doubled, or at an end of its band",
                       powers_columns, WEFT_RESULT_EACH(struct weft_versus_answer, power, powers), .present = has_run);
 
 // --- what has changed ---------------------------------------------------------------------------------------------

@@ -128,6 +128,30 @@ static void stored_runs_without_classes_are_ideal(void **state) {
     assert_string_equal(f->out, with);
 }
 
+/// The NIC's power is assumed, and has a band in its class; that of a part that the file itself describes has none.
+static void power_within_bands(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "nic.yaml",
+               "name: mine\nkind: nic\nabout: a NIC\nvalues:\n"
+               "  rate: {typical: 400Gbps, basis: vendor, source: sheet}\n"
+               "  watts: {low: 20, typical: 25, high: 40, basis: assumed, source: assumed}\n");
+    write_text(f, "power.yaml",
+               "base: star\nname: power\nfabric: {nic: {class: nic.yaml}, leaf: {name: box, rate: 51.2Tbps, "
+               "watts: 500, source: assumed}}\n");
+    write_text(f, "job.yaml", "workload: [{kind: incast, sources: host-1..7, dst: host-0, size: 64KB}]\n");
+    assert_int_equal(weft(f, "versus job.yaml --hosts 8 --fabrics power.yaml,roce-ecmp --no-why --json --quiet"), 0);
+    json_t *root = printed_json(f), *one;
+    double nic = 0, box = 0;
+    size_t i;
+    json_array_foreach(json_object_get(root, "power_assumptions"), i, one) {
+        double factor = json_number_value(json_object_get(one, "factor"));
+        if (!strcmp(json_string_value(json_object_get(one, "part")), "mine")) nic += factor;
+        if (!strcmp(json_string_value(json_object_get(one, "part")), "box")) box += factor;
+    }
+    assert_true(nic == 20. / 25 + 40. / 25 && box == 2.5);
+    json_decref(root);
+}
+
 /// A number that comes from a class of hardware moves to the ends of the class's band; where the fabric's file sets
 /// another value, and in the fabric without a class, it is halved and doubled if its help says assumed, else left
 /// alone.
@@ -178,6 +202,7 @@ int main(void) {
         cmocka_unit_test(a_run_lists_its_hardware),
         cmocka_unit_test(stored_runs_without_classes_are_ideal),
         cmocka_unit_test(assumptions_within_bands),
+        cmocka_unit_test(power_within_bands),
     };
     return cmocka_run_group_tests(tests, setup, remove_folder);
 }
