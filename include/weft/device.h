@@ -95,7 +95,8 @@ struct weft_host_conf {
     weft_bytes window_bytes;         ///< payload in flight of a queue pair at most; 0: none
     uint64_t dscp[WEFT_PRIORITIES];  ///< that packets of each priority are sent with
     weft_time_ps send_latency_ps;    ///< from posting until the first bit may leave
-    weft_time_ps receive_latency_ps; ///< from the last bit until the host sees the data, or a completion
+    weft_time_ps receive_latency_ps; ///< from the last bit until the host sees the data
+    weft_time_ps completion_latency_ps; ///< from that of the acknowledgement until the host sees the completion
     weft_time_ps post_cost_ps;       ///< of the host's thread, per request
     weft_time_ps pcie_round_trip_ps; ///< of a fetch on demand
     weft_rate_bps pcie_rate_bps;     ///< of payload that the NIC fetches; 0: never the bottleneck

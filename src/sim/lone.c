@@ -272,7 +272,7 @@ static void take_in(struct weft__lone *x, uint32_t f) {
     weft_time_ps end = frame->at_ps;
     if (x->host->drain_rate_bps) {
         if (end < x->drained_ps) end = x->drained_ps;
-        x->drained_ps = end = weft_time_plus(end, weft_time_of_bytes(frame->bytes, x->host->drain_rate_bps));
+        x->drained_ps = end = weft_time_plus(end, weft__drain_time(x->host, frame->bytes));
     }
     struct sender *s = &x->sender[frame->qp];
     assert(end >= x->now_ps);
@@ -447,7 +447,8 @@ static bool starts_before(const struct weft__lone *x, const struct sender *a, co
 
 weft_time_ps weft__host_latency(const struct weft__forwarding *forwarding, const struct weft_flow *flow) {
     const struct weft_host_conf *to = &forwarding->device[forwarding->t->host[flow->dst]]->host;
-    return to->receive_latency_ps + (flow->verb == WEFT_VERB_READ ? to->send_latency_ps : 0);
+    bool read = flow->verb == WEFT_VERB_READ;
+    return weft__notice_latency(to, read) + (read ? to->send_latency_ps : 0);
 }
 
 /// The completion time of the flow with so many packets less per queue pair.

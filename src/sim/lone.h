@@ -4,7 +4,7 @@
 #pragma once
 
 #include "box/box.h"
-#include "box/poster.h"
+#include "weft/poster.h"
 
 /// What the link behind a port adds to the time of a frame.
 struct weft__lone_hop {

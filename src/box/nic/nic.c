@@ -287,8 +287,9 @@ static inline __attribute__((always_inline)) void any_timer(struct weft__node *n
     case WEFT__KEY_LATER + WEFT__NIC_POSTS:
         weft__nic_on_posted(node, nic, w);
         break;
-    case WEFT__KEY_LATER + WEFT__NIC_NOTICES:
-        weft__nic_on_notice_due(node, nic, w);
+    case WEFT__KEY_LATER + WEFT__NIC_ARRIVALS:
+    case WEFT__KEY_LATER + WEFT__NIC_COMPLETIONS:
+        weft__nic_on_notice_due(node, nic, w, (enum weft__nic_later)(key - WEFT__KEY_LATER));
         break;
     case WEFT__KEY_LATER + WEFT__NIC_FETCHES:
         weft__nic_on_fetched(node, nic, w);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "box/mechanism.h"
-#include "box/poster.h"
+#include "weft/poster.h"
 #include "link/ether.h"
 #include "transport/endpoint.h"
 #include "weft/cc.h"
@@ -50,8 +50,15 @@ struct weft__nic_pull {
     } of[]; ///< [receives]
 };
 
-/// What the NIC does later. NOTICES: what the host sees, see enum weft__nic_notice. FETCHES: responses to READs.
-enum weft__nic_later { WEFT__NIC_POSTS, WEFT__NIC_NOTICES, WEFT__NIC_FETCHES, WEFT__NIC_LATERS };
+/// What the NIC does later, a queue per latency. ARRIVALS, COMPLETIONS: notices for the host. FETCHES: responses to
+/// READs.
+enum weft__nic_later {
+    WEFT__NIC_POSTS,
+    WEFT__NIC_ARRIVALS,
+    WEFT__NIC_COMPLETIONS,
+    WEFT__NIC_FETCHES,
+    WEFT__NIC_LATERS
+};
 /// FINISHED: a flow by the packet `psn`. ARRIVED: messages. COMPLETED: everything below `psn`. In the packet's flags.
 enum weft__nic_notice { WEFT__NIC_FINISHED, WEFT__NIC_ARRIVED, WEFT__NIC_COMPLETED };
 
@@ -281,7 +288,8 @@ void weft__nic_stop_sender(struct weft__node *node, struct weft__nic *nic, struc
 void weft__nic_on_driven_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key);
 uint32_t weft__nic_open(struct weft__node *node, struct weft__endpoint *end, uint32_t qp, weft_time_ps start);
 void weft__nic_cancel(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
-void weft__nic_on_notice_due(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
+void weft__nic_on_notice_due(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                             enum weft__nic_later queue);
 /// Sends what may be sent now, and schedules the rest.
 void weft__nic_look(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
 /// The same. Usually the port is busy, and its turn comes as soon as it is free.

@@ -118,8 +118,9 @@ void weft__nic_on_notice(struct weft__node *node, struct weft__nic *nic, struct 
     }
 }
 
-void weft__nic_on_notice_due(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
-    struct weft_packet notice = weft__nic_take_due(node, nic, WEFT__NIC_NOTICES);
+void weft__nic_on_notice_due(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                             enum weft__nic_later queue) {
+    struct weft_packet notice = weft__nic_take_due(node, nic, queue);
     w->tally.delivered_bytes += notice.bytes;
     weft__nic_on_notice(node, nic, w, &notice);
 }

@@ -4,8 +4,8 @@
 // A work request is posted by the host's one thread (host.post_cost each), then processed by the NIC (host.work_request
 // each), one after another; then the request fetches its entry and the payload of its first packet
 // (host.send_latency, host.pcie_rate), which delays no other request. A message, each part of a message split over
-// queue pairs, and a clear-to-send are one request each. Data that has arrived and an acknowledgement that has come are
-// seen by the host after host.receive_latency. The responder of a READ fetches the payload when it is asked
+// queue pairs, and a clear-to-send are one request each. The host sees data host.receive_latency after its last bit,
+// and a completion host.completion_latency after the last bit of the acknowledgement or READ response. The responder of a READ fetches the payload when it is asked
 // (host.pcie_round_trip). Meanwhile the NIC acknowledges, and sends what else it has.
 //
 // Source: Kalia, Kaminsky, Andersen, "Design guidelines for high performance RDMA systems", USENIX ATC 2016, for what a
@@ -42,13 +42,16 @@ void weft__nic_request(struct weft__node *node, struct weft__nic *nic, weft_time
 }
 
 void weft__nic_tell(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, struct weft_packet notice) {
-    notice.time_ps = w->now_ps + nic->conf->receive_latency_ps;
-    if (!nic->conf->receive_latency_ps) {
+    const struct weft_qp_conf *qp = &nic->end.hosts->qp[notice.qp];
+    bool completes = notice.flags == WEFT__NIC_COMPLETED || qp->verb == WEFT_VERB_READ;
+    weft_time_ps latency = weft__notice_latency(nic->conf, completes);
+    if (!latency) {
         weft__nic_on_notice(node, nic, w, &notice);
         return;
     }
+    notice.time_ps = w->now_ps + latency;
     w->tally.delivered_bytes -= notice.bytes; // the frame is held until the host sees it
-    weft__nic_later(node, nic, WEFT__NIC_NOTICES, &notice);
+    weft__nic_later(node, nic, completes ? WEFT__NIC_COMPLETIONS : WEFT__NIC_ARRIVALS, &notice);
 }
 
 weft_bytes weft__nic_held(const void *state) {

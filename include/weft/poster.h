@@ -34,12 +34,23 @@ static inline weft_time_ps weft__poster_take(struct weft__poster *p, const struc
     return p->last_ps;
 }
 
+/// From the NIC's reaction to a frame until the host sees what it brought: a completion, or data.
+static inline weft_time_ps weft__notice_latency(const struct weft_host_conf *c, bool completion) {
+    weft_time_ps latency = completion ? c->completion_latency_ps : c->receive_latency_ps;
+    return latency > c->processing_ps ? latency - c->processing_ps : 0;
+}
+
 /// The least time from the start of a data frame with so many bytes to that of the next one; most often less than the
 /// frame takes on the line.
 static inline weft_time_ps weft__frame_gap(const struct weft_host_conf *c, uint32_t frame_bytes) {
     weft_time_ps fetch = weft__fetch_time(c, frame_bytes > WEFT_FRAME_DATA ? frame_bytes - WEFT_FRAME_DATA : 0);
     weft_time_ps packet = c->packet_rate ? (WEFT_PS_PER_S + c->packet_rate - 1) / c->packet_rate : 0;
     return fetch > packet ? fetch : packet;
+}
+/// The time that a frame takes a receiver with host.drain_rate.
+static inline weft_time_ps weft__drain_time(const struct weft_host_conf *c, uint32_t frame_bytes) {
+    weft_time_ps drain = weft_time_of_bytes(frame_bytes, c->drain_rate_bps), packet = weft__frame_gap(c, 0);
+    return drain > packet ? drain : packet;
 }
 /// Whether some frame's gap is longer than its time on a line of that rate.
 static inline bool weft__frames_have_gaps(const struct weft_host_conf *c, weft_rate_bps line) {
