@@ -21,8 +21,8 @@ struct weft_qp_conf {
     weft_bytes bytes;
     uint32_t at_src, at_dst; ///< its number among the queue pairs that the host sends, or receives
     uint16_t mtu, entropy;
-    uint8_t priority, verb; ///< enum weft_verb. READ: the receiver begins, and nothing is acknowledged
-    uint8_t plane;          ///< as in struct weft_flow
+    uint8_t priority, verb;   ///< enum weft_verb. READ: the receiver begins, and nothing is acknowledged
+    uint8_t plane;            ///< as in struct weft_flow
     bool plain;               ///< a WRITE or SEND that is one message
     uint32_t message_packets; ///< of a flow that posts messages: packets of each; 0: it does not
     uint16_t message_last;    ///< payload of the last of these

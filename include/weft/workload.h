@@ -109,7 +109,7 @@ struct weft_workload_common {
         WEFT_UINT(T, common.priority, "priority", "3", "0", "7", "802.1Q priority of the data"),                       \
         WEFT_CHOICE(T, common.verb, "verb", "write", weft_verb_names, "RDMA operation"),                               \
         WEFT_UINT(T, common.repeat, "repeat", "1", "1", "1000000", "number of repetitions"),                           \
-        WEFT_TIME(T, common.interval_ps, "interval", "0s", "0s", "1000s", "time from one repetition to the next"),  \
+        WEFT_TIME(T, common.interval_ps, "interval", "0s", "0s", "1000s", "time from one repetition to the next"),     \
         WEFT_SECTION(T, common.post, "post", &weft_post_table,                                                         \
                      "messages that a flow posts in a closed loop, instead of one message of `size`")
 extern const char *const weft_verb_names[]; // "write", "send", "read", NULL

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "base/order.h"
+#include "base/units.h"
 #include "box/box.h"
 #include "sim/check_credit.h"
 #include "sim/check_wire.h"

@@ -58,19 +58,19 @@ struct weft__receiving {
     uint32_t connection;
     uint32_t qp; ///< like the sender's
     uint16_t qps, parts;
-    uint32_t *came; ///< parts of messages that arrived, per queue pair
-    uint32_t whole; ///< messages that arrived
+    uint32_t *came;             ///< parts of messages that arrived, per queue pair
+    uint32_t whole;             ///< messages that arrived
     uint32_t arrived, consumed; ///< arrived: that the rank knows of
-    uint32_t due;             ///< in the operations that the rank has reached
-    uint32_t posted;          ///< of those, how many have a buffer posted and a clear-to-send sent
-    const uint32_t *messages; ///< of weft_connection
-    uint32_t arrived_before;  ///< at the last check for a lost clear-to-send
-    uint32_t doublings;       ///< of the time to the next check
-    uint32_t stream, lane;    ///< the lane that waits for a message; WEFT_NONE: none
-    uint32_t slots;           ///< like the sender's
-    weft_bytes left_bytes;    ///< not consumed
-    uint32_t peer, channel;   ///< peer: the rank that sends
-    uint32_t peer_node;       ///< the peer's host
+    uint32_t due;               ///< in the operations that the rank has reached
+    uint32_t posted;            ///< of those, how many have a buffer posted and a clear-to-send sent
+    const uint32_t *messages;   ///< of weft_connection
+    uint32_t arrived_before;    ///< at the last check for a lost clear-to-send
+    uint32_t doublings;         ///< of the time to the next check
+    uint32_t stream, lane;      ///< the lane that waits for a message; WEFT_NONE: none
+    uint32_t slots;             ///< like the sender's
+    weft_bytes left_bytes;      ///< not consumed
+    uint32_t peer, channel;     ///< peer: the rank that sends
+    uint32_t peer_node;         ///< the peer's host
 };
 
 /// What clear-to-send messages cost, one value per message: from the receiver's post to its arrival at the sender; and

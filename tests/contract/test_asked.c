@@ -69,8 +69,7 @@ static const struct network {
      NULL},
     {"nic",
      "topology: {kind: leaf_spine, leaves: 3, spines: 3, hosts_per_leaf: 3, rate: 100Gbps, bit_error_rate: 3e-7}\n" NIC
-         TRAFFIC
-     "- {kind: flow, src: host-7, dst: host-3, size: 60KB, verb: read, group: read}\n"
+         TRAFFIC "- {kind: flow, src: host-7, dst: host-3, size: 60KB, verb: read, group: read}\n"
      "- {kind: collective, collective: {kind: all_reduce_ring, channels: 1, chunk: 8KiB, slice: 8KiB}, size: 72KiB}\n",
      NULL},
     {"nic of remote memory access",

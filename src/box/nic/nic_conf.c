@@ -96,13 +96,15 @@ static const struct weft_param host_rows[] = {
     WEFT_TIME(struct weft_host_conf, send_latency_ps, "send_latency", "0ns", "0ns", "1ms",
               "from the posting of a work request until its first bit may leave: doorbell, fetch of the request and of "
               "its payload over PCIe, and the NIC; of a READ, until its request leaves. A latency: requests overlap"),
-    WEFT_TIME(struct weft_host_conf, receive_latency_ps, "receive_latency", "0ns", "0ns", "1ms",
-              "from the last bit received until the host sees the data in its memory, at least `processing`, after which "
-              "the NIC itself reacts, as by an ACK. One way, memory to memory, is post_cost + send_latency + the "
-              "network + receive_latency. A latency: the NIC goes on receiving"),
-    WEFT_TIME(struct weft_host_conf, completion_latency_ps, "completion_latency", "0ns", "0ns", "1ms",
-              "from the last bit of the acknowledgement, or of a READ's last response, until the sender's software sees "
-              "the completion, at least `processing`: then it posts its next message, and a buffer is free"),
+    WEFT_TIME(
+        struct weft_host_conf, receive_latency_ps, "receive_latency", "0ns", "0ns", "1ms",
+        "from the last bit received until the host sees the data in its memory, at least `processing`, after which "
+        "the NIC itself reacts, as by an ACK. One way, memory to memory, is post_cost + send_latency + the "
+        "network + receive_latency. A latency: the NIC goes on receiving"),
+    WEFT_TIME(
+        struct weft_host_conf, completion_latency_ps, "completion_latency", "0ns", "0ns", "1ms",
+        "from the last bit of the acknowledgement, or of a READ's last response, until the sender's software sees "
+        "the completion, at least `processing`: then it posts its next message, and a buffer is free"),
     WEFT_TIME(struct weft_host_conf, post_cost_ps, "post_cost", "0ns", "0ns", "1ms",
               "time of the host's thread per work request that it posts, one after another: CPU and doorbell"),
     WEFT_RATE(struct weft_host_conf, pcie_rate_bps, "pcie_rate", "0bps", "0bps", "100Tbps",

@@ -132,8 +132,8 @@ const char *weft__nic_fingerprint(const struct weft__network *net, uint32_t node
     weft__port_fingerprint(&nic->port, ret);
     bool takes_all = nic->room_bytes > INT64_MAX / 2; // it started with INT64_MAX
     if (!takes_all) weft__fingerprint_mix(ret, (uint64_t)nic->room_bytes);
-    weft__fingerprint_mix(ret, (uint64_t)nic->control_mask | (uint64_t)nic->ready_mask << 8 |
-                                   (uint64_t)nic->is_down << 16);
+    weft__fingerprint_mix(ret,
+                          (uint64_t)nic->control_mask | (uint64_t)nic->ready_mask << 8 | (uint64_t)nic->is_down << 16);
     mix_later(nic, ret);
     for (uint32_t k = 0; k < nic->sends; k++) {
         refused = mix_models(nic, nic->send_qp[k], true, ret, net->outcome->arena);

@@ -88,9 +88,8 @@ static void tell_finished(struct weft__node *node, struct weft__nic *nic, struct
                           const struct weft_packet *p) {
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[p->qp];
     if (conf->verb == WEFT_VERB_READ) weft__timer_cancel(&node->timers, weft__key_read(nic, conf->at_dst));
-    weft__nic_tell(
-        node, nic, w,
-        (struct weft_packet){.flags = WEFT__NIC_FINISHED, .qp = p->qp, .psn = p->psn, .bytes = p->bytes});
+    weft__nic_tell(node, nic, w,
+                   (struct weft_packet){.flags = WEFT__NIC_FINISHED, .qp = p->qp, .psn = p->psn, .bytes = p->bytes});
 }
 
 /// The last packets of so many messages, or of parts of some, have arrived.

@@ -232,7 +232,8 @@ static void post_more(struct weft__node *node, struct weft__nic *nic, struct wef
     const struct weft_flow *flow = &nic->end.hosts->flow[conf->flow];
     const struct weft_qp_sample *sample = &nic->end.hosts->sample[qp];
     uint64_t limit = sample->seen / conf->message_packets + (uint64_t)flow->depth;
-    uint32_t to = limit < conf->packets / conf->message_packets ? (uint32_t)limit * conf->message_packets : conf->packets;
+    uint32_t to =
+        limit < conf->packets / conf->message_packets ? (uint32_t)limit * conf->message_packets : conf->packets;
     while (sample->issued < to)
         weft__nic_post(node, nic, w, qp, nic->posts_later ? sample->issued + conf->message_packets : to,
                        flow->message_bytes);

@@ -5,8 +5,9 @@
 // each), one after another; then the request fetches its entry and the payload of its first packet
 // (host.send_latency, host.pcie_rate), which delays no other request. A message, each part of a message split over
 // queue pairs, and a clear-to-send are one request each. The host sees data host.receive_latency after its last bit,
-// and a completion host.completion_latency after the last bit of the acknowledgement or READ response. The responder of a READ fetches the payload when it is asked
-// (host.pcie_round_trip). Meanwhile the NIC acknowledges, and sends what else it has.
+// and a completion host.completion_latency after the last bit of the acknowledgement or READ response. The responder of
+// a READ fetches the payload when it is asked (host.pcie_round_trip). Meanwhile the NIC acknowledges, and sends what
+// else it has.
 //
 // Source: Kalia, Kaminsky, Andersen, "Design guidelines for high performance RDMA systems", USENIX ATC 2016, for what a
 // request consists of; Neugebauer et al., "Understanding PCIe performance for end host networking", SIGCOMM 2018, for
