@@ -52,8 +52,14 @@ static inline weft_time_ps weft__drain_time(const struct weft_host_conf *c, uint
     weft_time_ps drain = weft_time_of_bytes(frame_bytes, c->drain_rate_bps), packet = weft__frame_gap(c, 0);
     return drain > packet ? drain : packet;
 }
-/// Whether some frame's gap is longer than its time on a line of that rate.
-static inline bool weft__frames_have_gaps(const struct weft_host_conf *c, weft_rate_bps line) {
-    if (c->pcie_rate_bps && c->pcie_rate_bps < line) return true;
-    return c->packet_rate && weft__frame_gap(c, 0) > weft_time_of_bytes(WEFT_FRAME_MIN + WEFT_WIRE_OVERHEAD, line);
+/// Whether the gap of frames with so many bytes is longer than their time on a line of that rate.
+static inline bool weft__frames_have_gaps(const struct weft_host_conf *c, uint32_t frame_bytes, weft_rate_bps line) {
+    return weft__frame_gap(c, frame_bytes) > weft_time_of_bytes(frame_bytes + WEFT_WIRE_OVERHEAD, line);
+}
+/// Likewise for any frame, and for full ones.
+static inline bool weft__any_frames_have_gaps(const struct weft_host_conf *c, weft_rate_bps line) {
+    return (c->pcie_rate_bps && c->pcie_rate_bps < line) || weft__frames_have_gaps(c, WEFT_FRAME_MIN, line);
+}
+static inline bool weft__full_frames_have_gaps(const struct weft_host_conf *c, weft_rate_bps line) {
+    return weft__frames_have_gaps(c, WEFT_FRAME_DATA + (uint32_t)c->mtu_bytes, line);
 }

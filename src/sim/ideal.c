@@ -233,7 +233,7 @@ weft_time_ps weft__calc_ideal_fct(const struct weft__forwarding *forwarding, str
     find_path(forwarding, f->flow->src, f->flow->dst, f->number, f->qp->entropy, WEFT_FRAME_MIN, &path);
     const struct weft_topology *t = forwarding->t;
     const struct weft_port_info *port = weft_topology_port(t, t->host[f->flow->src], 0);
-    bool gaps = weft__frames_have_gaps(host, t->link[port->link].rate_bps);
+    bool gaps = weft__full_frames_have_gaps(host, t->link[port->link].rate_bps);
     bool alone = path.alone && f->qps == 1 && f->planes == 1 && !host->drain_rate_bps && !gaps &&
                  !((const struct weft_transport_ops *)host->transport.model->ops)->path;
     if (!path.hops) return WEFT_TIME_NEVER;

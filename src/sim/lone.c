@@ -544,7 +544,7 @@ weft_time_ps weft__lone_fct(struct weft__lone *x, const struct weft__lone_flow *
     x->host = &x->forwarding.device[t->host[flow->flow->src]]->host;
     x->transport = x->host->transport.model->ops;
     x->gaps =
-        weft__frames_have_gaps(x->host, t->link[weft_topology_port(t, t->host[flow->flow->src], 0)->link].rate_bps);
+        weft__any_frames_have_gaps(x->host, t->link[weft_topology_port(t, t->host[flow->flow->src], 0)->link].rate_bps);
     bool even = !weft__lone_draws(&x->forwarding, flow) || never_waits(x);
     weft_time_ps time = frames > FRAMES_WHOLE && even ? extend_flow(x, packets) : 0;
     return time || frames > FRAMES_MAX ? time : follow_flow(x, 0);

@@ -5,6 +5,7 @@ void weft__qp_count_packets(struct weft_qp_conf *qp, const struct weft_flow *flo
     qp->packets = flow->messages ? WEFT_QP_MESSAGES : (uint32_t)((qp->bytes + qp->mtu - 1) / qp->mtu);
     qp->plain = !flow->messages && !flow->depth && flow->verb != WEFT_VERB_READ;
     if (!flow->depth) return;
+    if (flow->message_bytes < qp->mtu) qp->mtu = (uint16_t)flow->message_bytes; // no packet is longer
     qp->message_packets = flow->message_bytes / qp->mtu + (flow->message_bytes % qp->mtu != 0);
     qp->message_last = (uint16_t)(flow->message_bytes - (qp->message_packets - 1) * qp->mtu);
     qp->packets = (uint32_t)(qp->bytes / flow->message_bytes) * qp->message_packets;

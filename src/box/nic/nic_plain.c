@@ -175,9 +175,7 @@ static void prepare_nothing(struct weft__node *node, struct weft__arrival *arriv
 bool weft__nic_is_plain(const struct weft__nic *nic) {
     bool takes_all = nic->room_bytes == INT64_MAX && !nic->conf->drain_rate_bps && !nic->downs &&
                      !weft_credit_grants(&nic->conf->credit);
-    uint32_t full = weft__qp_frame_least((uint32_t)nic->conf->mtu_bytes); // no other frames leave here
-    bool keeps_up =
-        weft__frame_gap(nic->conf, full) <= weft_time_of_bytes(full + WEFT_WIRE_OVERHEAD, nic->line_rate_bps);
+    bool keeps_up = !weft__full_frames_have_gaps(nic->conf, nic->line_rate_bps); // no other frames leave here
     return takes_all && keeps_up && !nic->planes && !nic->end.driven && !nic->pull && !nic->trace && !nic->collects &&
            !nic->scheduler->on_sent && !nic->cc->on_ack && !nic->cc->moves_path && !nic->end.hosts->data_header_bytes &&
            nic->conf->transport.model == &weft__transport_roce_rc && weft__roce_rc_is_plain(nic->conf->transport.conf);
