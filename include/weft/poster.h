@@ -63,3 +63,9 @@ static inline bool weft__any_frames_have_gaps(const struct weft_host_conf *c, we
 static inline bool weft__full_frames_have_gaps(const struct weft_host_conf *c, weft_rate_bps line) {
     return weft__frames_have_gaps(c, WEFT_FRAME_DATA + (uint32_t)c->mtu_bytes, line);
 }
+
+/// What the host at a node was configured with, for those who explain a run (src/sim/follow.c).
+struct weft_scenario;
+struct weft_topology;
+const struct weft_host_conf *weft__followed_host(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                                 uint32_t node);

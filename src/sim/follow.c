@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/follow.h"
 
+#include "weft/poster.h"
+
 #include "transport/program.h"
 #include "transport/rma.h"
 
@@ -261,4 +263,9 @@ struct weft_followed_list weft_follow_list(const struct weft_follow *follow, str
         each_of(log, n, place_frame, &p);
     list.followed = p.followed;
     return list;
+}
+
+const struct weft_host_conf *weft__followed_host(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                                 uint32_t node) {
+    return &weft_scenario_device(scenario, t->node[node].name)->host;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a flow's completion time went (weft/why.h): finds its critical path backwards in the followed frames.
 #include "story/why.h"
-#include "weft/poster.h"
 
 #include <stdlib.h>
+
+#include "weft/poster.h"
 
 const char *const weft_why_names[WEFT_WHYS] = {
 #define X(e, name, help) name,
@@ -108,7 +109,7 @@ uint32_t weft__why_flow_of(const struct weft_whys *y, uint32_t qp) {
 }
 
 const struct weft_host_conf *weft__why_host(const struct weft_whys *y, uint32_t node) {
-    return &weft_scenario_device(y->run->scenario, y->run->topology->node[node].name)->host;
+    return weft__followed_host(y->run->scenario, y->run->topology, node);
 }
 
 /// Where the frames of a packet begin; they are in order of time.
