@@ -31,6 +31,7 @@ enum weft_random_purpose {
     WEFT_RANDOM_ISSUE,            ///< how long the NIC takes to issue a message
     WEFT_RANDOM_STALL,            ///< whether it stalls, and for how long
     WEFT_RANDOM_LAUNCH,           ///< how long the host takes to start a collective
+    WEFT_RANDOM_TIMEOUT,          ///< first timeout of a queue pair
 };
 
 struct weft_random {
