@@ -76,10 +76,11 @@ static const struct weft_param_value connectx[] = {
     {NULL, NULL},
 };
 // The same NIC as measured: a ConnectX-5 at 100G with its firmware's defaults (openfabric-systems/simllm,
-// paper/mlx5/sections/measurement.tex). After a cut the rate rises by 0.107, later 0.093 Gbit/s per ms all the way, and
-// has 95% again after 447 ms: so no recovery goes half way back to the rate before (clamp_target), and 50 Mbit/s
-// (NVIDIA's) come each 500 us. The rest is NVIDIA's. First cuts of 30% were seen after 3, 16 and 39 ms; nothing here
-// delays them: it is the time until the clocks of two senders let both lose packets.
+// paper/mlx5/sections/measurement.tex). After an incast of two the rate rises from its half by 0.107, later 0.093
+// Gbit/s per ms, and has 95% again after 447 ms. So NVIDIA's 50 Mbit/s come each 500 us; and, inferred, the target has
+// followed every cut (clamp_target), or the rate would come back within a few ms. The rest is NVIDIA's. First cuts of
+// 30% were seen after 3, 16 and 39 ms; nothing here delays them: with clocks that differ it takes such times until both
+// senders lose packets.
 static const struct weft_param_value cx5_measured[] = {
     {"g", "5/1024"},
     {"initial_alpha", "1023/1024"},

@@ -93,7 +93,7 @@ static void presets_are_their_sources_values(void **state) {
         free(cc.conf);
         free(aqm.conf);
     }
-    assert_int_equal(n, 5);
+    assert_int_equal(n, 6);
     weft_arena_free(arena);
 }
 
