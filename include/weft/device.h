@@ -49,6 +49,7 @@ enum weft_trust { WEFT_TRUST_DSCP, WEFT_TRUST_PCP };
 struct weft_switch_conf {
     const char *chip;           ///< its class of hardware (weft/hardware.h)
     weft_time_ps processing_ps; ///< fixed delay from the last bit received to the buffer
+    double clock_ppm;           ///< how much the box's clock is off, at most
     uint32_t forwarding;        ///< enum weft_forwarding
     uint64_t fabric_patience;   ///< see switch.c; 0: without end
     double fabric_speedup;      ///< how much faster than its line an input feeds the crossbar (IQ, VOQ)
@@ -93,6 +94,7 @@ struct weft_host_conf {
     const char *nic;            ///< its class of hardware (weft/hardware.h)
     uint64_t mtu_bytes;         ///< payload of a full packet
     weft_time_ps processing_ps; ///< from the last bit received to the NIC's reaction
+    double clock_ppm;           ///< how much the NIC's clock is off, at most
     struct weft_model_conf transport, cc, scheduler, retry, credit;
     weft_bytes window_bytes;            ///< payload in flight of a queue pair at most; 0: none
     uint64_t dscp[WEFT_PRIORITIES];     ///< that packets of each priority are sent with
@@ -106,7 +108,14 @@ struct weft_host_conf {
     weft_time_ps work_request_ps;       ///< that one takes
     weft_time_ps work_request_qp_ps;    ///< from one of a queue pair to its next
     weft_rate_bps drain_rate_bps;       ///< of the host behind the NIC (PCIe); 0: never the bottleneck
+    weft_time_ps launch_ps;             ///< median, of a collective that finds its communicator idle
+    double launch_skew;                 ///< of the logarithm
+    weft_time_ps drain_slow_every_ps, drain_slow_ps; ///< its slow phases: period, never: none; length
+    weft_rate_bps drain_slow_bps;                    ///< its rate in a slow phase
+    weft_rate_bps drain_slow_below_bps;              ///< no slow phase if the NIC sends at this rate or more
     weft_bytes rx_buffer_bytes, rx_xoff_bytes, rx_xon_bytes;
+    weft_bytes rx_resume_bytes;   ///< after a discard, nothing is accepted above this
+    bool rx_cnp;                  ///< data that finds more than rx_xoff_bytes counts as marked
     uint32_t roce;                ///< enum weft_roce
     uint64_t vlan;                ///< that frames are tagged with; 0: none
     bool ecn;                     ///< data packets are sent ECN-capable

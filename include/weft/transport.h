@@ -64,6 +64,7 @@ struct weft_qp_sample {
     uint32_t path;   ///< the caller's: how often the congestion control has left a path
     uint32_t issued; ///< the caller's: one past the last PSN that was posted, whether the NIC knows of it or not
     uint32_t seen;   ///< the caller's: everything below this PSN has completed, and the host knows
+    weft_time_ps timeout_ps; ///< of a transport that draws it
 };
 
 /// Contents of a selective ACK or NAK beyond its PSN.
@@ -93,6 +94,7 @@ struct weft_transport_fact {
     struct weft_qp_sample *sample; ///< the sender's
     void *state;                   ///< of this end, if it has one
     const struct weft_sack *sack;  ///< on_control: of the packet; NULL: none came
+    uint64_t draw;                 ///< on_start of a transport that draws: a random number of this queue pair's own
     uint8_t plane, planes; ///< at a sender: the number of the NIC's port that sends, and how many the packets may use
 };
 
@@ -114,6 +116,7 @@ struct weft_transport_news {
     uint32_t acked;        ///< packets newly acknowledged
     uint32_t lost_packets; ///< of a sender that counts
     bool lost;             ///< the caller must report a loss to the congestion control
+    bool notified;         ///< the caller must report a CNP to the congestion control
     bool moved;            ///< the sender may be able to send now
     bool marked;           ///< the caller's: the control packet has the echo of a mark
 };
@@ -183,6 +186,7 @@ struct weft_transport_ops {
     /// Time after which a message that nothing else would repeat, such as a clear-to-send, is sent again;
     /// WEFT_TIME_NEVER: it is not sent again.
     weft_time_ps (*patience)(const void *conf);
+    bool (*draws)(const void *conf);            ///< optional; on_start needs fact.draw
     const struct weft_transport_frames *frames; ///< its packets on the wire, if their lengths allow it; NULL: RoCE's
     bool (*in_order)(const void *conf);         ///< optional; it delivers in order alone, and its frames say so
     bool (*echoes)(const void *conf);           ///< optional; acknowledgements say whether their data was marked

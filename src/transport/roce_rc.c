@@ -45,12 +45,23 @@ static const struct weft_param rows[] = {
     WEFT_TIME(T, timeout_ps, "timeout", "16777216ns", "1us", "never",
               "after this long without progress, go back to the first unacknowledged packet (IBTA: 4.096us x 2^12, the "
               "exponent assumed)"),
+    WEFT_BOOL(T, adaptive, "adaptive_timeout", "false",
+              "senders use drawn timeouts: the first of a queue pair lies between adaptive_from and adaptive_to, each "
+              "further one in a row is twice as long, up to 4 x timeout (NVIDIA: roce_adp_retrans_en); a READ's "
+              "requester uses timeout"),
+    WEFT_TIME(T, adaptive_from_ps, "adaptive_from", "100ms", "1us", "100s", "shortest first timeout (assumed)",
+              .needs = "adaptive_timeout"),
+    WEFT_TIME(T, adaptive_to_ps, "adaptive_to", "1s", "1us", "100s", "longest first timeout (assumed)",
+              .needs = "adaptive_timeout"),
     WEFT_CHOICE(T, out_of_order, "out_of_order", "discard", out_of_orders,
                 "packets that arrive while an earlier one is missing: discard them, with a NAK (go-back-N); or place "
                 "them in memory (ConnectX-5 and later)"),
     WEFT_CHOICE(T, retransmission, "retransmission", "go_back_n", retransmissions,
                 "after a loss resend everything from the missing packet on; or only what is missing: then receivers "
                 "accept packets out of order and name each in an ACK or NAK (IRN, SIGCOMM 2018)"),
+    WEFT_BOOL(T, slow_restart, "slow_restart", "false",
+              "a sender that learns of a loss, by a NAK or a timeout, reports a CNP to its congestion control (NVIDIA: "
+              "roce_slow_restart_en, and the counter roce_slow_restart_cnps)"),
     WEFT_UINT(T, reorder.packets, "reorder_window", "1024", "1", "1048576",
               "out_of_order: accept: packets beyond the first missing one that a receiver tracks; packets further "
               "ahead are discarded, with a NAK (assumed)",
@@ -66,6 +77,8 @@ static bool accepts_any(const struct weft__roce_rc_conf *c) {
 
 static const char *conf_check(const void *conf, char *text, size_t size) {
     const struct weft__roce_rc_conf *c = conf;
+    if (c->adaptive && c->timeout_ps == WEFT_TIME_NEVER) return "adaptive_timeout needs a timeout; expected one";
+    if (c->adaptive && c->adaptive_from_ps > c->adaptive_to_ps) return "adaptive_from is above adaptive_to";
     if (c->nak_interval_ps == WEFT_TIME_NEVER || !accepts_any(c)) return NULL;
     snprintf(text, size,
              "nak_interval is for packets discarded out of order; where they are accepted there is reorder_timeout");
@@ -78,8 +91,27 @@ static weft_time_ps timeout_after(const struct weft__roce_rc_conf *conf, weft_ti
     return conf->timeout_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : time + conf->timeout_ps;
 }
 
+/// The longest adaptive timeout, as a multiple of the one that is set (NVIDIA, "Adaptive Retransmission").
+enum { ADAPTIVE_MOST = 4 };
+
 static weft_time_ps roce_rc_patience(const void *conf) {
-    return ((const struct weft__roce_rc_conf *)conf)->timeout_ps;
+    const struct weft__roce_rc_conf *c = conf;
+    return c->adaptive ? weft_time_plus(c->timeout_ps, (ADAPTIVE_MOST - 1) * c->timeout_ps) : c->timeout_ps;
+}
+
+static bool roce_rc_draws(const void *conf) {
+    return ((const struct weft__roce_rc_conf *)conf)->adaptive;
+}
+
+/// When a sender that has made progress at `time`, and has had its timeouts since, has the next one.
+static weft_time_ps sender_timeout_after(const struct weft_qp_sender *s, const struct weft_transport_fact *fact,
+                                         weft_time_ps time) {
+    const struct weft__roce_rc_conf *conf = fact->conf;
+    if (__builtin_expect(!conf->adaptive, 1)) return timeout_after(conf, time);
+    weft_time_ps most = roce_rc_patience(conf), wait = fact->sample->timeout_ps;
+    for (uint32_t i = 0; i < s->timeouts && wait < most; i++)
+        wait *= 2;
+    return time + (wait < most ? wait : most);
 }
 
 static bool roce_rc_echoes(const void *conf) {
@@ -95,6 +127,9 @@ static bool roce_rc_sacks(const void *conf) {
 static void roce_rc_start(struct weft_qp_sender *s, const struct weft_transport_fact *fact) {
     const struct weft__roce_rc_conf *conf = fact->conf;
     s->progress_ps = fact->now_ps;
+    if (conf->adaptive)
+        fact->sample->timeout_ps =
+            conf->adaptive_from_ps + fact->draw % (conf->adaptive_to_ps - conf->adaptive_from_ps + 1);
     if (conf->retransmission == WEFT__SELECTIVE &&
         fact->qp->verb != WEFT_VERB_READ) // nothing acknowledges the responses to a READ
         weft__scoreboard_start(fact->state, conf->reorder.packets, s);
@@ -125,7 +160,7 @@ static __attribute__((noinline)) void selective_turn(struct weft_qp_sender *s, c
     bool full = (weft_bytes)(s->next - s->una) * fact->qp->mtu >= s->window_bytes;
     ret->flags = s->next == s->posted || full || s->blocked ? WEFT_PACKET_ACK_REQUEST : 0;
     if (!ret->again) begin_sample(s, fact, ret->psn);
-    if (!s->armed) arm_timer(s, timeout_after(fact->conf, fact->now_ps), &ret->timer_ps);
+    if (!s->armed) arm_timer(s, sender_timeout_after(s, fact, fact->now_ps), &ret->timer_ps);
 }
 
 static void roce_rc_turn(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
@@ -145,7 +180,7 @@ static void roce_rc_turn(struct weft_qp_sender *s, const struct weft_transport_f
     begin_sample(s, fact, s->next);
     s->next++;
     if (!s->armed && fact->qp->verb != WEFT_VERB_READ)
-        arm_timer(s, timeout_after(fact->conf, fact->now_ps), &ret->timer_ps);
+        arm_timer(s, sender_timeout_after(s, fact, fact->now_ps), &ret->timer_ps);
 }
 
 static weft_time_ps round_trip(struct weft_qp_sender *s, const struct weft_transport_fact *fact, uint32_t psn) {
@@ -167,6 +202,7 @@ static void acknowledge_below(struct weft_qp_sender *s, const struct weft_transp
     }
     if (!again || s->next <= psn) return;
     ret->lost = true;
+    ret->notified = ((const struct weft__roce_rc_conf *)fact->conf)->slow_restart;
     s->next = psn;
     s->sampling = false;
 }
@@ -195,6 +231,7 @@ static void acknowledged_selectively(struct weft_qp_sender *s, const struct weft
         ret->rtt_ps = end_sample(s, fact, true);
     if (!again || psn < k->below) return;
     ret->lost = weft__scoreboard_judge(k, s, k->named > psn + 1 ? k->named : psn + 1);
+    ret->notified = ret->lost && ((const struct weft__roce_rc_conf *)fact->conf)->slow_restart;
     if (s->sampling && ret->lost && sample < k->named) end_sample(s, fact, false);
 }
 
@@ -219,19 +256,20 @@ static void roce_rc_sender_timer(struct weft_qp_sender *s, const struct weft_tra
                                  struct weft_transport_news *ret) {
     s->armed = false;
     if (s->una == s->next) return; // nothing outstanding; the next packet sent sets the timer again
-    weft_time_ps due = timeout_after(fact->conf, s->progress_ps);
+    weft_time_ps due = sender_timeout_after(s, fact, s->progress_ps);
     if (due > fact->now_ps) {
         arm_timer(s, due, &ret->timer_ps);
         return;
     }
     s->progress_ps = fact->now_ps;
     if (s->timeouts < UINT8_MAX) s->timeouts++;
-    arm_timer(s, timeout_after(fact->conf, fact->now_ps), &ret->timer_ps);
+    arm_timer(s, sender_timeout_after(s, fact, fact->now_ps), &ret->timer_ps);
     if (!s->counts) {
         acknowledge_below(s, fact, s->una, true, ret);
         return;
     }
     ret->moved = ret->lost = weft__scoreboard_lose_all(fact->state, s);
+    ret->notified = ret->lost && ((const struct weft__roce_rc_conf *)fact->conf)->slow_restart;
     s->sampling = false;
 }
 
@@ -437,6 +475,7 @@ static const struct weft_transport_ops ops = {
     .on_receiver_timer = roce_rc_receiver_timer,
     .receiver_size = roce_rc_receiver_size,
     .patience = roce_rc_patience,
+    .draws = roce_rc_draws,
     .echoes = roce_rc_echoes,
     .sacks = roce_rc_sacks,
     .sender_size = roce_rc_sender_size,

@@ -24,11 +24,14 @@ struct weft__roce_rc_conf {
     uint64_t ack_priority, cnp_priority;
     weft_time_ps cnp_interval_ps; ///< minimum time between two CNPs of a queue pair
     weft_time_ps timeout_ps;      ///< no progress for this long: go back to the first unacknowledged packet
+    bool adaptive;                ///< each queue pair draws its first timeout, and doubles it
+    weft_time_ps adaptive_from_ps, adaptive_to_ps;
     weft_time_ps nak_interval_ps; ///< minimum time between two NAKs of the same packet
     uint32_t ecn_echo;            ///< enum weft__ecn_echo
     uint32_t out_of_order;        ///< enum weft__out_of_order
     uint32_t retransmission;      ///< enum weft__retransmission; SELECTIVE: packets are accepted out of order
     uint32_t duplicates;          ///< enum weft__duplicates
+    bool slow_restart;            ///< a NAK or a timeout is to congestion control what a CNP is
     struct weft__reorder_conf reorder;
 };
 

@@ -40,7 +40,7 @@ static const char *const networks[] = {
          "40KB}}\n" INCAST,
     STAR "run: {until: 30us}\nswitch: {queueing: voq}\n" INCAST,
     STAR "run: {until: 30us}\nswitch: {credit: cbfc, pfc: {priorities: []}}\nhost: {pfc: {priorities: []}}\n" INCAST,
-    STAR "run: {until: 30us}\nhost: {drain_rate: 10Gbps}\n" INCAST,
+    STAR "run: {until: 30us}\nhost: {drain_rate: 10Gbps, drain_slow_every: 20us, drain_slow_time: 10us}\n" INCAST,
     STAR "run: {until: 30us}\nhost: {transport: uet, cc: rccc}\n" INCAST,
     DSF,
     DSF "fabric_node: {llfc: on, llfc_stop: 8, llfc_go: 4, mark: 65535}\n"

@@ -93,7 +93,7 @@ static void presets_are_their_sources_values(void **state) {
         free(cc.conf);
         free(aqm.conf);
     }
-    assert_int_equal(n, 5);
+    assert_int_equal(n, 6);
     weft_arena_free(arena);
 }
 
@@ -192,7 +192,7 @@ static void tables_agree_with_their_rows(void **state) {
             if (n) assert_null(weft_param_find(table, "preset")->choices[n + 1]);
             found += n;
         }
-    assert_int_equal(found, 14);
+    assert_int_equal(found, 15);
 }
 
 int main(void) {

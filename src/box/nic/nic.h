@@ -100,6 +100,15 @@ struct weft__nic {
     // receive buffer of a host that is slower than its link
     struct weft__fifo received;
     weft_bytes received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
+    struct weft__nic_slow {
+        weft_time_ps phase_ps;  ///< of its periods
+        uint64_t period;        ///< the last one that was looked at
+        weft_time_ps looked_ps; ///< when
+        weft_bytes tx_bytes;    ///< that the port had sent then
+        bool skips;             ///< its slow phase is left out
+    } slow;                     ///< see nic_drain.c
+    uint64_t draw_seed;         ///< of the NIC's own draws
+    uint8_t discards;           ///< priorities whose frames are discarded until rx_resume
     weft_time_ps sample_interval_ps;
     struct weft__fifo later[WEFT__NIC_LATERS]; ///< in order of time; see nic_work.c
     struct weft__poster poster;
@@ -201,6 +210,7 @@ struct weft__nic_setup {
     struct weft_histogram *round_trips;
     bool sampled;
     weft_time_ps sample_interval_ps;
+    uint64_t draw_seed;   ///< depends on the run's seed and the node's name
     uint32_t node, port0; ///< numbers among all nodes and ports
     uint32_t events_max;  ///< most events to record; 0: none
     struct weft_arena *arena;

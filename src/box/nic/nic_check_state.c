@@ -36,6 +36,7 @@ static void check_received(const struct weft__nic *nic, struct weft__check *c) {
         weft__check_equal(c, "bytes in the receive buffer", nic->received_bytes[p], "bytes of the frames in it",
                           bytes[p]);
         weft__check_at_most(c, "bytes in the receive buffer", bytes[p], "its watermark", nic->received_bytes_max[p]);
+        weft__check_at_most(c, "bytes in the receive buffer", bytes[p], "its size", nic->conf->rx_buffer_bytes);
         bool wants = nic->port.pfc_xoff >> p & 1, may = nic->port.lossless >> p & 1;
         if (may && bytes[p] > nic->conf->rx_xoff_bytes)
             weft__check_equal(c, "the port's wish for a pause", wants, "above XOFF", 1);

@@ -88,6 +88,10 @@ static const struct weft_param host_rows[] = {
     WEFT_BYTES(struct weft_host_conf, mtu_bytes, "mtu", "4096B", "64B", "10240B", "payload of a full packet"),
     WEFT_TIME(struct weft_host_conf, processing_ps, "processing", "0ns", "0ns", "1ms",
               "from the last bit received to the NIC's reaction (assumed)"),
+    WEFT_REAL(
+        struct weft_host_conf, clock_ppm, "clock_ppm", "0", "0", "100",
+        "how much the NIC's clock is off, at most, in parts per million: a draw per host, normal with a deviation "
+        "of 20 ppm (assumed) and cut at this bound; IEEE 802.3 allows 100, 50 is usual at 400G (assumed); 0: exact"),
     WEFT_MODEL_BESIDE(struct weft_host_conf, transport, "transport", WEFT_KIND_TRANSPORT, "roce_rc",
                       "how a queue pair's packets get to the other host"),
     WEFT_MODEL_PARAM(struct weft_host_conf, cc, "cc", WEFT_KIND_CC, "none", "congestion control of a queue pair"),
@@ -123,6 +127,14 @@ static const struct weft_param host_rows[] = {
     WEFT_UINT(struct weft_host_conf, packet_rate, "packet_rate", "0", "0", "1000000000000",
               "most data packets per second that the NIC sends, and with drain_rate takes; 0: as many as the line "
               "carries"),
+    WEFT_TIME(
+        struct weft_host_conf, launch_ps, "launch", "0ns", "0ns", "1ms",
+        "time that a host takes to launch a collective on an idle communicator, median (measured for a kernel and "
+        "its synchronisation on A100 and GH200: 6.1us)"),
+    WEFT_REAL(struct weft_host_conf, launch_skew, "launch_skew", "0", "0", "1",
+              "deviation of the launch's logarithm, a draw per rank and collective, so that ranks start apart "
+              "(measured: 0.1 to 0.3; 0.2 is usual); 0: all take the same time",
+              .needs = "launch"),
     WEFT_TIME(struct weft_host_conf, work_request_ps, "work_request", "0ns", "0ns", "1ms",
               "time that the NIC takes per work request (a message, a part of one, a clear-to-send), one after another "
               "(published for a ConnectX-6: 215 million messages a second, 4.65 ns)"),
@@ -131,12 +143,30 @@ static const struct weft_param host_rows[] = {
               "the NIC (assumed)"),
     WEFT_RATE(struct weft_host_conf, drain_rate_bps, "drain_rate", "0bps", "0bps", "100Tbps",
               "rate at which the host takes data from its NIC (PCIe); 0bps: never the bottleneck"),
+    WEFT_TIME(struct weft_host_conf, drain_slow_every_ps, "drain_slow_every", "never", "1us", "never",
+              "period of the host's slow phases, in which it takes data at drain_slow_rate; the seed draws their phase",
+              .needs = "drain_rate"),
+    WEFT_TIME(struct weft_host_conf, drain_slow_ps, "drain_slow_time", "0ns", "0ns", "1s", "length of a slow phase",
+              .needs = "drain_slow_every"),
+    WEFT_RATE(struct weft_host_conf, drain_slow_bps, "drain_slow_rate", "1Gbps", "1kbps", "100Tbps",
+              "rate at which the host takes data in a slow phase (assumed)", .needs = "drain_slow_every"),
+    WEFT_RATE(struct weft_host_conf, drain_slow_below_bps, "drain_slow_below", "100Tbps", "0bps", "100Tbps",
+              "a slow phase is left out if the NIC has sent at this rate or more since the one before",
+              .needs = "drain_slow_every"),
     WEFT_BYTES(struct weft_host_conf, rx_buffer_bytes, "rx_buffer", "400KB", "0B", "1TB",
                "receive buffer of the NIC per priority, if drain_rate is set (assumed)", .needs = "drain_rate"),
     WEFT_BYTES(struct weft_host_conf, rx_xoff_bytes, "rx_xoff", "200KB", "0B", "1TB",
                "the NIC pauses its switch above this many bytes (assumed)", .needs = "drain_rate"),
     WEFT_BYTES(struct weft_host_conf, rx_xon_bytes, "rx_xon", "100KB", "0B", "1TB",
                "and lets it resume at or below this many (assumed)", .needs = "drain_rate"),
+    WEFT_BYTES(struct weft_host_conf, rx_resume_bytes, "rx_resume", "1TB", "0B", "1TB",
+               "a NIC that has discarded a frame for lack of room discards all that come until no more than this many "
+               "bytes of the priority are in the buffer",
+               .needs = "drain_rate"),
+    WEFT_BOOL(struct weft_host_conf, rx_cnp, "rx_cnp", "false",
+              "data that finds more than rx_xoff counts as marked: the NIC sends CNPs of its own congestion (measured "
+              "on ConnectX-5 where no switch marks)",
+              .needs = "drain_rate"),
     WEFT_CHOICE(struct weft_host_conf, roce, "roce", "v2", roces,
                 "RDMA in UDP (v2), or in Ethernet behind a global route header (v1): v1 is not routable and has "
                 "neither DSCP nor ECN"),
@@ -192,6 +222,9 @@ static const char *host_check(const void *conf, char *text, size_t size) {
         snprintf(text, size,
                  "rx_buffer (%" PRIu64 "B) is less than one full frame (mtu %" PRIu64 "B and %u B of headers)",
                  c->rx_buffer_bytes, c->mtu_bytes, WEFT_FRAME_DATA + WEFT_FRAME_RETH + weft_host_framing_bytes(c));
+    else if (c->drain_slow_ps >= c->drain_slow_every_ps)
+        snprintf(text, size, "drain_slow_time (%" PRIu64 "ns) is no shorter than drain_slow_every (%" PRIu64 "ns)",
+                 c->drain_slow_ps / WEFT_PS_PER_NS, c->drain_slow_every_ps / WEFT_PS_PER_NS);
     else if (c->window_bytes && c->window_bytes < c->mtu_bytes)
         snprintf(text, size, "window (%" PRIu64 "B) is below mtu (%" PRIu64 "B): nothing could be sent",
                  c->window_bytes, c->mtu_bytes);

@@ -15,6 +15,7 @@ static const char *why_refused(const struct weft__nic *nic) {
     if (nic->end.hosts->hold) return "source flow control";
     if (nic->end.hosts->triggers) return "flows that wait for others";
     if (nic->conf->drain_rate_bps) return "host.drain_rate";
+    if (nic->transport->draws && nic->transport->draws(nic->conf->transport.conf)) return "timeouts that are drawn";
     if (nic->port.credit) return "credit-based flow control of links";
     return NULL;
 }

@@ -55,6 +55,12 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     nic->down_drop = setup->down_drop;
     nic->sampled = setup->sampled;
     nic->sample_interval_ps = setup->sample_interval_ps;
+    nic->draw_seed = setup->draw_seed;
+    if (nic->conf->drain_slow_every_ps != WEFT_TIME_NEVER) {
+        struct weft_random random = weft_random_stream(setup->draw_seed, 0, WEFT_RANDOM_PHASE);
+        nic->slow.phase_ps = weft_random_below(&random, nic->conf->drain_slow_every_ps);
+        nic->slow.period = nic->slow.phase_ps / nic->conf->drain_slow_every_ps;
+    }
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         nic->backlog[p].ready = WEFT_NONE;
 

@@ -249,6 +249,11 @@ static void start_sender(struct weft__node *node, struct weft__nic *nic, struct 
         if (__builtin_expect(nic->trace != NULL, 0)) weft__nic_trace_start(nic, w->now_ps, qp);
     }
     struct weft_transport_fact fact = fact_of(nic, w->now_ps, qp);
+    if (nic->transport->draws && nic->transport->draws(fact.conf)) {
+        struct weft_random random =
+            weft_random_stream(nic->draw_seed, nic->end.hosts->qp[qp].at_src, WEFT_RANDOM_TIMEOUT);
+        fact.draw = weft_random_u64(&random);
+    }
     nic->transport->on_start(s, &fact);
     w->tally.progress_ps = w->now_ps;
     tell_cc(node, nic, w, qp, nic->cc->on_start, (struct cc_facts){0});
@@ -462,6 +467,11 @@ static void act_on(struct weft__node *node, struct weft__nic *nic, struct weft__
     if (news->lost)
         tell_cc(node, nic, w, qp, nic->cc->on_loss,
                 (struct cc_facts){.bytes = news->lost_packets * conf->mtu, .trim_ps = news->trim_ps});
+    if (news->notified) {
+        nic->end.hosts->outcome[conf->flow].cnps++;
+        if (__builtin_expect(nic->trace != NULL, 0)) nic->trace->cnp = 0; // no CNP came
+        tell_cc(node, nic, w, qp, nic->cc->on_cnp, (struct cc_facts){0});
+    }
     if (__builtin_expect(!conf->plain, 0) && news->acked && completes_message(nic, qp, news->acked)) {
         complete_sender(node, nic, w, qp);
         if (nic->end.hosts->sender[qp].done) return;
