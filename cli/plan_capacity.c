@@ -351,7 +351,8 @@ static void print_text(FILE *file, const void *subject) {
 
 static enum weft_status show_capacity(struct capacity *c, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
-    if (c->s.o->out) status = weft_sweep_sqlite(c->s.o->out, &c->s.r, ret_error);
+    if (c->s.o->out)
+        status = weft_sweep_sqlite(c->s.o->out, &(struct weft_sweep_shown){&c->s.r, NULL, c->s.interrupted}, ret_error);
     if (c->s.interrupted) sweep_say_interrupted(&c->s);
     if (c->s.interrupted) return WEFT_INTERRUPTED;
     find_interval(c);

@@ -147,6 +147,7 @@ static const struct weft_result_column *find_merged(struct search *s, struct wef
     struct weft_result_cursor row = {
         .subject = s->subject, .answer = s->answer, .table = table, .above = above, .arena = s->arena};
     struct weft_result_found before = s->found;
+    if (weft__result_key(table)) return find_row(s, above, table, at, &(void *){NULL});
     if (s->subject && !weft__result_next(&row)) return NULL;
     const struct weft_result_column *column = find_in(s, &row, table, at);
     if (column || s->found.parts > at) return column;
