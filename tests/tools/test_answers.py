@@ -165,6 +165,9 @@ plan pfc small.yaml --csv lines: expected one of scenario, variants, variants.li
 workload job.yaml --loggops 1,1,1,1,1,1 --csv groups --out refused.sqlite: expected one of schedule, rank_end_ps
 topo nothing.yaml --out no/x.sqlite: --out: 'no/x.sqlite' cannot be written: No such file or directory
 topo small.yaml --pick hosts.x: "hosts" has no parts
+compare small.yaml --pick variants.bas.digest: expected 0 to 1, or a key; did you mean "base"?
+compare small.yaml --out refused.sqlite: --out: expected a folder, in which the database gets its own name, not 'refused.sqlite'
+sweep one.yaml --out refused.sqlite: --out: expected a folder, in which the database gets its own name
 topo small.yaml --pick x: expected one of weft, scenario, variant, kind, wiring, hosts, processors, switches, name, bisection,
 """
 # A help text is read alone, in SQLite's table meaning or in a search, so it does not begin by pointing at its neighbours.
