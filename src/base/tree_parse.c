@@ -8,6 +8,7 @@
 #include <yaml.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/tree.h"
 #include "base/utf8.h"
 #include "weft/tree.h"
@@ -77,13 +78,8 @@ static const char *copy_text(struct reader *r, const yaml_char_t *text, size_t n
     return memcpy(copy, text, n);
 }
 
-static int compare_keys(const void *a, const void *b) {
-    const struct weft_tree *x = *(struct weft_tree *const *)a, *y = *(struct weft_tree *const *)b;
-    int by_key = strcmp(x->key, y->key);
-    if (by_key) return by_key;
-    return x->key_place.line != y->key_place.line ? x->key_place.line - y->key_place.line
-                                                  : x->key_place.column - y->key_place.column;
-}
+WEFT__ORDER_OF_POINTERS(compare_keys, struct weft_tree,
+                        WEFT__TEXT(key) ?: WEFT__UP(key_place.line) ?: WEFT__UP(key_place.column))
 
 static enum weft_status check_keys(struct reader *r, const struct weft_tree *map) {
     if (map->n < 2) return WEFT_OK;

@@ -3,6 +3,7 @@
 // steps needs the same ports again and again.
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "story/why_log.h"
 
 struct weft__why_log {
@@ -28,12 +29,7 @@ static void add_span(struct weft__why_spans *l, struct weft__why_span s) {
 }
 
 /// Spans of one key that begin at the same time keep the order of the log.
-static int by_key(const void *a, const void *b) {
-    const struct weft__why_span *x = a, *y = b;
-    if (x->key != y->key) return x->key < y->key ? -1 : 1;
-    if (x->from_ps != y->from_ps) return x->from_ps < y->from_ps ? -1 : 1;
-    return (x->of > y->of) - (x->of < y->of);
-}
+WEFT__ORDER(by_key, struct weft__why_span, WEFT__UP(key) ?: WEFT__UP(from_ps) ?: WEFT__UP(of))
 
 static void sort_spans(struct weft__why_spans *l) {
     if (l->n) qsort(l->span, l->n, sizeof *l->span, by_key);
@@ -89,12 +85,7 @@ static struct weft__why_spans pauses_of(const struct weft_whys *y, uint32_t port
     return l;
 }
 
-static int by_queue_pair(const void *a, const void *b) {
-    const struct weft_followed *x = *(const struct weft_followed *const *)a;
-    const struct weft_followed *y = *(const struct weft_followed *const *)b;
-    if (x->qp != y->qp) return x->qp < y->qp ? -1 : 1;
-    return (x > y) - (x < y);
-}
+WEFT__ORDER_OF_POINTERS(by_queue_pair, struct weft_followed, WEFT__UP(qp) ?: WEFT__PLACE)
 
 /// Indexed by queue pair. A later note overrides an earlier one, even for an earlier time.
 static struct weft__why_spans states_of(const struct weft_whys *y, uint32_t port) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/param.h"
 #include "topology/builder.h"
 #include "weft/param.h"
@@ -246,10 +247,7 @@ static int by_device(const void *a, const void *b) {
     return x->node < y->node ? -1 : 1;
 }
 
-static int by_first(const void *a, const void *b) {
-    const struct weft_machine_info *x = a, *y = b; // nic0 is the first node here
-    return x->nic0 < y->nic0 ? -1 : 1;
-}
+WEFT__ORDER(by_first, struct weft_machine_info, WEFT__UP(nic0)) // nic0 is the first node here
 
 static const char *network_of(const struct weft_topology_builder *b, uint32_t node) {
     for (const struct weft__network *n = b->network; n; n = n->next)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "job.h"
 #include "weft/param.h"
 #include "weft/placement.h"
@@ -61,11 +62,7 @@ static struct weft_place place_of(const struct finder *f, const char *key) {
     return weft__job_key_place(f->entry, key);
 }
 
-static int by_server(const void *a, const void *b) {
-    const struct choice *x = a, *y = b;
-    if (x->server != y->server) return x->server < y->server ? -1 : 1;
-    return (x->gpu > y->gpu) - (x->gpu < y->gpu);
-}
+WEFT__ORDER(by_server, struct choice, WEFT__UP(server) ?: WEFT__UP(gpu))
 
 static void find_servers(struct finder *f) {
     f->choices = f->job->ranks;

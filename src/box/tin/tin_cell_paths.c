@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "box/tin/tin_net.h"
 #include "weft/memory.h"
 
@@ -66,12 +67,7 @@ static int by_arrival(const void *a, const void *b) {
     return order ? order : (x > y) - (x < y); // several endpoints may send at the same time
 }
 
-static int by_time(const void *a, const void *b) {
-    const struct weft_cell_hop *x = *(const struct weft_cell_hop *const *)a,
-                               *y = *(const struct weft_cell_hop *const *)b;
-    if (x->in_ps != y->in_ps) return x->in_ps < y->in_ps ? -1 : 1;
-    return (x > y) - (x < y);
-}
+WEFT__ORDER_OF_POINTERS(by_time, struct weft_cell_hop, WEFT__UP(in_ps) ?: WEFT__PLACE)
 
 /// Where the cell arrived next; NULL: not noted by any TiN.
 static const struct weft_cell_hop *find_next(const struct collector *c, const struct weft_cell_hop *hop) {

@@ -2,6 +2,7 @@
 // The answer of weft trace-control as rows: of a DSF, bursts of failures with what devices did, capacities at the end,
 // and what interface nodes and exits told one another.
 #include "control/trace/trace_tables.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,13 +47,7 @@ struct withdrawals {
     uint64_t n;
 };
 
-/// By device, and for each device in order of time.
-static int compare_steps(const void *a, const void *b) {
-    const struct weft_control_step *const *x = a, *const *y = b;
-    if ((*x)->fabric != (*y)->fabric) return (*x)->fabric < (*y)->fabric ? -1 : 1;
-    if ((*x)->device != (*y)->device) return (*x)->device < (*y)->device ? -1 : 1;
-    return *x < *y ? -1 : *x > *y;
-}
+WEFT__ORDER_OF_POINTERS(compare_steps, struct weft_control_step, WEFT__UP(fabric) ?: WEFT__UP(device) ?: WEFT__PLACE)
 
 /// `seen`: per destination of its fabric; all false before and after.
 static struct withdrawal sum_withdrawal(const struct weft_control_trace *trace, const struct weft_fabric *f,

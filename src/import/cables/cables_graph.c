@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "import/cables/cables.h"
 #include "weft/error.h"
 
@@ -60,11 +61,7 @@ struct finish {
     uint32_t joins;
 };
 
-static int by_name(const void *a, const void *b) {
-    const struct mention *x = a, *y = b;
-    int order = strcmp(x->name, y->name);
-    return order ? order : x->at < y->at ? -1 : 1;
-}
+WEFT__ORDER(by_name, struct mention, WEFT__TEXT(name) ?: WEFT__UP(at))
 
 /// Numbers devices in the order in which the files first name them.
 static void number_devices(struct finish *f) {
@@ -87,11 +84,7 @@ static void number_devices(struct finish *f) {
     }
 }
 
-static int by_fact(const void *a, const void *b) {
-    const struct weft__cable_fact *x = a, *y = b;
-    int order = strcmp(x->device, y->device);
-    return order ? order : (int)x->role - (int)y->role;
-}
+WEFT__ORDER(by_fact, struct weft__cable_fact, WEFT__TEXT(device) ?: WEFT__UP(role))
 
 /// The roles of devices: by the user's patterns, else by the files (a switch, if they disagree), else by their cables.
 static void find_roles(struct finish *f) {
@@ -137,10 +130,7 @@ static int by_ends(const void *a, const void *b) {
     return x->order < y->order ? -1 : 1;
 }
 
-static int by_order(const void *a, const void *b) {
-    const struct joined *x = a, *y = b;
-    return x->order < y->order ? -1 : x->order > y->order;
-}
+WEFT__ORDER(by_order, struct joined, WEFT__UP(order))
 
 static bool is_ignored(const struct finish *f, const struct weft__cable *c) {
     for (uint32_t e = 0; e < 2; e++)
@@ -235,12 +225,7 @@ struct named_port {
     const char *port;
     struct weft_place place;
 };
-static int by_port(const void *a, const void *b) {
-    const struct named_port *x = a, *y = b;
-    if (x->device != y->device) return x->device < y->device ? -1 : 1;
-    int order = strcmp(x->port, y->port);
-    return order ? order : (x->place.line > y->place.line) - (x->place.line < y->place.line);
-}
+WEFT__ORDER(by_port, struct named_port, WEFT__UP(device) ?: WEFT__TEXT(port) ?: WEFT__UP(place.line))
 
 /// A port of a switch has one cable, even if its name is not valid in weft ("1/1"). Several ports heard by LLDP may
 /// have the same name (a bond's address).

@@ -15,6 +15,7 @@
 
 #include "base/grow.h"
 #include "base/lines.h"
+#include "base/order.h"
 #include "import/cables/cables.h"
 
 enum { GUID_MAX = 40, LANES_MAX = 12 };
@@ -113,13 +114,9 @@ static enum weft_status take_line(struct ib_net *n, struct weft_error *ret_error
 
 // --- names --------------------------------------------------------------------------------------------------------
 
-static int by_guid(const void *a, const void *b) {
-    return strcmp(((const struct ib_node *)a)->guid, ((const struct ib_node *)b)->guid);
-}
+WEFT__ORDER(by_guid, struct ib_node, WEFT__TEXT(guid))
 
-static int by_name(const void *a, const void *b) {
-    return strcmp((*(struct ib_node *const *)a)->name, (*(struct ib_node *const *)b)->name);
-}
+WEFT__ORDER_OF_POINTERS(by_name, struct ib_node, WEFT__TEXT(name))
 
 static struct ib_node *find_node(const struct ib_net *n, const char *guid) {
     struct ib_node key = {.guid = guid};

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/units.h"
 #include "import/nccl/nccl_server.h"
 
@@ -183,9 +184,7 @@ static enum weft_status server_end(void *context, const struct weft__xml_element
     return WEFT_OK;
 }
 
-static int by_busid(const void *a, const void *b) {
-    return strcmp(((const struct device *)a)->busid, ((const struct device *)b)->busid);
-}
+WEFT__ORDER(by_busid, struct device, WEFT__TEXT(busid))
 
 /// What a file of PCI devices alone leaves to be found when NCCL starts: GPUs are numbered by bus, as CUDA and NVML do.
 static enum weft_status add_static(struct server_reader *r, struct weft_place place, struct weft_error *ret_error) {
@@ -225,11 +224,7 @@ static void count_unlinked(const struct server_reader *r) {
             s->unlinked += !linked[a * s->gpus + b];
 }
 
-static int by_rank(const void *a, const void *b) {
-    const struct weft__nccl_gpu *x = a, *y = b;
-    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
-    return (x->dev > y->dev) - (x->dev < y->dev);
-}
+WEFT__ORDER(by_rank, struct weft__nccl_gpu, WEFT__UP(rank) ?: WEFT__UP(dev))
 
 enum weft_status weft__nccl_server_read(const char *path, struct weft_place place, struct weft_arena *arena,
                                         struct weft__nccl_server *ret_server, struct weft_error *ret_error) {
