@@ -73,9 +73,7 @@ static const struct weft_result_column runs_columns[] = {
 static const struct weft_result_table runs_table = WEFT_RESULT_TABLE(
     "runs", LIST, "a measurement", runs_columns, WEFT_RESULT_EACH(struct weft_bench_answer, run, runs));
 
-static struct weft_result_value number_of_run(struct weft_result_cursor *c) {
-    return (struct weft_result_value){.known = true, .whole = c->above->at - 1};
-}
+WEFT_RESULT_VALUE(number_of_run, weft_result_whole(true, c->above->at - 1))
 
 static const struct weft_result_column phases_columns[] = {
     WEFT_RESULT_CALL(number_of_run, "run", COUNT, "number of the measurement, from 0",

@@ -65,9 +65,7 @@ static struct weft_result_value story_without(struct weft_result_cursor *c) {
                                       .text = s->detail == WEFT_EVENT_RMA_WINDOW ? "window" : "answer"};
 }
 
-static bool has_story(const struct weft_run *view) {
-    return ((const struct timeline_view *)(const void *)view)->story;
-}
+WEFT_RESULT_PRESENT(has_story, ((const struct timeline_view *)(const void *)run)->story)
 
 #define STORY(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_story, field, key, kind, __VA_ARGS__)
 #define SOME(function, key, kind, ...) WEFT_RESULT_CALL(function, key, kind, __VA_ARGS__, .flags = WEFT_RESULT_SPARSE)
@@ -124,11 +122,7 @@ static uint32_t id_of(const struct weft_result_cursor *c) {
 }
 
 WEFT_RESULT_VALUE(event_id, weft_result_whole(true, id_of(c)))
-static struct weft_result_value event_kind(struct weft_result_cursor *c) {
-    const struct weft_event *e = c->part[0];
-    return (struct weft_result_value){.known = true, .text = weft_event_infos[e->kind].name};
-}
-
+WEFT_RESULT_VALUE_OF(event_kind, struct weft_event, e, weft_result_words(weft_event_infos[e->kind].name))
 WEFT_RESULT_VALUE(event_port, port_name(c, ((const struct weft_event *)c->part[0])->port))
 WEFT_RESULT_VALUE_OF(event_value, struct weft_event, e, weft_result_whole(*weft_event_infos[e->kind].value, e->value))
 WEFT_RESULT_VALUE_OF(event_more, struct weft_event, e, weft_result_whole(*weft_event_infos[e->kind].more, e->more))
@@ -140,9 +134,7 @@ static struct weft_result_value event_text(struct weft_result_cursor *c) {
     return (struct weft_result_value){.known = true, .text = text};
 }
 
-static bool has_events(const struct weft_run *view) {
-    return ((const struct timeline_view *)(const void *)view)->events;
-}
+WEFT_RESULT_PRESENT(has_events, ((const struct timeline_view *)(const void *)run)->events)
 
 #define EVENT(field, kind, ...) WEFT_RESULT(struct weft_event, field, kind, __VA_ARGS__)
 static const struct weft_result_column event_columns[] = {

@@ -128,13 +128,8 @@ enum weft_status verify_answer_sources(const struct verify *v, const struct veri
     return weft_cli_answer(v->o, &weft__answer_verify, &a, print_text, ret_error);
 }
 
-static bool has_run(const struct weft_run *answer) {
-    return ((const struct verify_answer *)(const void *)answer)->interrupted != UINT8_MAX;
-}
-
-static bool has_sources(const struct weft_run *answer) {
-    return !has_run(answer);
-}
+WEFT_RESULT_PRESENT(has_run, ((const struct verify_answer *)(const void *)run)->interrupted != UINT8_MAX)
+WEFT_RESULT_PRESENT(has_sources, !has_run(run))
 
 // --- tables -------------------------------------------------------------------------------------------------------
 

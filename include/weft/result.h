@@ -278,6 +278,20 @@ static inline bool weft_result_take_from(struct weft_result_cursor *c, uint64_t 
     c->part[0] = (const char *)array + c->at++ * size;
     return true;
 }
+/// A function for `next` in one line: a row an element of an array; and the only row, if the pointer is not NULL.
+#define WEFT_RESULT_ROWS(name, n, array)                                                                               \
+    static bool name(struct weft_result_cursor *c) {                                                                   \
+        return weft_result_take_from(c, n, array, sizeof *(array));                                                    \
+    }
+#define WEFT_RESULT_ONE(name, row)                                                                                     \
+    static bool name(struct weft_result_cursor *c) {                                                                   \
+        return weft_result_take(c, row, NULL);                                                                         \
+    }
+/// One for `present`, of the run (or subject) `run`.
+#define WEFT_RESULT_PRESENT(name, ...)                                                                                 \
+    static bool name(const struct weft_run *run) {                                                                     \
+        return __VA_ARGS__;                                                                                            \
+    }
 /// The row's number in its list, from 0.
 struct weft_result_value weft_result_index(struct weft_result_cursor *c);
 #define WEFT_RESULT_INDEX(key, what) WEFT_RESULT_CALL(weft_result_index, key, COUNT, what, .flags = WEFT_RESULT_KEY)

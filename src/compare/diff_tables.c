@@ -3,9 +3,7 @@
 #include "weft/diff.h"
 #include "weft/result.h"
 
-static struct weft_result_value is_equal(struct weft_result_cursor *c) {
-    return (struct weft_result_value){.known = true, .whole = weft_diff_is_equal(c->subject)};
-}
+WEFT_RESULT_VALUE(is_equal, weft_result_whole(true, weft_diff_is_equal(c->subject)))
 
 static const struct weft_result_column diff_columns[] = {
     WEFT_RESULT_CALL(is_equal, "equal", BOOL, "whether no parameter and no figure differs, and every run has its like"),
@@ -67,10 +65,7 @@ static const struct weft_result_table only_table =
     WEFT_RESULT_TABLE("pairs.only", LIST, "a table with rows that one side has alone", only_columns,
                       WEFT_RESULT_EACH(struct weft_diff_pair, missing, missings));
 
-static struct weft_result_value figure_unit(struct weft_result_cursor *c) {
-    const struct weft_diff_figure *f = c->part[0];
-    return (struct weft_result_value){.known = true, .text = weft_result_types[f->type].unit};
-}
+WEFT_RESULT_VALUE_OF(figure_unit, struct weft_diff_figure, f, weft_result_words(weft_result_types[f->type].unit))
 
 static struct weft_result_value figure_difference(struct weft_result_cursor *c) {
     static const char *const word[] = {

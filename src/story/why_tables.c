@@ -86,10 +86,7 @@ static const struct weft_result_table iteration_kind_table =
     WEFT_RESULT_TABLE("iterations.kinds", NUMBERS, "the parts of a kind, of an iteration", iteration_kind_columns,
                       KINDS(struct weft_why_iteration));
 
-static struct weft_result_value step_time(struct weft_result_cursor *c) {
-    const struct weft_why_step *s = c->part[0];
-    return (struct weft_result_value){.known = true, .whole = s->to_ps - s->from_ps};
-}
+WEFT_RESULT_VALUE_OF(step_time, struct weft_why_step, s, weft_result_whole(true, s->to_ps - s->from_ps))
 
 #define STEP(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_why_step, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column step_columns[] = {

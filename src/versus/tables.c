@@ -222,9 +222,7 @@ static const struct weft_result_table map_borders_table =
 
 // --- what is assumed ----------------------------------------------------------------------------------------------
 
-static bool has_run(const struct weft_run *answer) {
-    return ((const struct weft_versus_answer *)(const void *)answer)->v.variants;
-}
+WEFT_RESULT_PRESENT(has_run, ((const struct weft_versus_answer *)(const void *)run)->v.variants)
 
 #define TURN(field, key, kind, ...) WEFT_RESULT_NAMED(struct turn_row, field, key, kind, __VA_ARGS__)
 #define TURN_KEYS(key, means)                                                                                          \

@@ -34,9 +34,8 @@ static struct weft_result_value mac_text(struct weft_result_cursor *c, const uin
 
 // --- the capture --------------------------------------------------------------------------------------------------
 
-static struct weft_result_value capture_interfaces(struct weft_result_cursor *c) {
-    return whole_value(weft_capture_interfaces(((const struct weft_decode *)c->part[0])->reader));
-}
+WEFT_RESULT_VALUE(capture_interfaces,
+                  whole_value(weft_capture_interfaces(((const struct weft_decode *)c->part[0])->reader)))
 
 static const struct weft_result_column capture_columns[] = {
     WEFT_RESULT(struct weft_decode, file, TEXT, "the file"),
@@ -110,9 +109,7 @@ static struct weft_result_value tunnel_kind(struct weft_result_cursor *c) {
     return text_value(weft__tunnel_name((enum weft_tunnel_kind)((const uint64_t *)c->part[0] - d->tunnel)));
 }
 
-static struct weft_result_value tunnel_layers(struct weft_result_cursor *c) {
-    return whole_value(*(const uint64_t *)c->part[0]);
-}
+WEFT_RESULT_VALUE(tunnel_layers, whole_value(*(const uint64_t *)c->part[0]))
 
 static const struct weft_result_column tunnels_columns[] = {
     WEFT_RESULT_CALL(tunnel_kind, "kind", TEXT, "QinQ, GRE, ERSPAN I to III, VXLAN, GENEVE or IP in IP",
@@ -136,9 +133,7 @@ static const struct weft_conversation *conversation_of(const struct weft_result_
     return c->part[0];
 }
 
-static struct weft_result_value conversation_interface(struct weft_result_cursor *c) {
-    return interface_text(c, conversation_of(c)->key.interface);
-}
+WEFT_RESULT_VALUE(conversation_interface, interface_text(c, conversation_of(c)->key.interface))
 
 static struct weft_result_value conversation_src(struct weft_result_cursor *c) {
     char address[WEFT_DECODE_TEXT];
@@ -155,9 +150,7 @@ static struct weft_result_value conversation_rate(struct weft_result_cursor *c) 
     return rate ? whole_value(rate) : no_value();
 }
 
-static struct weft_result_value conversation_ce(struct weft_result_cursor *c) {
-    return part_value(conversation_of(c)->ce, conversation_of(c)->packets);
-}
+WEFT_RESULT_VALUE(conversation_ce, part_value(conversation_of(c)->ce, conversation_of(c)->packets))
 
 static struct weft_result_value conversation_cnp_rate(struct weft_result_cursor *c) {
     weft_time_ps time = conversation_of(c)->last_ps - conversation_of(c)->first_ps;
@@ -174,13 +167,8 @@ static struct weft_result_value rate_of(const struct weft_result_cursor *c, weft
         (uint64_t)llround((double)bytes * 8 * (double)WEFT_PS_PER_S / ((double)n * (double)d->conf.interval_ps)));
 }
 
-static struct weft_result_value rate_before(struct weft_result_cursor *c) {
-    return rate_of(c, conversation_of(c)->cnp.before_bytes);
-}
-
-static struct weft_result_value rate_after(struct weft_result_cursor *c) {
-    return rate_of(c, conversation_of(c)->cnp.after_bytes);
-}
+WEFT_RESULT_VALUE(rate_before, rate_of(c, conversation_of(c)->cnp.before_bytes))
+WEFT_RESULT_VALUE(rate_after, rate_of(c, conversation_of(c)->cnp.after_bytes))
 
 #define OF(field, kind, ...) WEFT_RESULT(struct weft_conversation, field, kind, __VA_ARGS__)
 static const struct weft_result_column conversations_columns[] = {
@@ -255,17 +243,10 @@ static weft_time_ps bucket_ps(const struct weft_result_cursor *c) {
     return ((const struct weft_decode *)c->subject)->conf.interval_ps << conversation_of(c)->rate_shift;
 }
 
-static struct weft_result_value rate_from(struct weft_result_cursor *c) {
-    return whole_value(conversation_of(c)->first_ps + (c->at - 1) % WEFT_DECODE_BUCKETS * bucket_ps(c));
-}
-
-static struct weft_result_value rate_width(struct weft_result_cursor *c) {
-    return whole_value(bucket_ps(c));
-}
-
-static struct weft_result_value rate_bytes(struct weft_result_cursor *c) {
-    return whole_value(*(const weft_bytes *)c->part[1]);
-}
+WEFT_RESULT_VALUE(rate_from,
+                  whole_value(conversation_of(c)->first_ps + (c->at - 1) % WEFT_DECODE_BUCKETS * bucket_ps(c)))
+WEFT_RESULT_VALUE(rate_width, whole_value(bucket_ps(c)))
+WEFT_RESULT_VALUE(rate_bytes, whole_value(*(const weft_bytes *)c->part[1]))
 
 static struct weft_result_value rate_bps(struct weft_result_cursor *c) {
     double bits = 8 * (double)*(const weft_bytes *)c->part[1];
@@ -289,17 +270,10 @@ static const struct weft_decode_pauser *pauser_of(const struct weft_result_curso
     return c->part[0];
 }
 
-static struct weft_result_value pause_interface(struct weft_result_cursor *c) {
-    return interface_text(c, pauser_of(c)->interface);
-}
-
-static struct weft_result_value pause_mac(struct weft_result_cursor *c) {
-    return mac_text(c, pauser_of(c)->mac);
-}
-
-static struct weft_result_value pause_priority(struct weft_result_cursor *c) {
-    return pauser_of(c)->priority < WEFT_PRIORITIES ? whole_value(pauser_of(c)->priority) : no_value();
-}
+WEFT_RESULT_VALUE(pause_interface, interface_text(c, pauser_of(c)->interface))
+WEFT_RESULT_VALUE(pause_mac, mac_text(c, pauser_of(c)->mac))
+WEFT_RESULT_VALUE(pause_priority,
+                  pauser_of(c)->priority < WEFT_PRIORITIES ? whole_value(pauser_of(c)->priority) : no_value())
 
 #define PAUSE(field, kind, ...) WEFT_RESULT(struct weft_decode_pauser, field, kind, __VA_ARGS__)
 static const struct weft_result_column pauses_columns[] = {
@@ -318,17 +292,10 @@ static const struct weft_result_table pauses_table =
     WEFT_RESULT_TABLE("pauses", LIST, "a class that a station pauses", pauses_columns,
                       WEFT_RESULT_EACH(struct weft_decode, pauser, pausers));
 
-static struct weft_result_value difference_interface(struct weft_result_cursor *c) {
-    return interface_text(c, ((const struct weft_decode_difference *)c->part[0])->interface);
-}
-
-static struct weft_result_value difference_own(struct weft_result_cursor *c) {
-    return mac_text(c, ((const struct weft_decode_difference *)c->part[0])->own);
-}
-
-static struct weft_result_value difference_peer(struct weft_result_cursor *c) {
-    return mac_text(c, ((const struct weft_decode_difference *)c->part[0])->peer);
-}
+WEFT_RESULT_VALUE(difference_interface,
+                  interface_text(c, ((const struct weft_decode_difference *)c->part[0])->interface))
+WEFT_RESULT_VALUE(difference_own, mac_text(c, ((const struct weft_decode_difference *)c->part[0])->own))
+WEFT_RESULT_VALUE(difference_peer, mac_text(c, ((const struct weft_decode_difference *)c->part[0])->peer))
 
 static const struct weft_result_column dcbx_columns[] = {
     WEFT_RESULT_CALL(difference_interface, "interface", TEXT, "interface that saw both ends"),
@@ -355,9 +322,7 @@ static bool no_next(struct weft_result_cursor *c) {
     return false;
 }
 
-static struct weft_result_value packet_conversation(struct weft_result_cursor *c) {
-    return whole_value(((const struct weft_decode_packet *)c->part[0])->of->number);
-}
+WEFT_RESULT_VALUE(packet_conversation, whole_value(((const struct weft_decode_packet *)c->part[0])->of->number))
 
 #define PACKET(field, kind, ...) WEFT_RESULT(struct weft_decode_packet, field, kind, __VA_ARGS__)
 static const struct weft_result_column packets_columns[] = {
