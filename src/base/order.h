@@ -24,6 +24,21 @@
 #define WEFT__TEXT(key) strcmp(x->key, y->key)
 #define WEFT__PLACE ((x > y) - (x < y)) ///< of pointers into one array
 
+/// The first number from `from` on, or `end`, for which a condition on `middle` does not hold that holds for all
+/// before.
+#define WEFT__FIRST_WITHOUT(from, end, ...)                                                                            \
+    ({                                                                                                                 \
+        __typeof__((end) + 0) low_ = (from), high_ = (end);                                                            \
+        while (low_ < high_) {                                                                                         \
+            __typeof__((end) + 0) middle = low_ + (high_ - low_) / 2;                                                  \
+            if (__VA_ARGS__)                                                                                           \
+                low_ = middle + 1;                                                                                     \
+            else                                                                                                       \
+                high_ = middle;                                                                                        \
+        }                                                                                                              \
+        low_;                                                                                                          \
+    })
+
 static inline int weft__by_u64(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);

@@ -120,15 +120,9 @@ static const struct weft__why_log *made_log(const struct weft_whys *y, uint32_t 
 /// The spans of a key that overlap the time between `from` and `to`.
 static struct weft__why_spans spans_between(const struct weft__why_spans *l, uint32_t key, weft_time_ps from,
                                             weft_time_ps to) {
-    uint64_t low = 0, high = l->n, end;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        const struct weft__why_span *s = &l->span[middle];
-        if (s->key < key || (s->key == key && s->to_ps <= from))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint64_t low = WEFT__FIRST_WITHOUT(
+                 0, l->n, l->span[middle].key < key || (l->span[middle].key == key && l->span[middle].to_ps <= from)),
+             end;
     for (end = low; end < l->n && l->span[end].key == key && l->span[end].from_ps < to;)
         end++;
     return (struct weft__why_spans){l->span + low, end - low};

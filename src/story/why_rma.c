@@ -90,14 +90,7 @@ static const struct weft_rma_note *note_of(const struct weft_why_rma *x, uint32_
     const struct weft_rma_note wanted = {
         .what = what, .box = of->box, .slot = of->slot, .use = of->use, .time_ps = from};
     const struct weft_rma_note *key = &wanted;
-    uint32_t low = 0, high = box->requests;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (by_request(&box->request[middle], &key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = WEFT__FIRST_WITHOUT(0, box->requests, by_request(&box->request[middle], &key) < 0);
     if (low == box->requests) return NULL;
     const struct weft_rma_note *n = box->request[low];
     bool same = n->what == what && n->box == of->box && n->slot == of->slot && n->use == of->use;

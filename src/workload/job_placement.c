@@ -91,14 +91,8 @@ static void find_servers(struct finder *f) {
 
 /// The server of a host; WEFT_NONE: none. That its server is among them does not mean that the host is chosen.
 static uint32_t find_server(const struct finder *f, uint32_t host) {
-    uint32_t server = weft_server_of(&f->job->server, f->topology, host).server, low = 0, high = f->servers;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (f->choice[f->first[middle]].server < server)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t server = weft_server_of(&f->job->server, f->topology, host).server,
+             low = WEFT__FIRST_WITHOUT(0, f->servers, f->choice[f->first[middle]].server < server);
     if (low == f->servers || f->choice[f->first[low]].server != server) return WEFT_NONE;
     const struct weft_topology *t = f->topology; // servers of different networks may have the same number
     bool same = weft_topology_network_of(t, host) == weft_topology_network_of(t, f->choice[0].host);

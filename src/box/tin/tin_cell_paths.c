@@ -73,14 +73,8 @@ WEFT__ORDER_OF_POINTERS(by_time, struct weft_cell_hop, WEFT__UP(in_ps) ?: WEFT__
 static const struct weft_cell_hop *find_next(const struct collector *c, const struct weft_cell_hop *hop) {
     const struct weft_topology *t = c->net->topology;
     const struct weft_port_info *port = weft_topology_port(t, hop->node, hop->port_out);
-    uint32_t node = t->port[port->peer].node, k = port->peer - t->node[node].port0, low = 0, high = c->notes;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (compare_arrival(c->by_arrival[middle], node, k, hop->next_ps) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t node = t->port[port->peer].node, k = port->peer - t->node[node].port0;
+    uint32_t low = WEFT__FIRST_WITHOUT(0, c->notes, compare_arrival(c->by_arrival[middle], node, k, hop->next_ps) < 0);
     bool found = low < c->notes && !compare_arrival(c->by_arrival[low], node, k, hop->next_ps);
     return found ? c->by_arrival[low] : NULL;
 }

@@ -97,14 +97,8 @@ static void find_roles(struct finish *f) {
             device->role = weft_glob_match(f->conf->hosts, device->name) ? WEFT__CABLE_HOST : WEFT__CABLE_SWITCH;
             continue;
         }
-        uint32_t low = 0, high = facts; // the last fact about the device
-        while (low < high) {
-            uint32_t middle = (low + high) / 2;
-            if (strcmp(fact[middle].device, device->name) <= 0)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        uint32_t low = WEFT__FIRST_WITHOUT(
+            0, facts, strcmp(fact[middle].device, device->name) <= 0); // the last fact about the device
         if (low && !strcmp(fact[low - 1].device, device->name)) device->role = fact[low - 1].role;
         if (device->role) continue;
         device->role = device->cables == 1 ? WEFT__CABLE_HOST : WEFT__CABLE_SWITCH;
