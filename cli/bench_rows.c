@@ -15,8 +15,7 @@ struct weft_bench_run weft_bench_run(void) {
 }
 
 void weft_bench_add(struct weft_bench_answer *a, struct weft_bench_run run) {
-    a->run = weft__arena_grow(a->arena, a->run, a->runs, sizeof *a->run);
-    a->run[a->runs++] = run;
+    WEFT__ADD(a->arena, a->run, a->runs) = run;
 }
 
 enum weft_status weft_bench_tell(const struct weft_cli_options *o, const struct weft_bench_answer *answer,

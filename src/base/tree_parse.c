@@ -140,8 +140,7 @@ static enum weft_status attach_tree(struct reader *r, struct weft_tree *tree, ui
         tree->key_place = f->key_place;
         f->key = NULL;
     }
-    f->child = weft__memory_double(WEFT_MEMORY_SCENARIO, f->child, f->tree->n, &f->capacity, 8, sizeof *f->child);
-    f->child[f->tree->n++] = tree;
+    WEFT__ADD_DOUBLE(WEFT_MEMORY_SCENARIO, f->child, f->tree->n, f->capacity, 8) = tree;
     if (f->height < height + 1) f->height = height + 1;
     return WEFT_OK;
 }

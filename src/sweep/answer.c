@@ -349,8 +349,7 @@ static void list_rows(struct answer *a) {
         for (uint32_t k = 0; k < a->owns; k++)
             value[k] = WEFT__RESULT_REAL(weft_sweep_run_value(run, &a->r->metric[a->own[k]]));
         for (uint32_t g = 0; g < run->rows; g++) {
-            a->row = weft__arena_grow(a->arena, a->row, a->rows, sizeof *a->row);
-            a->row[a->rows++] = (struct row){&a->point[i / s->seeds], run, &run->row[g], value};
+            WEFT__ADD(a->arena, a->row, a->rows) = (struct row){&a->point[i / s->seeds], run, &run->row[g], value};
         }
     }
 }
@@ -375,8 +374,7 @@ static void rank_points(struct answer *a, uint32_t number, const struct weft_swe
         if (!strcmp(a->rank[i].metric, rank.metric) && !strcmp(a->rank[i].group, rank.group)) return;
     for (rank.point = 0; rank.point < a->points && best.point != WEFT_NONE; rank.point++) {
         rank.verdict = verdict_on(a, &best, rank.point);
-        a->rank = weft__arena_grow(a->arena, a->rank, a->ranks, sizeof *a->rank);
-        a->rank[a->ranks++] = rank;
+        WEFT__ADD(a->arena, a->rank, a->ranks) = rank;
     }
 }
 
@@ -413,8 +411,7 @@ struct config {
 static void add_setting(void *context, const char *path, const char *value, const char *normal) {
     struct answer *a = ((const struct config *)context)->a;
     if (is_varied(a->r->sweep, path)) return;
-    a->setting = weft__arena_grow(a->arena, a->setting, a->settings, sizeof *a->setting);
-    a->setting[a->settings++] =
+    WEFT__ADD(a->arena, a->setting, a->settings) =
         (struct setting){((const struct config *)context)->variant, weft_arena_text(a->arena, path),
                          weft_arena_text(a->arena, value), normal ? weft_arena_text(a->arena, normal) : NULL};
 }

@@ -33,9 +33,8 @@ struct events {
 };
 
 static void add_event(struct events *events, const struct event_conf *conf, uint32_t link, struct weft_place place) {
-    events->item =
-        weft__memory_double(WEFT_MEMORY_TOPOLOGY, events->item, events->n, &events->capacity, 16, sizeof *events->item);
-    events->item[events->n++] = (struct weft_event){{conf->at_ps, link, conf->state == 1}, place};
+    WEFT__ADD_DOUBLE(WEFT_MEMORY_TOPOLOGY, events->item, events->n, events->capacity, 16) =
+        (struct weft_event){{conf->at_ps, link, conf->state == 1}, place};
 }
 
 static enum weft_status read_event(struct events *events, const struct weft_topology *t, const struct weft_tree *tree,

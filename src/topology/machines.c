@@ -214,11 +214,9 @@ enum weft_status weft__topology_read_machines(const struct weft_tree *tree, stru
 
 static void add_nics(struct weft_topology_builder *b, const char *name, const struct weft_nic_info *nic,
                      uint32_t nics) {
-    b->machine = weft__arena_grow(b->arena, b->machine, b->machines, sizeof *b->machine);
-    b->machine[b->machines++] = (struct weft_machine_info){name, b->nics, nics};
+    WEFT__ADD(b->arena, b->machine, b->machines) = (struct weft_machine_info){name, b->nics, nics};
     for (uint32_t i = 0; i < nics; i++) {
-        b->nic = weft__arena_grow(b->arena, b->nic, b->nics, sizeof *b->nic);
-        b->nic[b->nics++] = nic[i];
+        WEFT__ADD(b->arena, b->nic, b->nics) = nic[i];
     }
 }
 

@@ -245,8 +245,7 @@ static uint32_t due_for(struct plan *p, uint32_t x, uint32_t row, uint32_t d) {
 }
 
 static void add_change(struct weft__sdn_plan *ret, struct weft__sdn_change change) {
-    ret->change = weft__memory_double(KIND, ret->change, ret->n, &ret->capacity, 1024, sizeof *ret->change);
-    ret->change[ret->n++] = change;
+    WEFT__ADD_DOUBLE(KIND, ret->change, ret->n, ret->capacity, 1024) = change;
 }
 
 WEFT__ORDER(by_batch, struct weft__sdn_change, WEFT__UP(batch) ?: WEFT__UP(tin) ?: WEFT__UP(column) ?: WEFT__UP(row))

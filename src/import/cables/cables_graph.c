@@ -11,8 +11,7 @@
 #define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 void weft__cables_add(struct weft__cable_list *list, const struct weft__cable *cable) {
-    list->cable = weft__arena_grow(list->arena, list->cable, list->cables, sizeof *list->cable);
-    struct weft__cable *own = &list->cable[list->cables++];
+    struct weft__cable *own = &WEFT__ADD(list->arena, list->cable, list->cables);
     *own = *cable;
     for (uint32_t e = 0; e < 2; e++) { // "gpu-1/hca0" or "gpu-1:hca0" where a port has no column of its own
         size_t n = own->port[e] || !own->device[e] ? 0 : weft__topology_device_length(own->device[e]);
@@ -23,8 +22,7 @@ void weft__cables_add(struct weft__cable_list *list, const struct weft__cable *c
 }
 
 void weft__cables_tell(struct weft__cable_list *list, const char *device, enum weft__cable_role role) {
-    list->fact = weft__arena_grow(list->arena, list->fact, list->facts, sizeof *list->fact);
-    list->fact[list->facts++] = (struct weft__cable_fact){device, role};
+    WEFT__ADD(list->arena, list->fact, list->facts) = (struct weft__cable_fact){device, role};
 }
 
 // --- devices ------------------------------------------------------------------------------------------------------

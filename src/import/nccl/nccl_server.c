@@ -110,8 +110,8 @@ static enum weft_status read_link(struct server_reader *r, const struct weft__xm
     if (status || !r->gpu) return status;
     r->gpu->nvlinks += (uint32_t)count;
     if (!target) return WEFT_OK;
-    r->link = weft__arena_grow(r->arena, r->link, r->links, sizeof *r->link);
-    r->link[r->links++] = (struct gpu_link){(uint32_t)(r->gpu - r->server->gpu), weft_arena_text(r->arena, target)};
+    WEFT__ADD(r->arena, r->link, r->links) =
+        (struct gpu_link){(uint32_t)(r->gpu - r->server->gpu), weft_arena_text(r->arena, target)};
     return WEFT_OK;
 }
 
@@ -165,8 +165,7 @@ static enum weft_status server_begin(void *context, const struct weft__xml_eleme
 }
 
 static void add_device(struct server_reader *r, struct devices *list, uint32_t depth, const char *busid) {
-    list->device = weft__arena_grow(r->arena, list->device, list->n, sizeof *list->device);
-    struct device *own = &list->device[list->n++];
+    struct device *own = &WEFT__ADD(r->arena, list->device, list->n);
     *own = (struct device){.busid = busid, .depth = depth + 1};
     memcpy(own->path, r->path, sizeof *r->path * own->depth);
 }
