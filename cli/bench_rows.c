@@ -65,7 +65,7 @@ static const struct weft_result_column runs_columns[] = {
     RUN(estimate, "estimate", REAL, "fast-forward: the run's own estimate of its error"),
     RUN(events_ratio, "events_ratio", REAL, "fast-forward: events of the full run by those of this one"),
     RUN(cpu_ratio, "cpu_ratio", REAL, "fast-forward: processor time of the full run by that of this one"),
-    RUN(mean_error, "mean_error", REAL, "fast-forward: error of the mean time, as a part of it"),
+    RUN(mean_error, "mean_error", REAL, "fast-forward: error of the mean time, as a part of that time"),
     RUN(p99_error, "p99_error", REAL, "fast-forward: error of the 99th percentile of times, as a part of it"),
     RUN(same_digest, "same_digest", BOOL, "fast-forward: whether the digest is that of the full run"),
 };

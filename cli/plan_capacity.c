@@ -311,7 +311,7 @@ static const struct weft_result_table capacity_table = WEFT_RESULT_TABLE_OF(
     CAPACITY(limit, "limit", REAL, "greatest value of the metric that is accepted"),
     CAPACITY(parameter, "parameter", TEXT, "path of the parameter that is the load"),
     CAPACITY(seeds, "seeds", COUNT, "seeds of each load"),
-    CAPACITY(s.interrupted, "interrupted", BOOL, "whether the user has ended it early"),
+    CAPACITY(s.interrupted, "interrupted", BOOL, "whether the user has ended the search early"),
     CAPACITY(carried, "carried", TEXT, "greatest load that is carried, below the first that is not"),
     CAPACITY(not_carried, "not_carried", TEXT, "lowest load that the network does not carry"),
     CAPACITY(crossing.mean, "capacity", REAL, "load at which the metric reaches the limit, mean over seeds"),

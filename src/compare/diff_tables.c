@@ -13,7 +13,7 @@ static const struct weft_result_table diff_table =
 
 static const struct weft_result_column side_columns[] = {
     WEFT_RESULT(struct weft_diff_part, dir, TEXT, "folder of the results"),
-    WEFT_RESULT(struct weft_diff_part, made_by, TEXT, "version of weft that made them"),
+    WEFT_RESULT(struct weft_diff_part, made_by, TEXT, "version of weft that made the runs"),
 };
 static const struct weft_result_table a_table =
     WEFT_RESULT_TABLE("a", OBJECT, "the first side", side_columns, WEFT_RESULT_WITHIN(struct weft_diff, side[0], 1));
@@ -84,7 +84,8 @@ static const struct weft_result_column figures_columns[] = {
     FIGURE(mean[0], "a", REAL, "the figure on the first side, mean over seeds"),
     FIGURE(mean[1], "b", REAL, "the figure on the second side, mean over seeds"),
     FIGURE(seeds, "seeds", COUNT, "seeds with which both sides have it"),
-    WEFT_RESULT_CALL(figure_difference, "difference", TEXT, "noise or real; none: with one seed it is not known"),
+    WEFT_RESULT_CALL(figure_difference, "difference", TEXT,
+                     "noise or real; none: with one seed nothing is known of noise"),
     FIGURE(change.mean, "change", REAL, "the second less the first, mean over seeds", .flags = WEFT_RESULT_SPARSE),
     FIGURE(change.half, "change_half", REAL, "half of the 95% interval of that mean", .flags = WEFT_RESULT_SPARSE),
 };

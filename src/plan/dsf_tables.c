@@ -31,7 +31,7 @@ static const struct weft_result_column node_columns[] = {
     DSF(dsf.inflight, "inflight_credits", COUNT, "preset of a VOQ: credits in flight"),
     DSF(dsf.empty_bytes, "empty_bytes", BYTES, "preset of a VOQ: credit held while it is empty"),
     DSF(dsf.balance_bytes_max, "balance_bytes_max", BYTES, "preset of a VOQ: highest balance while it is empty"),
-    DSF(dsf.slow_bytes, "slow_bytes", BYTES, "preset of a VOQ: balance above which it asks for slow credit"),
+    DSF(dsf.slow_bytes, "slow_bytes", BYTES, "preset of a VOQ: balance above which the VOQ asks for slow credit"),
     DSF(dsf.egress_bytes, "egress_bytes", BYTES, "egress buffer of a port that is paused"),
     DSF(dsf.reassembly_bytes, "reassembly_bytes", BYTES, "most that reassembly holds with the skew given"),
     DSF(dsf.skew_ps_max, "skew_ps_max", TIME, "skew with full FIFOs on one path and empty ones on another"),
@@ -72,7 +72,7 @@ WEFT_RESULT_VALUE(level_of, weft_result_whole(true, c->at))
 static const struct weft_result_column backoff_columns[] = {
     NODE,
     WEFT_RESULT_INDEX("number", "number of the level, from 0"),
-    WEFT_RESULT_ITEM(weft_bytes, "bytes", BYTES, "preset of a VOQ: balance at which it backs off"),
+    WEFT_RESULT_ITEM(weft_bytes, "bytes", BYTES, "preset of a VOQ: balance at which the VOQ backs off"),
 };
 static const struct weft_result_column rci_columns[] = {
     NODE,

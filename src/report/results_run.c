@@ -264,10 +264,10 @@ WEFT_RESULT_ROWS(next_rank, c->run->outcome->ranks, c->run->outcome->rank)
 #define OF_RANK(field, kind, ...) WEFT_RESULT(struct weft_rank_outcome, field, kind, __VA_ARGS__)
 static const struct weft_result_column ranks_columns[] = {
     WEFT_RESULT_CALL(weft_result_index, "rank", COUNT, "the process; rank 0 wrote the results"),
-    OF_RANK(host, TEXT, "the machine that it ran on"),
-    OF_RANK(nodes, COUNT, "switches and hosts of its part"),
+    OF_RANK(host, TEXT, "machine on which the rank ran"),
+    OF_RANK(nodes, COUNT, "switches and hosts of the rank's part"),
     OF_RANK(threads, COUNT, "worker threads of the process"),
-    OF_RANK(events, COUNT, "events handled: its part of the load"),
+    OF_RANK(events, COUNT, "events handled: the rank's part of the load"),
     OF_RANK(cpu_s, REAL, "processor time", .unit = "s"),
     OF_RANK(wait_s, REAL, "time in exchanges with others, from the first message to the last", .unit = "s"),
     OF_RANK(messages, COUNT, "messages sent to other ranks"),

@@ -64,7 +64,7 @@ WEFT_RESULT_VALUE(no_variant, WEFT__RESULT_TEXT(""))
 static const struct weft_result_column progress_columns[] = {
     WEFT_RESULT_VERSION,
     WEFT_RESULT_CALL(scenario_of, "scenario", TEXT, "name of the scenario"),
-    WEFT_RESULT_CALL(no_variant, "variant", TEXT, "empty: a sweep has every variant that it was asked for"),
+    WEFT_RESULT_CALL(no_variant, "variant", TEXT, "empty: a sweep has several variants"),
     WEFT_RESULT_NAMED(struct answer, shown.interrupted, "interrupted", BOOL,
                       "the sweep was interrupted, and runs are missing"),
     WEFT_RESULT_NAMED(struct answer, state[WEFT_SWEEP_MISSING], "missing", COUNT, "runs that have not been run"),

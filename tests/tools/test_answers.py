@@ -312,6 +312,7 @@ class Answers(unittest.TestCase):
             for what in re.findall(r"^      (.*)", self.weft(f"models results {name}"), re.M):
                 with self.subTest(table=name, help=what):
                     self.assertFalse(LEANING.match(what))
+                    self.assertNotRegex(what, r"\b(that|which) it\b")  # the reader does not see what "it" is
         shown = [name for page in Path(ROOT, "docs/results").glob("*.md")
                  for name in re.findall(r"<!-- \$ weft (.*) -->", page.read_text())]
         self.assertTrue(shown)
