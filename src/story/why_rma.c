@@ -73,7 +73,8 @@ static bool is_of_operation(const struct weft_rma_note *n) {
 
 // --- requests -----------------------------------------------------------------------------------------------------
 
-WEFT__ORDER_OF_POINTERS(by_request, struct weft_rma_note, WEFT__UP(what) ?: WEFT__UP(box) ?: WEFT__UP(slot) ?: WEFT__UP(use) ?: WEFT__UP(time_ps))
+WEFT__ORDER_OF_POINTERS(by_request, struct weft_rma_note,
+                        WEFT__UP(what) ?: WEFT__UP(box) ?: WEFT__UP(slot) ?: WEFT__UP(use) ?: WEFT__UP(time_ps))
 
 static void sort_requests(const struct weft_why_rma *x, struct box *box) {
     box->request = weft_arena_alloc(x->y->arena, box->notes + (size_t)1, sizeof *box->request);

@@ -78,7 +78,8 @@ uint32_t weft_topology_layers(const struct weft_topology *t, struct weft_arena *
 }
 
 WEFT__ORDER(by_line, struct weft_line_summary,
-            WEFT__DOWN(tier[0]) ?: WEFT__DOWN(tier[1]) ?: WEFT__TEXT(layer[0]) ?: WEFT__TEXT(layer[1]) ?: WEFT__DOWN(rate_bps) ?: WEFT__UP(delay_ps) ?: WEFT__UP(bit_error_rate))
+            WEFT__DOWN(tier[0]) ?: WEFT__DOWN(tier[1]) ?: WEFT__TEXT(layer[0]) ?: WEFT__TEXT(layer[1])
+            ?: WEFT__DOWN(rate_bps) ?: WEFT__UP(delay_ps) ?: WEFT__UP(bit_error_rate))
 
 static struct weft_line_summary line_of(const struct weft_topology *t, const struct weft_link_info *l) {
     const struct weft_node_info *a = &t->node[t->port[l->port[0]].node], *b = &t->node[t->port[l->port[1]].node];

@@ -51,7 +51,7 @@ struct weft_fsdb_result *weft__nodes_fsdb(const struct weft_topology *t, const s
 }
 
 WEFT__ORDER(by_time, struct weft_known_event,
-            WEFT__UP(time_ps) ?: WEFT__UP(node) ?: WEFT__UP(of) ?: WEFT__UP(known)) // a pair does not change twice at a time
+            WEFT__UP(time_ps) ?: WEFT__UP(node) ?: WEFT__UP(of) ?: WEFT__UP(known)) // a pair changes once at a time
 
 enum weft_status weft_known_timeline_new(const struct weft_topology *t, const struct weft_control_conf *conf,
                                          const struct weft_control_event *event, uint32_t events, uint64_t seed,

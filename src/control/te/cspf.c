@@ -147,7 +147,8 @@ static void settle_path(struct place *p, uint32_t port) {
     }
 }
 
-WEFT__ORDER(largest_first, struct weft_cspf_demand, WEFT__DOWN(rate_bps) ?: WEFT__UP(sw) ?: WEFT__UP(port) ?: WEFT__UP(edge))
+WEFT__ORDER(largest_first, struct weft_cspf_demand,
+            WEFT__DOWN(rate_bps) ?: WEFT__UP(sw) ?: WEFT__UP(port) ?: WEFT__UP(edge))
 
 WEFT__ORDER(by_switch, struct weft_cspf_entry, WEFT__UP(sw) ?: WEFT__UP(in) ?: WEFT__UP(edge))
 

@@ -65,8 +65,7 @@ WEFT_RESULT_VALUE(tin_proxy, name_tin(c, ((const struct weft_bootstrap_tin *)c->
 static const struct weft_result_column tin_columns[] = {
     WEFT_RESULT_CALL(tin_name, "tin", TEXT, "name of the TiN", .flags = WEFT_RESULT_KEY),
     TIN(wave, COUNT, "0: it has a link to the datacenter network; else one more than its proxy's"),
-    WEFT_RESULT_CALL(tin_proxy, "proxy", TEXT, "TiN through which this one is programmed",
-                     .flags = WEFT_RESULT_SPARSE),
+    WEFT_RESULT_CALL(tin_proxy, "proxy", TEXT, "TiN through which this one is programmed", .flags = WEFT_RESULT_SPARSE),
     TIN(tries, COUNT, "sessions begun"),
     TIN(heard_ps, TIME, "when the controller has its first message"),
     TIN(begun_ps, TIME, "when the TiN's first session begins"),

@@ -161,7 +161,8 @@ static void add_flow(struct collecting *c, const struct weft_decode_message *m, 
     }
 }
 
-WEFT__ORDER(by_start, struct weft__capture_flow, WEFT__UP(start_ps) ?: WEFT__UP(src) ?: WEFT__UP(dst) ?: WEFT__UP(verb) ?: WEFT__UP(bytes))
+WEFT__ORDER(by_start, struct weft__capture_flow,
+            WEFT__UP(start_ps) ?: WEFT__UP(src) ?: WEFT__UP(dst) ?: WEFT__UP(verb) ?: WEFT__UP(bytes))
 
 static void make_flows(struct collecting *c) {
     size_t n = 0, pairs;
