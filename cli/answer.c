@@ -69,18 +69,20 @@ static enum weft_status pick_figure(const struct weft_result_finder *finder, con
                                     struct weft_error *ret_error) {
     const char *part[PARTS_MAX];
     char expected[700];
+    size_t used = 0;
     uint32_t parts = split_path(weft_arena_text(finder->arena, path), part);
     struct weft_result_found found = find_figure(finder, part, parts);
     if (found.column) print_figure(&found.value);
     putchar('\n');
     if (found.column) return WEFT_OK;
     if (found.entries)
-        snprintf(expected, sizeof expected, "expected 0 to %u", found.entries - 1);
-    else if (found.parts && !found.names)
+        used = (size_t)snprintf(expected, sizeof expected, "expected 0 to %u%s", found.entries - 1,
+                                found.names ? ", or a key; " : "");
+    if (!found.entries && found.parts && !found.names)
         snprintf(expected, sizeof expected, "\"%s\" has no parts", part[found.parts - 1]);
-    else
-        weft__names_expected(found.parts < parts ? part[found.parts] : "", found.name, found.names, expected,
-                             sizeof expected);
+    else if (found.names || !found.entries)
+        weft__names_expected(found.parts < parts ? part[found.parts] : "", found.name, found.names, expected + used,
+                             sizeof expected - used);
     return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--pick %s: the answer has no such figure; %s", path, expected);
 }
 

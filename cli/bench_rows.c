@@ -15,8 +15,7 @@ struct weft_bench_run weft_bench_run(void) {
 }
 
 void weft_bench_add(struct weft_bench_answer *a, struct weft_bench_run run) {
-    a->run = weft__arena_grow(a->arena, a->run, a->runs, sizeof *a->run);
-    a->run[a->runs++] = run;
+    WEFT__ADD(a->arena, a->run, a->runs) = run;
 }
 
 enum weft_status weft_bench_tell(const struct weft_cli_options *o, const struct weft_bench_answer *answer,
@@ -66,16 +65,14 @@ static const struct weft_result_column runs_columns[] = {
     RUN(estimate, "estimate", REAL, "fast-forward: the run's own estimate of its error"),
     RUN(events_ratio, "events_ratio", REAL, "fast-forward: events of the full run by those of this one"),
     RUN(cpu_ratio, "cpu_ratio", REAL, "fast-forward: processor time of the full run by that of this one"),
-    RUN(mean_error, "mean_error", REAL, "fast-forward: error of the mean time, as a part of it"),
+    RUN(mean_error, "mean_error", REAL, "fast-forward: error of the mean time, as a part of that time"),
     RUN(p99_error, "p99_error", REAL, "fast-forward: error of the 99th percentile of times, as a part of it"),
     RUN(same_digest, "same_digest", BOOL, "fast-forward: whether the digest is that of the full run"),
 };
 static const struct weft_result_table runs_table = WEFT_RESULT_TABLE(
     "runs", LIST, "a measurement", runs_columns, WEFT_RESULT_EACH(struct weft_bench_answer, run, runs));
 
-static struct weft_result_value number_of_run(struct weft_result_cursor *c) {
-    return (struct weft_result_value){.known = true, .whole = c->above->at - 1};
-}
+WEFT_RESULT_VALUE(number_of_run, weft_result_whole(true, c->above->at - 1))
 
 static const struct weft_result_column phases_columns[] = {
     WEFT_RESULT_CALL(number_of_run, "run", COUNT, "number of the measurement, from 0",

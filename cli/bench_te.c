@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/order.h"
 #include "bench.h"
 #include "weft/cspf.h"
 #include "weft/memory.h"
@@ -52,10 +53,7 @@ static struct te_row place_demands(const struct weft_topology *t, bool every) {
     return row;
 }
 
-static int by_time(const void *a, const void *b) {
-    double x = ((const struct te_row *)a)->cpu_s, y = ((const struct te_row *)b)->cpu_s;
-    return (x > y) - (x < y);
-}
+WEFT__ORDER(by_time, struct te_row, WEFT__UP(cpu_s))
 
 enum { RUNS_MAX = 100 };
 

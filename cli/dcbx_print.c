@@ -271,7 +271,7 @@ static const struct weft_result_column sender_columns[] = {
     WEFT_RESULT_CALL(sender_port, "port", TEXT, "port id"),
     WEFT_RESULT_CALL(sender_system, "system_name", TEXT, "system name, if it gives one"),
     SAID(pdu.ttl_s, "ttl_s", COUNT, "time to live; 0: the sender withdraws its earlier frames", .unit = "s"),
-    SAID(frames, "frames", COUNT, "frames that say it"),
+    SAID(frames, "frames", COUNT, "frames in which the sender says so"),
     SAID(first, "first_frame", COUNT, "number of the first frame, from 1"),
 };
 static const struct weft_result_table sender_table = WEFT_RESULT_TABLE(
@@ -366,7 +366,7 @@ CEE(cee_enabled, PFC, weft_result_whole(known, cee->pfc.enabled))
 static const struct weft_result_column cee_columns[] = {
     OF_SENDER,
     SOME(cee_sequence, "sequence", COUNT, "sequence number"),
-    SOME(cee_acknowledged, "acknowledged", COUNT, "sequence number of the neighbour that it has seen"),
+    SOME(cee_acknowledged, "acknowledged", COUNT, "sequence number of the neighbour that the sender has seen"),
     LISTED(cee_groups, "group_of_priority", "priority group of each priority; 15: strict"),
     LISTED(cee_percents, "percent_of_group", "bandwidth of each priority group, per cent"),
     SOME(cee_willing, "pfc_willing", BOOL, "whether the sender takes over the neighbour's PFC"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of weft decode.
+#include "base/order.h"
 #include "decode.h"
 
 #include <inttypes.h>
@@ -47,12 +48,7 @@ static const char *verbs_text(const struct weft_conversation *c, char text[TEXT]
     return at ? text : "-";
 }
 
-static int by_payload(const void *a, const void *b) {
-    const struct weft_conversation *x = *(const struct weft_conversation *const *)a;
-    const struct weft_conversation *y = *(const struct weft_conversation *const *)b;
-    if (x->payload_bytes != y->payload_bytes) return x->payload_bytes < y->payload_bytes ? 1 : -1;
-    return x->number < y->number ? -1 : x->number > y->number;
-}
+WEFT__ORDER_OF_POINTERS(by_payload, struct weft_conversation, WEFT__DOWN(payload_bytes) ?: WEFT__UP(number))
 
 static void print_counts(const struct weft_conversation *c) {
     const struct {

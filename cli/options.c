@@ -223,6 +223,11 @@ static bool take_common(enum common which, const char *value, bool answers, stru
             o->database = value;
             return true;
         }
+        if (is_database(value)) {
+            fprintf(stderr, "weft: --out: expected a folder, in which the database gets its own name, not '%s'\n",
+                    weft__text_shown(value, o->arena));
+            return false;
+        }
         if (!can_be_folder(o->arena, value)) {
             fprintf(stderr, "weft: --out: '%s' is not a folder; expected one, or a name that is free\n",
                     weft__text_shown(value, o->arena));

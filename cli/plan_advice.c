@@ -476,7 +476,7 @@ static const struct weft_result_table values_table = WEFT_RESULT_TABLE_OF(
     "values", LIST, "a parameter with its advised value",
     WEFT_RESULT_FIRST(struct advising, advice.row[0], advice.rows),
     VALUE(path, "path of the parameter", .flags = WEFT_RESULT_KEY),
-    VALUE(current, "value in force; none: its model is not selected", .flags = WEFT_RESULT_SPARSE),
+    VALUE(current, "value in force; none: the parameter's model is not selected", .flags = WEFT_RESULT_SPARSE),
     VALUE(recommended, "value that is advised"), VALUE(formula, "formula of the value, with numbers"),
     VALUE(source, "source of the formula"), VALUE(margin, "margin between the value and its limits"));
 static const struct weft_result_table runs_table = WEFT_RESULT_TABLE_OF(

@@ -311,7 +311,7 @@ static const struct weft_result_table capacity_table = WEFT_RESULT_TABLE_OF(
     CAPACITY(limit, "limit", REAL, "greatest value of the metric that is accepted"),
     CAPACITY(parameter, "parameter", TEXT, "path of the parameter that is the load"),
     CAPACITY(seeds, "seeds", COUNT, "seeds of each load"),
-    CAPACITY(s.interrupted, "interrupted", BOOL, "whether the user has ended it early"),
+    CAPACITY(s.interrupted, "interrupted", BOOL, "whether the user has ended the search early"),
     CAPACITY(carried, "carried", TEXT, "greatest load that is carried, below the first that is not"),
     CAPACITY(not_carried, "not_carried", TEXT, "lowest load that the network does not carry"),
     CAPACITY(crossing.mean, "capacity", REAL, "load at which the metric reaches the limit, mean over seeds"),
@@ -351,7 +351,8 @@ static void print_text(FILE *file, const void *subject) {
 
 static enum weft_status show_capacity(struct capacity *c, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
-    if (c->s.o->out) status = weft_sweep_sqlite(c->s.o->out, &c->s.r, ret_error);
+    if (c->s.o->out)
+        status = weft_sweep_sqlite(c->s.o->out, &(struct weft_sweep_shown){&c->s.r, NULL, c->s.interrupted}, ret_error);
     if (c->s.interrupted) sweep_say_interrupted(&c->s);
     if (c->s.interrupted) return WEFT_INTERRUPTED;
     find_interval(c);

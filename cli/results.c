@@ -48,10 +48,9 @@ void weft_cli_tables_list(void) {
 
 static void show_table(const struct weft_answer *answer, const struct weft_result_table *t) {
     char flat[NAME];
-    bool top = t == answer->table[0];
     printf("%s: %s\n  in the JSON %s; in %s and CSV the table %s\n\n", t->name, t->row, place_of(answer, t),
            answer == weft_run_answer() ? "results.sqlite" : "SQLite",
-           weft_result_flat(top ? answer->name : t->name, flat, sizeof flat));
+           weft_answer_table_name(answer, t, flat, sizeof flat));
     for (uint32_t i = 0; i < t->columns; i++) {
         const struct weft_result_column *c = &t->column[i];
         const char *unit = weft_result_unit(c);

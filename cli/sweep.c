@@ -15,6 +15,7 @@
 enum { TIMEOUT_S_MAX = 8640000 }; // 100 days
 
 static const char *sample_text, *seeds_text, *jobs_text, *task_text, *best_text, *metrics_text, *timeout_text;
+static const char *table = "sweep";
 static bool zip, merge, csv;
 static struct weft_cli_values vary;
 static const struct weft_cli_option own[] = {
@@ -31,6 +32,7 @@ static const struct weft_cli_option own[] = {
      &task_text, NULL},
     {"merge", NULL, "run nothing: merge the results of the tasks in --out DIR", NULL, &merge},
     {"csv", NULL, "comma-separated values on standard output: one line per point, seed and group", NULL, &csv},
+    {"table", "NAME", "with --csv: another table, as in `weft models results sweep`", &table, NULL},
     {0}};
 
 static const struct weft_cli_command command = {
@@ -44,7 +46,7 @@ static const struct weft_cli_command command = {
         "Exit status: 0 done, 1 system error, runs failed or are missing, 2 bad input (nothing was run), 3 bytes\n"
         "not conserved (a bug), 4 a run stalled, 130 interrupted.",
     .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON |
-              WEFT_CLI_QUIET,
+              WEFT_CLI_PICK | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
     .option = own,
@@ -61,7 +63,10 @@ static bool refuse_options(const char *text) {
 
 static bool check_options(const struct weft_cli_options *o) {
     if (zip && sample_text) return refuse_options("--zip and --sample are two kinds of points; expected one of them");
-    if (csv && o->json) return refuse_options("--csv and --json both go to standard output; expected one of them");
+    if (csv + o->json + (o->picks != 0) > 1) return refuse_options("--json, --csv and --pick: expected one of them");
+    if (csv && !weft_answer_table(&weft__answer_sweep, table))
+        return refuse_options("--table: expected one of weft models results sweep");
+    if (csv) weft_cli_terminal_raw();
     if (merge && task_text) return refuse_options("--merge is of all tasks; expected it without --task");
     if (merge && !o->out) return refuse_options("--merge: expected --out DIR, where the tasks have left their runs");
     if (merge && access(o->out, F_OK))
@@ -165,18 +170,17 @@ static enum weft_status add_metrics(struct sweep *s, struct weft_error *ret_erro
 // --- results ------------------------------------------------------------------------------------------------------
 
 static enum weft_status show_sweep(struct sweep *s, struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
+    enum weft_status status = WEFT_OK, output;
     struct weft_sweep_best best;
     if (s->best) best = weft_sweep_best(&s->r, s->best, s->o->arena);
-    if (s->o->out) status = weft_sweep_sqlite(s->o->out, &s->r, ret_error);
-    if (csv) weft_cli_terminal_raw();
-    if (csv)
-        weft_sweep_csv(stdout, &s->r);
-    else if (s->o->json)
-        weft_sweep_json(stdout, &s->r, s->best ? &best : NULL, s->interrupted);
-    else
-        weft_sweep_text(stdout, &s->r, s->best ? &best : NULL);
-    return status;
+    const struct weft_sweep_shown shown = {&s->r, s->best ? &best : NULL, s->interrupted};
+    const void *subject;
+    const struct weft_answer *answer = weft_sweep_answer(&shown, s->o->arena, &subject);
+    if (s->o->out) status = weft_sweep_sqlite(s->o->out, &shown, ret_error);
+    struct weft_cli_options o = *s->o;
+    o.csv = csv ? table : NULL;
+    output = weft_cli_answer(&o, answer, subject, weft_sweep_text, status ? NULL : ret_error);
+    return status ? status : output;
 }
 
 static enum weft_status sweep_file(const struct weft_cli_options *o, const struct weft_scenario_file *file,

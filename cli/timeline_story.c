@@ -2,6 +2,7 @@
 // The story as an indented tree: each line has the time of its first event, and below it what it caused.
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "timeline.h"
 
 #include "base/units.h"
@@ -215,17 +216,9 @@ static struct weight weigh_story(const struct weft_story *s) {
     return w;
 }
 
-static int by_weight(const void *a, const void *b) {
-    const struct weight *x = a, *y = b;
-    if (x->paused_ps != y->paused_ps) return x->paused_ps < y->paused_ps ? 1 : -1;
-    if (x->events != y->events) return x->events < y->events ? 1 : -1;
-    return (x->story->first > y->story->first) - (x->story->first < y->story->first);
-}
+WEFT__ORDER(by_weight, struct weight, WEFT__DOWN(paused_ps) ?: WEFT__DOWN(events) ?: WEFT__UP(story->first))
 
-static int by_first(const void *a, const void *b) {
-    const struct weight *x = a, *y = b;
-    return (x->story->first > y->story->first) - (x->story->first < y->story->first);
-}
+WEFT__ORDER(by_first, struct weight, WEFT__UP(story->first))
 
 /// Flows are separate from events that happened to them; queues that first packets joined are shown on request. 0:
 /// nowhere.

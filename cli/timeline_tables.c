@@ -65,9 +65,7 @@ static struct weft_result_value story_without(struct weft_result_cursor *c) {
                                       .text = s->detail == WEFT_EVENT_RMA_WINDOW ? "window" : "answer"};
 }
 
-static bool has_story(const struct weft_run *view) {
-    return ((const struct timeline_view *)(const void *)view)->story;
-}
+WEFT_RESULT_PRESENT(has_story, ((const struct timeline_view *)(const void *)run)->story)
 
 #define STORY(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_story, field, key, kind, __VA_ARGS__)
 #define SOME(function, key, kind, ...) WEFT_RESULT_CALL(function, key, kind, __VA_ARGS__, .flags = WEFT_RESULT_SPARSE)
@@ -78,12 +76,12 @@ static const struct weft_result_column story_columns[] = {
     STORY(from_ps, "from_ps", TIME, "time of the first event"),
     STORY(until_ps, "until_ps", TIME, "time of the last event"),
     STORY(events, "events", COUNT, "events in this row"),
-    WEFT_RESULT_CALL(story_port, "port", TEXT, "port at which it happened; of a pause, the one above XOFF"),
+    WEFT_RESULT_CALL(story_port, "port", TEXT, "port of the events; of a pause, the one above XOFF"),
     SOME(story_paused, "paused_port", TEXT, "port that was paused"),
     STORY(priority, "priority", COUNT, "priority concerned", .flags = WEFT_RESULT_SPARSE),
     SOME(story_flow, "flow", COUNT, "flow concerned"),
     STORY(times, "times", COUNT, "how often it began: pauses, drops, rate cuts, storms, links down"),
-    STORY(over, "over", COUNT, "how often it ended"),
+    STORY(over, "over", COUNT, "how often what happened ended"),
     SOME(story_paused_ps, "paused_ps", TIME, "time paused"),
     SOME(story_longest_ps, "longest_ps", TIME, "longest pause, or longest wait of a 1RMA request"),
     SOME(story_frames, "frames", COUNT, "pause frames received"),
@@ -124,11 +122,7 @@ static uint32_t id_of(const struct weft_result_cursor *c) {
 }
 
 WEFT_RESULT_VALUE(event_id, weft_result_whole(true, id_of(c)))
-static struct weft_result_value event_kind(struct weft_result_cursor *c) {
-    const struct weft_event *e = c->part[0];
-    return (struct weft_result_value){.known = true, .text = weft_event_infos[e->kind].name};
-}
-
+WEFT_RESULT_VALUE_OF(event_kind, struct weft_event, e, weft_result_words(weft_event_infos[e->kind].name))
 WEFT_RESULT_VALUE(event_port, port_name(c, ((const struct weft_event *)c->part[0])->port))
 WEFT_RESULT_VALUE_OF(event_value, struct weft_event, e, weft_result_whole(*weft_event_infos[e->kind].value, e->value))
 WEFT_RESULT_VALUE_OF(event_more, struct weft_event, e, weft_result_whole(*weft_event_infos[e->kind].more, e->more))
@@ -140,24 +134,22 @@ static struct weft_result_value event_text(struct weft_result_cursor *c) {
     return (struct weft_result_value){.known = true, .text = text};
 }
 
-static bool has_events(const struct weft_run *view) {
-    return ((const struct timeline_view *)(const void *)view)->events;
-}
+WEFT_RESULT_PRESENT(has_events, ((const struct timeline_view *)(const void *)run)->events)
 
 #define EVENT(field, kind, ...) WEFT_RESULT(struct weft_event, field, kind, __VA_ARGS__)
 static const struct weft_result_column event_columns[] = {
     WEFT_RESULT_CALL(event_id, "event", COUNT, "number of the event, from 1", .flags = WEFT_RESULT_KEY),
     EVENT(time_ps, TIME, "time of the event"),
     WEFT_RESULT_CALL(event_kind, "kind", TEXT, "what happened"),
-    WEFT_RESULT_CALL(event_port, "port", TEXT, "port at which it happened"),
+    WEFT_RESULT_CALL(event_port, "port", TEXT, "port of the event"),
     EVENT(priority, COUNT, "priority concerned", .flags = WEFT_RESULT_SPARSE),
     EVENT(flow, COUNT, "flow concerned", .flags = WEFT_RESULT_SPARSE),
     EVENT(qp, COUNT, "queue pair concerned", .flags = WEFT_RESULT_SPARSE),
     SOME(event_value, "value", COUNT, "first figure of the kind of event"),
     SOME(event_more, "more", COUNT, "second figure of the kind of event"),
     EVENT(detail, COUNT, "threshold, kind of packet, classes, reason, by the kind of event"),
-    EVENT(cause, COUNT, "event that led to it", .flags = WEFT_RESULT_OPTIONAL),
-    EVENT(begins, COUNT, "event that it ends or repeats", .flags = WEFT_RESULT_OPTIONAL),
+    EVENT(cause, COUNT, "event that led to this event", .flags = WEFT_RESULT_OPTIONAL),
+    EVENT(begins, COUNT, "earlier event that this event ends or repeats", .flags = WEFT_RESULT_OPTIONAL),
     WEFT_RESULT_CALL(event_text, "text", TEXT, "the event in words"),
 };
 static const struct weft_result_table event_table =
@@ -177,7 +169,7 @@ static bool next_cause(struct weft_result_cursor *c) {
 static const struct weft_result_column why_columns[] = {
     WHY(port, TEXT, "port that was paused"),
     WHY(priority, COUNT, "priority that was paused"),
-    WHY(pauses, COUNT, "how often it was paused"),
+    WHY(pauses, COUNT, "how often the port was paused"),
     WHY(paused_ps, TIME, "time of all its pauses"),
     WHY(duration_ps, TIME, "time of the pause that is explained"),
 };
@@ -190,7 +182,7 @@ static const struct weft_result_table because_table = WEFT_RESULT_TABLE(
 static const struct weft_result_column reason_columns[] = {
     REASON(by, "by", TEXT, "port that sent the pause frames"),
     REASON(because_of, "because_of", TEXT, "port at which the chain of causes ends"),
-    REASON(root_kind, "kind", TEXT, "event with which it ends: congestion, XOFF of a host, a message"),
+    REASON(root_kind, "kind", TEXT, "event with which the chain of causes ends: congestion, XOFF of a host, a message"),
     REASON(times, "times", COUNT, "pauses with this cause"),
     REASON(total_ps, "paused_ps", TIME, "time of the pauses with this cause"),
 };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/units.h"
 #include "timeline.h"
 
@@ -33,10 +34,7 @@ static const struct weft_pause *choose_pause(const struct timeline_view *v, cons
     return chosen;
 }
 
-static int by_total(const void *a, const void *b) {
-    const struct timeline_reason *x = a, *y = b;
-    return (x->total_ps < y->total_ps) - (x->total_ps > y->total_ps);
-}
+WEFT__ORDER(by_total, struct timeline_reason, WEFT__DOWN(total_ps))
 
 /// The same answer for several pauses of a place.
 static void add_reason(const struct timeline_view *v, struct timeline_why *why, const struct weft_pause *p) {

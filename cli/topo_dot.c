@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "topo.h"
 
 #include "base/units.h"
@@ -12,12 +13,7 @@ struct bundle {
     weft_rate_bps rate_bps;
 };
 
-static int by_ends(const void *a, const void *b) {
-    const struct bundle *x = a, *y = b;
-    if (x->from != y->from) return x->from < y->from ? -1 : 1;
-    if (x->to != y->to) return x->to < y->to ? -1 : 1;
-    return x->rate_bps < y->rate_bps ? -1 : x->rate_bps > y->rate_bps;
-}
+WEFT__ORDER(by_ends, struct bundle, WEFT__UP(from) ?: WEFT__UP(to) ?: WEFT__UP(rate_bps))
 
 /// Node names need no escaping inside quotes (weft/topology.h builds them, and a list's are checked).
 static void print_nodes(FILE *file, const struct weft_topology *t, bool hosts) {

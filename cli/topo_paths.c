@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "topo.h"
 #include "weft/sim.h"
 
@@ -48,11 +49,7 @@ struct step {
     uint64_t path;
 };
 
-static int by_port(const void *a, const void *b) {
-    const struct step *x = a, *y = b;
-    if (x->port != y->port) return x->port < y->port ? -1 : 1;
-    return x->path < y->path ? -1 : x->path > y->path;
-}
+WEFT__ORDER(by_port, struct step, WEFT__UP(port) ?: WEFT__UP(path))
 
 static void print_meeting(const struct paths *p, const struct step *step, uint64_t n) {
     char name[128];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/order.h"
 #include "base/units.h"
 #include "topo.h"
 #include "weft/memory.h"
@@ -212,12 +213,7 @@ static void box_alike(struct drawing *d) {
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, colour, d->t->nodes * sizeof *colour);
 }
 
-static int by_ends(const void *a, const void *b) {
-    const struct edge *x = a, *y = b;
-    if (x->from != y->from) return x->from < y->from ? -1 : 1;
-    if (x->to != y->to) return x->to < y->to ? -1 : 1;
-    return (x->rate_bps > y->rate_bps) - (x->rate_bps < y->rate_bps);
-}
+WEFT__ORDER(by_ends, struct edge, WEFT__UP(from) ?: WEFT__UP(to) ?: WEFT__UP(rate_bps))
 
 static void list_edges(struct drawing *d) {
     const struct weft_topology *t = d->t;

@@ -458,7 +458,8 @@ const struct weft_answer weft__answer_tune =
 static enum weft_status show_tune(struct tune *t, struct weft_error *ret_error) {
     const struct weft_cli_options *o = t->s.o;
     enum weft_status status = WEFT_OK;
-    if (o->out) status = weft_sweep_sqlite(o->out, &t->s.r, ret_error);
+    if (o->out)
+        status = weft_sweep_sqlite(o->out, &(struct weft_sweep_shown){&t->s.r, NULL, t->s.interrupted}, ret_error);
     if (t->s.interrupted) sweep_say_interrupted(&t->s);
     if (!t->done) return t->s.interrupted ? WEFT_INTERRUPTED : status;
     compare_points(t);

@@ -128,13 +128,8 @@ enum weft_status verify_answer_sources(const struct verify *v, const struct veri
     return weft_cli_answer(v->o, &weft__answer_verify, &a, print_text, ret_error);
 }
 
-static bool has_run(const struct weft_run *answer) {
-    return ((const struct verify_answer *)(const void *)answer)->interrupted != UINT8_MAX;
-}
-
-static bool has_sources(const struct weft_run *answer) {
-    return !has_run(answer);
-}
+WEFT_RESULT_PRESENT(has_run, ((const struct verify_answer *)(const void *)run)->interrupted != UINT8_MAX)
+WEFT_RESULT_PRESENT(has_sources, !has_run(run))
 
 // --- tables -------------------------------------------------------------------------------------------------------
 
@@ -177,14 +172,14 @@ static const struct weft_result_column claims_columns[] = {
     SCENARIO_OF(1),
     WEFT_CLAIM_COLUMNS,
     CLAIM(is.verdict, "verdict", TEXT, "holds, finding, control, not judged, does not hold, holds after all"),
-    CLAIM(is.holds, "holds", BOOL, "whether the claim holds, judged over seeds as it asks"),
-    CLAIM(hold, "hold", COUNT, "judgements in which it holds: one a seed, or one of the means"),
+    CLAIM(is.holds, "holds", BOOL, "whether the claim holds, judged over seeds as the claim asks"),
+    CLAIM(hold, "hold", COUNT, "judgements in which the claim holds: one a seed, or one of the means"),
     CLAIM(of, "judged", COUNT, "judgements"),
     CLAIM(mean_of, "mean_of", COUNT, "seeds in the means", .flags = WEFT_RESULT_SPARSE),
     CLAIM(is.filled, "filled", TEXT, "the expression with medians in place of the names of figures"),
     CLAIM(teeth, "teeth", TEXT, "whether `without` breaks it: bites, exempt, unarmed or toothless",
           .flags = WEFT_RESULT_SPARSE),
-    CLAIM(broken, "broken", COUNT, "judgements in which `without` breaks it", .flags = WEFT_RESULT_SPARSE),
+    CLAIM(broken, "broken", COUNT, "judgements in which `without` breaks the claim", .flags = WEFT_RESULT_SPARSE),
 };
 static const struct weft_result_table claims_table = WEFT_RESULT_TABLE(
     "scenarios.claims", LIST, "a claim", claims_columns, WEFT_RESULT_EACH(struct scenario_row, claim, claims));
@@ -222,7 +217,7 @@ static const struct weft_result_column statements_columns[] = {
     STATEMENT(id, TEXT, "id of the statement, which claims name", .flags = WEFT_RESULT_KEY),
     STATEMENT(at, TEXT, "section or paragraph of the source"),
     STATEMENT(says, TEXT, "what the source says, in other words"),
-    STATEMENT(none, TEXT, "why no claim checks it"),
+    STATEMENT(none, TEXT, "why no claim checks the statement"),
 };
 static const struct weft_result_table statements_table =
     WEFT_RESULT_TABLE("statements", LIST, "a statement of a source (--sources)", statements_columns,

@@ -25,7 +25,7 @@ static const struct weft_param statement_rows[] = {
     WEFT_TEXT(struct verify_statement, id, "id", NULL, "that claims name"),
     WEFT_PROSE(struct verify_statement, at, "at", "", "section or paragraph"),
     WEFT_PROSE(struct verify_statement, says, "says", NULL, "in other words than the source's"),
-    WEFT_PROSE(struct verify_statement, none, "none", "", "why no claim checks it"),
+    WEFT_PROSE(struct verify_statement, none, "none", "", "why no claim checks the statement"),
 };
 static const struct weft_param_table statement_table =
     WEFT_PARAM_TABLE("statement", struct verify_statement, statement_rows);

@@ -185,7 +185,8 @@ static enum weft_status write_folder(struct versus *x, struct weft_error *ret_er
         void (*write)(FILE *file, const void *context);
     } files[] = {{"versus.yaml", write_yaml}, {"versus.json", write_json}, {"versus.txt", write_text},
                  {"versus.html", write_page}, {"versus.csv", write_csv},   {"map.csv", write_map_csv}};
-    enum weft_status status = weft_sweep_sqlite(x->sweep.o->out, &x->sweep.r, ret_error);
+    enum weft_status status = weft_sweep_sqlite(
+        x->sweep.o->out, &(struct weft_sweep_shown){&x->sweep.r, NULL, x->sweep.interrupted}, ret_error);
     for (unsigned i = 0; i < sizeof files / sizeof *files && !status; i++)
         status = weft_cli_replace_in_folder(x->sweep.o->out, files[i].name, files[i].write, x, ret_error);
     return status;

@@ -73,8 +73,7 @@ struct changes {
 static void add_change(struct changes *x, struct weft_versus_change change) {
     change.hosts = x->hosts ? x->hosts : WEFT_TIME_NEVER;
     if (!change.fabric || !change.case_name) change.overlap = UINT8_MAX;
-    x->change = weft__arena_grow(x->arena, x->change, x->n, sizeof *x->change);
-    x->change[x->n++] = change;
+    WEFT__ADD(x->arena, x->change, x->n) = change;
 }
 
 static const char *text_of(const struct changes *x, double value) {

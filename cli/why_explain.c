@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/param.h"
 #include "weft/rma.h"
 #include "why.h"
@@ -251,10 +252,7 @@ static int by_longest(const void *a, const void *b) {
     return p != q ? (p < q) - (p > q) : (x->number > y->number) - (x->number < y->number);
 }
 
-static int by_number(const void *a, const void *b) {
-    const struct entry *x = a, *y = b;
-    return (x->number > y->number) - (x->number < y->number);
-}
+WEFT__ORDER(by_number, struct entry, WEFT__UP(number))
 
 /// The slowest of each group; if a page has no room for all groups, those whose slowest took longest.
 static void choose_slowest_operations(const struct work *x) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "weft/result.h"
 #include "why.h"
 
@@ -12,17 +13,12 @@ enum { PAGE_STEPS = 60, PAGE_PARTS = 100 };
 
 // --- what is shown of many steps ----------------------------------------------------------------------------------
 
-static int by_time(const void *a, const void *b) {
-    weft_time_ps x = *(const weft_time_ps *)a, y = *(const weft_time_ps *)b;
-    return (x > y) - (x < y);
-}
-
 weft_time_ps weft_cli_why_shown_from(const struct weft_why_iteration *why, uint32_t shown, struct weft_arena *arena) {
     if (why->steps <= shown) return 0;
     weft_time_ps *time = weft_arena_alloc(arena, why->steps, sizeof *time);
     for (uint32_t i = 0; i < why->steps; i++)
         time[i] = why->step[i].to_ps - why->step[i].from_ps;
-    qsort(time, why->steps, sizeof *time, by_time);
+    qsort(time, why->steps, sizeof *time, weft__by_u64);
     return time[why->steps - shown];
 }
 
@@ -76,7 +72,7 @@ static void keep_long_parts(struct weft_why_part **part, uint32_t *parts, struct
     weft_time_ps rest[WEFT_WHYS] = {0}, *time = weft_arena_alloc(arena, n, sizeof *time);
     for (uint32_t i = 0; i < n; i++)
         time[i] = (*part)[i].time_ps;
-    qsort(time, n, sizeof *time, by_time);
+    qsort(time, n, sizeof *time, weft__by_u64);
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_why_part *p = &(*part)[i];
         if (p->time_ps > time[n - PAGE_PARTS - 1]) {

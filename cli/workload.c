@@ -220,9 +220,7 @@ static void complete_answer(struct view *v, const struct weft_scenario *s, struc
         if (v->part[i].steps) v->shown[v->parts++] = v->part[i];
 }
 
-static bool has_matrix(const struct weft_run *subject) {
-    return ((const struct view *)(const void *)subject)->matrix;
-}
+WEFT_RESULT_PRESENT(has_matrix, ((const struct view *)(const void *)run)->matrix)
 
 static bool next_between(struct weft_result_cursor *c) {
     const struct view *v = c->subject;

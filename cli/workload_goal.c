@@ -57,7 +57,7 @@ static void print_text(FILE *file, const void *subject) {
 #define SCHEDULE(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_schedule, field, key, kind, __VA_ARGS__)
 static const struct weft_result_table schedule_table = WEFT_RESULT_TABLE_OF(
     "schedule", OBJECT, "a schedule", WEFT_RESULT_IF(struct view, s),
-    SCHEDULE(file, "schedule", TEXT, "the file, or the scenario from which it is made"),
+    SCHEDULE(file, "schedule", TEXT, "file, or scenario from which the file is made"),
     SCHEDULE(ranks, "ranks", COUNT, "ranks"), SCHEDULE(steps, "steps", COUNT, "steps of all ranks"),
     SCHEDULE(edges, "dependencies", COUNT, "dependencies between steps"),
     SCHEDULE(nics, "nics", COUNT, "NICs of a rank"), SCHEDULE(messages, "messages", COUNT, "messages"),

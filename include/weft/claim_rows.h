@@ -26,13 +26,13 @@ struct weft_claim_row weft_claim_row(const struct weft_claim *claim, uint32_t nu
                 .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),                                                        \
         WEFT__CLAIM(claim.text, "text", TEXT, "what is claimed, in words", .flags = WEFT_RESULT_KEY),                  \
         WEFT__CLAIM(claim.source, "source", TEXT, "source of the claim"),                                              \
-        WEFT__CLAIM(claim.checks, "checks", TEXT, "statements of sources that it checks"),                             \
-        WEFT__CLAIM(claim.case_name, "case", TEXT, "the case that it is made of; empty: it names variants in full"),   \
+        WEFT__CLAIM(claim.checks, "checks", TEXT, "statements of sources that the claim checks"),                      \
+        WEFT__CLAIM(claim.case_name, "case", TEXT, "case of the claim; empty: the claim names variants in full"),      \
         WEFT__CLAIM(claim.that, "that", TEXT, "the expression that is judged"),                                        \
         WEFT__CLAIM(claim.expected, "expected", BOOL, "whether the claim is expected to hold"),                        \
         WEFT__CLAIM(claim.control, "control", BOOL, "whether the claim is a control, which must not hold"),            \
         WEFT__CLAIM(seeds, "seeds", TEXT, "how the claim is judged over seeds: each, at_least or mean"),               \
-        WEFT__CLAIM(at_least, "at_least", COUNT, "seeds that it must hold with", .flags = WEFT_RESULT_SPARSE),         \
+        WEFT__CLAIM(at_least, "at_least", COUNT, "seeds with which the claim must hold", .flags = WEFT_RESULT_SPARSE), \
         WEFT__CLAIM(of, "of", COUNT, "out of so many seeds", .flags = WEFT_RESULT_SPARSE),                             \
         WEFT__CLAIM(why_so_few, "seeds_reason", TEXT, "why it need not hold with each seed",                           \
                     .flags = WEFT_RESULT_SPARSE),                                                                      \

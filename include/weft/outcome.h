@@ -71,7 +71,8 @@ extern const char *const weft_drop_names[WEFT_DROPS];
 #define WEFT_LINK_COUNTERS(X)                                                                                          \
     X(link_retries, COUNT, "LLR_%u_TX_REPLAYS", "tries of frames that the link sent again after bit errors")           \
     X(credit_wait_ps, TIME, "CBFC_%u_TX_WAIT_PS",                                                                      \
-      "time that this port lacked credit of its link for a frame of the priority, after its last one was sent (CBFC)")
+      "time that this port lacked credit of the link for a frame of the priority, after the last frame was sent "      \
+      "(CBFC)")
 struct weft_counters {
 #define X(field, type, sai, help) uint64_t field;
     WEFT_PRIORITY_COUNTERS(X)

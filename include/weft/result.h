@@ -49,6 +49,7 @@ enum weft_result_source {
     WEFT_RESULT_FROM_MAX,
     WEFT_RESULT_FROM_NAMED_U8, ///< of an enumeration: the text at `names`
     WEFT_RESULT_FROM_NAMED_U32,
+    WEFT_RESULT_FROM_CELL,  ///< number `cell` of the values to which a pointer leads: of a column made at run time
     WEFT_RESULT_FROM_ABOVE, ///< the column `above` of the row that the row is part of
     WEFT_RESULT_FROM_FUNCTION
 };
@@ -58,7 +59,7 @@ enum {
     WEFT_RESULT_ABOVE = 2,    ///< a key that the JSON has further up: of the object that the row is part of
     WEFT_RESULT_SPARSE = 4,   ///< left out of the JSON where it has no value, rather than null
     WEFT_RESULT_TABLES = 8,   ///< in tables (SQLite, CSV) only: the JSON says it elsewhere, or would say it too often
-    WEFT_RESULT_EXACT = 16,   ///< text shows every digit: 56658B rather than 56.7KB
+    WEFT_RESULT_EXACT = 16,   ///< text shows every digit: 56658B rather than 56.7KB; CSV those of a REAL
     WEFT_RESULT_NONZERO = 32, ///< 0 and "" are no value
     WEFT_RESULT_OPTIONAL = WEFT_RESULT_NONZERO | WEFT_RESULT_SPARSE,
     WEFT_RESULT_LISTED = 64,    ///< whole numbers as a text, "3,4": a list of them in the JSON
@@ -80,6 +81,7 @@ struct weft_result_column {
     union {
         const char *const *names; ///< NAMED: by value; NULL there: no value
         const char *above;        ///< ABOVE: a column's name
+        uint32_t cell;
     };
 };
 
@@ -121,7 +123,8 @@ struct weft_result_table {
     bool sparse;                                 ///< left out of the JSON where it has no rows
     bool null;                                   ///< an object that is null in the JSON where it has no row
     /// True: its row is merged into the object that it is part of, which has its members, except those that the object
-    /// has itself: the JSON has no key for it. There is one row at most then. NULL: never.
+    /// has itself: the JSON has no key for it. There is one row at most then; of a MAP any number, whose keys are
+    /// members of that object. NULL: never.
     bool (*merged)(const void *subject);
     /// Its rows may be many, and come in the order of its keys, which are numbers, if it has any.
     bool in_order;
@@ -131,7 +134,8 @@ struct weft_result_table {
 
 /// The tables of one kind of answer. The data are a struct of the command, its subject; of a run, struct weft_run.
 struct weft_answer {
-    const char *name;  ///< of its page in docs/results, and of its first table in SQLite: "versus"
+    /// Of its page in docs/results and, unless another table has that name, of its first table in SQLite: "versus".
+    const char *name;
     const char *about; ///< "weft versus: fabrics side by side on one job"
     /// [tables]: the first is the object itself; the others are in the order of the JSON, parts behind what they are
     /// part of.
@@ -274,6 +278,20 @@ static inline bool weft_result_take_from(struct weft_result_cursor *c, uint64_t 
     c->part[0] = (const char *)array + c->at++ * size;
     return true;
 }
+/// A function for `next` in one line: a row an element of an array; and the only row, if the pointer is not NULL.
+#define WEFT_RESULT_ROWS(name, n, array)                                                                               \
+    static bool name(struct weft_result_cursor *c) {                                                                   \
+        return weft_result_take_from(c, n, array, sizeof *(array));                                                    \
+    }
+#define WEFT_RESULT_ONE(name, row)                                                                                     \
+    static bool name(struct weft_result_cursor *c) {                                                                   \
+        return weft_result_take(c, row, NULL);                                                                         \
+    }
+/// One for `present`, of the run (or subject) `run`.
+#define WEFT_RESULT_PRESENT(name, ...)                                                                                 \
+    static bool name(const struct weft_run *run) {                                                                     \
+        return __VA_ARGS__;                                                                                            \
+    }
 /// The row's number in its list, from 0.
 struct weft_result_value weft_result_index(struct weft_result_cursor *c);
 #define WEFT_RESULT_INDEX(key, what) WEFT_RESULT_CALL(weft_result_index, key, COUNT, what, .flags = WEFT_RESULT_KEY)
@@ -324,9 +342,13 @@ const struct weft_result_table *weft_answer_above(const struct weft_answer *answ
 /// The table of that name, with dots or as SQLite has it; the answer's own name is its first table's. NULL: there is
 /// none.
 const struct weft_result_table *weft_answer_table(const struct weft_answer *answer, const char *name);
-/// A table's name as SQLite has it, in `text`, which it returns.
+/// A table's name as SQLite and CSV have it, in `text`, which it returns.
+const char *weft_answer_table_name(const struct weft_answer *answer, const struct weft_result_table *table, char *text,
+                                   size_t size);
+/// The same of any name.
 const char *weft_result_flat(const char *name, char *text, size_t size);
-/// Likewise a column's. Where another column has that name already a dot becomes two underscores.
+/// A column's name there, in `text` or, of one made at run time, as it is. Where another column has that name already a
+/// dot becomes two underscores.
 const char *weft_result_flat_column(const struct weft_result_table *table, const struct weft_result_column *column,
                                     char *text, size_t size);
 

@@ -124,12 +124,18 @@ struct weft_sweep_best weft_sweep_best(const struct weft_sweep_results *results,
 /// "weft run s.yaml --variant pfc --set host.cc=dcqcn": the run of a point, for a shell.
 const char *weft_sweep_command(const struct weft_sweep_results *results, uint32_t point, struct weft_arena *arena);
 
-/// For people: means over seeds. `best` may be NULL.
-void weft_sweep_text(FILE *file, const struct weft_sweep_results *results, const struct weft_sweep_best *best);
-/// One JSON object and a newline.
-void weft_sweep_json(FILE *file, const struct weft_sweep_results *results, const struct weft_sweep_best *best,
-                     bool interrupted);
-void weft_sweep_csv(FILE *file, const struct weft_sweep_results *results);
+/// What a command shows of a sweep.
+struct weft_sweep_shown {
+    const struct weft_sweep_results *results;
+    const struct weft_sweep_best *best; ///< NULL: none was asked for
+    bool interrupted;
+};
+/// For people: means over seeds.
+void weft_sweep_text(FILE *file, const void *shown);
+/// A sweep as rows, with the columns of its own parameters and metrics. *ret_subject begins with a copy of `shown`; it
+/// and the answer are in `arena`.
+const struct weft_answer *weft_sweep_answer(const struct weft_sweep_shown *shown, struct weft_arena *arena,
+                                            const void **ret_subject);
+extern const struct weft_answer weft__answer_sweep; ///< without these columns
 /// Writes DIR/sweep.sqlite, or leaves the older one: docs/sweep.md.
-enum weft_status weft_sweep_sqlite(const char *dir, const struct weft_sweep_results *results,
-                                   struct weft_error *ret_error);
+enum weft_status weft_sweep_sqlite(const char *dir, const struct weft_sweep_shown *shown, struct weft_error *ret_error);

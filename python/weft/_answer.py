@@ -58,7 +58,7 @@ class Answer:
         self.text, self.status, self._rows, self._columns = text, status, {}, {}
         database = sqlite3.connect(path)
         database.row_factory = sqlite3.Row
-        for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"):
+        for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"):
             self._rows[table] = [dict(row) for row in database.execute(f'SELECT * FROM "{table}"')]
         database.close()
         for row in self._rows.pop("meaning"):  # of a sweep, without a table: it is about the table sweep
@@ -75,14 +75,17 @@ class Answer:
         return self._columns[table]
 
 
+FOLDERS = (("compare",), ("sweep",))  # commands whose --out is a folder of runs
+
+
 def answer(*words, **options):
     """Runs a command of the program: answer("plan", "pfc", "fabric.yaml", rate="400Gbps"). Words are those of the command
     line, options those of the command. What the command refuses is a weft.Error; a stall has what was measured as `result`."""
     with tempfile.TemporaryDirectory(prefix="weft-") as folder:
-        out = os.path.join(folder, "answer.sqlite")
+        out = os.path.join(folder, "answer" if words[:1] in FOLDERS else "answer.sqlite")
         ran = subprocess.run([_program(), *map(str, words), *_words(options), "--out", out], stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, encoding="utf-8", errors="replace", check=False)
-        kept = [out, *(os.path.join(out, name) for name in ("results.sqlite", "sweep.sqlite"))]  # a command may write a folder
+        kept = [out, *(os.path.join(out, name) for name in ("results.sqlite", "sweep.sqlite"))]
         found = next((path for path in kept if os.path.isfile(path)), None)
         told = Answer(found, ran.stdout, ran.returncode) if found else None
     if told and ran.returncode in (0, UNEXPECTED_CLAIM):

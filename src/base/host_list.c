@@ -24,8 +24,7 @@ static bool expand_part(struct expansion *x, const char *done, const char *rest,
 
 static bool add_name(struct expansion *x, const char *name) {
     if (x->n == x->max) return REFUSE(x, "more than %" PRIu32 " names", x->max);
-    x->name = weft__arena_grow(x->arena, x->name, x->n, sizeof *x->name);
-    x->name[x->n++] = name;
+    WEFT__ADD(x->arena, x->name, x->n) = name;
     return true;
 }
 

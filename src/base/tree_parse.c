@@ -8,6 +8,7 @@
 #include <yaml.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/tree.h"
 #include "base/utf8.h"
 #include "weft/tree.h"
@@ -77,13 +78,8 @@ static const char *copy_text(struct reader *r, const yaml_char_t *text, size_t n
     return memcpy(copy, text, n);
 }
 
-static int compare_keys(const void *a, const void *b) {
-    const struct weft_tree *x = *(struct weft_tree *const *)a, *y = *(struct weft_tree *const *)b;
-    int by_key = strcmp(x->key, y->key);
-    if (by_key) return by_key;
-    return x->key_place.line != y->key_place.line ? x->key_place.line - y->key_place.line
-                                                  : x->key_place.column - y->key_place.column;
-}
+WEFT__ORDER_OF_POINTERS(compare_keys, struct weft_tree,
+                        WEFT__TEXT(key) ?: WEFT__UP(key_place.line) ?: WEFT__UP(key_place.column))
 
 static enum weft_status check_keys(struct reader *r, const struct weft_tree *map) {
     if (map->n < 2) return WEFT_OK;
@@ -144,8 +140,7 @@ static enum weft_status attach_tree(struct reader *r, struct weft_tree *tree, ui
         tree->key_place = f->key_place;
         f->key = NULL;
     }
-    f->child = weft__memory_double(WEFT_MEMORY_SCENARIO, f->child, f->tree->n, &f->capacity, 8, sizeof *f->child);
-    f->child[f->tree->n++] = tree;
+    WEFT__ADD_DOUBLE(WEFT_MEMORY_SCENARIO, f->child, f->tree->n, f->capacity, 8) = tree;
     if (f->height < height + 1) f->height = height + 1;
     return WEFT_OK;
 }

@@ -73,7 +73,8 @@ struct weft__forwarding weft__forwarding_new(const struct weft_topology *t, cons
                                              const struct weft_routes *routes, uint64_t seed,
                                              struct weft_arena *arena) {
     struct weft__forwarding forwarding = {
-        .t = t, .device = device, .routes = routes, .seed = seed, .queues = {.depth = no_depth}};
+        .t = t, .device = device, .routes = routes, .seed = seed, .queues = {.depth = no_depth}, .arena = arena};
+    forwarding.kept = weft_arena_alloc(arena, WEFT_BOXES, sizeof *forwarding.kept);
     forwarding.hash_seed = weft_arena_alloc(arena, t->switches, sizeof *forwarding.hash_seed);
     forwarding.route_state = weft_arena_alloc(arena, t->switches, sizeof *forwarding.route_state);
     for (uint32_t i = 0; i < t->switches; i++) {

@@ -41,6 +41,8 @@ struct weft__forwarding {
     const void **programmed; ///< [switches] states of a run, whose entries new ones have, too; NULL: there are none
     uint64_t seed;
     struct weft_route_queues queues; ///< queue depths for route models with state; at first 0
+    void **kept; ///< [WEFT_BOXES]: what a kind of box keeps from one crossing to the next, in `arena`
+    struct weft_arena *arena;
 };
 struct weft__forwarding weft__forwarding_new(const struct weft_topology *topology,
                                              const struct weft_device_conf **device, const struct weft_routes *routes,

@@ -12,9 +12,7 @@ static weft_time_ps paused_ps(const struct weft_outcome *outcome) {
         sum += outcome->flow[f].sfc_paused_ps;
     return sum;
 }
-static struct weft_result_value paused_value(struct weft_result_cursor *c) {
-    return (struct weft_result_value){.known = true, .whole = paused_ps(c->run->outcome)};
-}
+WEFT_RESULT_VALUE(paused_value, weft_result_whole(true, paused_ps(c->run->outcome)))
 
 static const struct weft_result_column columns[] = {
     WEFT__SUM(sfc_sent, "sfc_messages", COUNT, "source flow control messages made by switches",

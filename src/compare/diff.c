@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/param.h"
 #include "results/run/reader.h"
 #include "weft/result.h"
@@ -51,15 +52,6 @@ struct work {
     const char *ids; ///< rows (seed, a, b) of paired runs, as SQL; NULL: for sweeps, whose rows contain their seeds
 };
 
-// Lists grow in the arena, by doubling.
-static void *grow_list(struct weft_arena *arena, void *list, uint32_t n, size_t size) {
-    if (n & (n - 1)) return list;
-    void *wider = weft_arena_alloc(arena, n ? 2 * n : 1, size);
-    if (n) memcpy(wider, list, n * size);
-    return wider;
-}
-#define ADD(arena, list, n) ((list) = grow_list(arena, list, n, sizeof *(list)), &(list)[(n)++])
-
 // --- the sides ----------------------------------------------------------------------------------------------------
 
 static const char *made_by(struct weft__reader *r) {
@@ -76,7 +68,7 @@ static void list_variants(struct side *side, struct weft_arena *arena) {
         uint32_t v = 0;
         while (v < side->variants && strcmp(side->variant[v], side->run[i].variant) != 0)
             v++;
-        if (v == side->variants) *ADD(arena, side->variant, side->variants) = side->run[i].variant;
+        if (v == side->variants) WEFT__ADD(arena, side->variant, side->variants) = side->run[i].variant;
     }
 }
 
@@ -87,7 +79,7 @@ static enum weft_status read_runs(struct weft__reader *r, struct side *side, con
     *ret_made_by = made_by(r);
     sqlite3_stmt *s = weft__reader_prepare(r, "SELECT id, variant, digest, seed FROM run ORDER BY id");
     while (weft__reader_next(r, s)) {
-        struct run *run = ADD(r->arena, side->run, side->runs);
+        struct run *run = &WEFT__ADD(r->arena, side->run, side->runs);
         *run = (struct run){sqlite3_column_int64(s, 0), weft__reader_text(r, s, 1), weft__reader_text(r, s, 2),
                             weft__reader_number(s, 3, 0)};
     }
@@ -162,7 +154,7 @@ static void add_figure(struct work *w, struct weft_diff_pair *pair, const struct
                                           weft_spread_of(n ? both[1] : b, n ? n : pair->seeds, w->arena).mean}};
     f.difference = weft_difference_of(both[0], both[1], n, 1, &f.change, w->arena);
     if (n < 2) f.change = (struct weft_spread){.n = n, .mean = NAN, .median = NAN, .half = NAN};
-    *ADD(w->arena, pair->figure, pair->figures) = f;
+    WEFT__ADD(w->arena, pair->figure, pair->figures) = f;
 }
 
 static void end_row(struct work *w, struct weft_diff_pair *pair, const struct spec *spec, struct row *row) {
@@ -250,7 +242,7 @@ static void count_missing(struct work *w, struct weft_diff_pair *pair, const str
             weft_arena_format(w->arena, "%sSELECT count(*) FROM %s LEFT JOIN %s.\"%s\" %s ON %s WHERE %s.%s IS NULL",
                               ids, of, here[!k], spec->flat, b, keys_agree(w, spec), b, spec->run));
     }
-    if (m.rows[0] || m.rows[1]) *ADD(w->arena, pair->missing, pair->missings) = m;
+    if (m.rows[0] || m.rows[1]) WEFT__ADD(w->arena, pair->missing, pair->missings) = m;
 }
 
 static void compare_table(struct work *w, struct weft_diff_pair *pair, const struct spec *spec) {
@@ -280,7 +272,8 @@ static struct spec spec_of(const struct weft_result_table *t, struct weft_arena 
         bool key = c->flags & WEFT_RESULT_KEY;
         bool text = c->type == WEFT_RESULT_TEXT || c->type == WEFT_RESULT_PRIORITIES;
         if ((text && !key) || is_of_machine(t, c)) continue;
-        struct column *column = key ? ADD(arena, spec.key, spec.keys) : ADD(arena, spec.value, spec.values);
+        struct column *column =
+            key ? &WEFT__ADD(arena, spec.key, spec.keys) : &WEFT__ADD(arena, spec.value, spec.values);
         const char *name = weft_result_flat_column(t, c, flat, sizeof flat);
         *column = (struct column){c->name, weft_arena_text(arena, name), c->type};
     }
@@ -303,7 +296,7 @@ static void compare_settings(struct work *w, struct weft_diff_pair *pair, const 
                                  "NOT IN ('name', 'about') ORDER BY path",
                                  a, b));
     while (weft__reader_next(&w->r, s)) {
-        struct weft_diff_setting *setting = ADD(w->arena, pair->setting, pair->settings);
+        struct weft_diff_setting *setting = &WEFT__ADD(w->arena, pair->setting, pair->settings);
         setting->path = weft__reader_text(&w->r, s, 0);
         for (int k = 0; k < 2; k++)
             setting->value[k] =
@@ -333,7 +326,7 @@ static uint32_t count_runs(const struct side *side, const char *variant) {
 
 static enum weft_status compare_variant(struct work *w, const char *a, const char *b, const char *table,
                                         struct weft_error *ret_error) {
-    struct weft_diff_pair *pair = ADD(w->arena, w->diff->pair, w->diff->pairs);
+    struct weft_diff_pair *pair = &WEFT__ADD(w->arena, w->diff->pair, w->diff->pairs);
     *pair = (struct weft_diff_pair){.variant = {a, b}};
     uint64_t *seed = weft_arena_alloc(w->arena, w->side[0].runs, sizeof *seed);
     pair->seed = seed;
@@ -393,7 +386,7 @@ static enum weft_status compare_runs(struct work *w, const struct weft_diff_opti
             const char *name = w->side[k].variant[v];
             if (chosen[k] && strcmp(name, chosen[k]) != 0) continue;
             if (!has_variant(&w->side[!k], name))
-                *ADD(w->arena, w->diff->side[k].only, w->diff->side[k].onlys) = name;
+                WEFT__ADD(w->arena, w->diff->side[k].only, w->diff->side[k].onlys) = name;
             else if (!k && !status)
                 status = compare_variant(w, name, name, options->table, ret_error);
         }
@@ -412,7 +405,7 @@ static const char **columns_of(struct work *w, const char *schema, const char *t
     sqlite3_stmt *s = weft__reader_prepare(
         &w->r, weft_arena_format(w->arena, "SELECT name FROM pragma_table_info('%s', '%s')", table, schema));
     while (weft__reader_next(&w->r, s))
-        *ADD(w->arena, name, *ret_n) = weft__reader_text(&w->r, s, 0);
+        WEFT__ADD(w->arena, name, *ret_n) = weft__reader_text(&w->r, s, 0);
     sqlite3_finalize(s);
     return name;
 }
@@ -441,7 +434,7 @@ static void list_seeds(struct work *w, struct weft_diff_pair *pair) {
     sqlite3_stmt *s = weft__reader_prepare(
         &w->r, "SELECT DISTINCT a.seed FROM main.sweep a JOIN other.sweep b ON a.seed = b.seed ORDER BY 1");
     while (weft__reader_next(&w->r, s))
-        *ADD(w->arena, seed, pair->seeds) = weft__reader_number(s, 0, 0);
+        WEFT__ADD(w->arena, seed, pair->seeds) = weft__reader_number(s, 0, 0);
     sqlite3_finalize(s);
     pair->seed = seed;
 }
@@ -483,20 +476,20 @@ static enum weft_status compare_sweeps(struct work *w, struct weft_error *ret_er
         column[k] = columns_of(w, k ? "other" : "main", "sweep", &n[k]);
         point[k] = columns_of(w, k ? "other" : "main", "points", &points[k]);
     }
-    struct weft_diff_pair *pair = ADD(w->arena, w->diff->pair, w->diff->pairs);
+    struct weft_diff_pair *pair = &WEFT__ADD(w->arena, w->diff->pair, w->diff->pairs);
     *pair = (struct weft_diff_pair){.variant = {"", ""}};
     struct spec spec = {.table = "sweep", .flat = "sweep", .run = "seed"};
     for (uint32_t i = 0; i < n[0]; i++) {
         const char *name = column[0][i];
         bool key = !strcmp(name, "group") || is_among(name, point[0], points[0]);
         if (is_among(name, of_run, sizeof of_run / sizeof *of_run) || !is_among(name, column[1], n[1])) continue;
-        *(key ? ADD(w->arena, spec.key, spec.keys) : ADD(w->arena, spec.value, spec.values)) =
+        *(key ? &WEFT__ADD(w->arena, spec.key, spec.keys) : &WEFT__ADD(w->arena, spec.value, spec.values)) =
             (struct column){name, name, key ? WEFT_RESULT_TEXT : type_of(w, name)};
     }
     for (int k = 0; k < 2; k++)
         for (uint32_t i = 0; i < points[k]; i++)
             if (!is_among(point[k][i], point[!k], points[!k])) {
-                struct weft_diff_setting *s = ADD(w->arena, pair->setting, pair->settings);
+                struct weft_diff_setting *s = &WEFT__ADD(w->arena, pair->setting, pair->settings);
                 *s = (struct weft_diff_setting){.path = point[k][i]};
                 s->value[k] = "varied";
                 s->value[!k] = base_value(w, k ? "main" : "other", point[k][i]);

@@ -3,9 +3,7 @@
 #include "weft/diff.h"
 #include "weft/result.h"
 
-static struct weft_result_value is_equal(struct weft_result_cursor *c) {
-    return (struct weft_result_value){.known = true, .whole = weft_diff_is_equal(c->subject)};
-}
+WEFT_RESULT_VALUE(is_equal, weft_result_whole(true, weft_diff_is_equal(c->subject)))
 
 static const struct weft_result_column diff_columns[] = {
     WEFT_RESULT_CALL(is_equal, "equal", BOOL, "whether no parameter and no figure differs, and every run has its like"),
@@ -15,7 +13,7 @@ static const struct weft_result_table diff_table =
 
 static const struct weft_result_column side_columns[] = {
     WEFT_RESULT(struct weft_diff_part, dir, TEXT, "folder of the results"),
-    WEFT_RESULT(struct weft_diff_part, made_by, TEXT, "version of weft that made them"),
+    WEFT_RESULT(struct weft_diff_part, made_by, TEXT, "version of weft that made the runs"),
 };
 static const struct weft_result_table a_table =
     WEFT_RESULT_TABLE("a", OBJECT, "the first side", side_columns, WEFT_RESULT_WITHIN(struct weft_diff, side[0], 1));
@@ -67,10 +65,7 @@ static const struct weft_result_table only_table =
     WEFT_RESULT_TABLE("pairs.only", LIST, "a table with rows that one side has alone", only_columns,
                       WEFT_RESULT_EACH(struct weft_diff_pair, missing, missings));
 
-static struct weft_result_value figure_unit(struct weft_result_cursor *c) {
-    const struct weft_diff_figure *f = c->part[0];
-    return (struct weft_result_value){.known = true, .text = weft_result_types[f->type].unit};
-}
+WEFT_RESULT_VALUE_OF(figure_unit, struct weft_diff_figure, f, weft_result_words(weft_result_types[f->type].unit))
 
 static struct weft_result_value figure_difference(struct weft_result_cursor *c) {
     static const char *const word[] = {
@@ -89,7 +84,8 @@ static const struct weft_result_column figures_columns[] = {
     FIGURE(mean[0], "a", REAL, "the figure on the first side, mean over seeds"),
     FIGURE(mean[1], "b", REAL, "the figure on the second side, mean over seeds"),
     FIGURE(seeds, "seeds", COUNT, "seeds with which both sides have it"),
-    WEFT_RESULT_CALL(figure_difference, "difference", TEXT, "noise or real; none: with one seed it is not known"),
+    WEFT_RESULT_CALL(figure_difference, "difference", TEXT,
+                     "noise or real; none: with one seed nothing is known of noise"),
     FIGURE(change.mean, "change", REAL, "the second less the first, mean over seeds", .flags = WEFT_RESULT_SPARSE),
     FIGURE(change.half, "change_half", REAL, "half of the 95% interval of that mean", .flags = WEFT_RESULT_SPARSE),
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/export.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -47,11 +48,7 @@ struct done {
     uint32_t flow;
 };
 
-static int by_time(const void *a, const void *b) {
-    const struct done *x = a, *y = b;
-    if (x->acked_ps != y->acked_ps) return x->acked_ps < y->acked_ps ? -1 : 1;
-    return (x->flow > y->flow) - (x->flow < y->flow);
-}
+WEFT__ORDER(by_time, struct done, WEFT__UP(acked_ps) ?: WEFT__UP(flow))
 
 const uint32_t *weft__export_acked(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n) {
     const struct weft_outcome *o = run->outcome;

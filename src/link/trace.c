@@ -59,8 +59,7 @@ struct weft_event *weft__trace_add(struct weft__trace *t, weft_time_ps now, enum
         if (now < t->unrecorded_ps) t->unrecorded_ps = now;
         return NULL;
     }
-    t->event = weft__memory_double(WEFT_MEMORY_SERIES, t->event, t->n, &t->capacity, 64, sizeof *t->event);
-    struct weft_event *event = &t->event[t->n++];
+    struct weft_event *event = &WEFT__ADD_DOUBLE(WEFT_MEMORY_SERIES, t->event, t->n, t->capacity, 64);
     *event = (struct weft_event){.time_ps = now,
                                  .node = t->node,
                                  .port = t->port0 + port,

@@ -3,17 +3,14 @@
 // communicates with whom.
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "fill.h"
 
 struct room {
     uint32_t room, number;
 };
 
-static int by_room(const void *a, const void *b) {
-    const struct room *x = a, *y = b;
-    if (x->room != y->room) return x->room > y->room ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
+WEFT__ORDER(by_room, struct room, WEFT__DOWN(room) ?: WEFT__UP(number))
 
 void weft__by_room(const uint32_t *room, uint32_t n, uint32_t *ret_order) {
     struct room *list = weft_memory_new(WEFT_MEMORY_SCENARIO, n, sizeof *list);

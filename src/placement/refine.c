@@ -4,6 +4,7 @@
 // back to its best point. Source: Kernighan and Lin, "An efficient heuristic procedure for partitioning graphs", Bell
 // System Technical Journal 49 (1970); moves as in Fiduccia and Mattheyses, DAC 1982. Difference: with many units, only
 // exchanges of those that gain most between two bins are considered.
+#include "base/order.h"
 #include "cut.h"
 
 enum {
@@ -30,14 +31,7 @@ struct change {
 
 /// The traffic between two units.
 static weft_bytes cut_between(const struct weft__cut *cut, uint32_t a, uint32_t b) {
-    uint32_t low = cut->first[a], high = cut->first[a + 1];
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (cut->edge[middle].unit < b)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = WEFT__FIRST_WITHOUT(cut->first[a], cut->first[a + 1], cut->edge[middle].unit < b);
     return low < cut->first[a + 1] && cut->edge[low].unit == b ? cut->edge[low].bytes : 0;
 }
 

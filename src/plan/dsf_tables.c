@@ -63,9 +63,7 @@ static const struct weft_result_table nodes_table =
 // --- lists of a node ----------------------------------------------------------------------------------------------
 
 /// Of a congestion level: level 0 has no limit.
-static struct weft_result_value level_of(struct weft_result_cursor *c) {
-    return (struct weft_result_value){.known = true, .whole = c->at};
-}
+WEFT_RESULT_VALUE(level_of, weft_result_whole(true, c->at))
 
 #define NODE                                                                                                           \
     WEFT_RESULT_AT(2, struct weft_plan_variant, variant, "variant", TEXT, "name of the variant of the scenario",       \
@@ -74,7 +72,7 @@ static struct weft_result_value level_of(struct weft_result_cursor *c) {
 static const struct weft_result_column backoff_columns[] = {
     NODE,
     WEFT_RESULT_INDEX("number", "number of the level, from 0"),
-    WEFT_RESULT_ITEM(weft_bytes, "bytes", BYTES, "preset of a VOQ: balance at which it backs off"),
+    WEFT_RESULT_ITEM(weft_bytes, "bytes", BYTES, "preset of a VOQ: balance at which the VOQ backs off"),
 };
 static const struct weft_result_column rci_columns[] = {
     NODE,

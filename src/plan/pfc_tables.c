@@ -46,7 +46,7 @@ static const struct weft_result_column lines_columns[] = {
     SOMETIMES(size_bytes, BYTES, "size of the priority group (sonic)"),
     LINE(need.headroom_bytes, "headroom_bytes", BYTES, "headroom above XOFF by the formula in use"),
     LINE(need.xoff_bytes_max, "xoff_bytes_max", BYTES, "highest XOFF: buffer - headroom; 0 if it does not fit"),
-    LINE(configured, "configured", TEXT, "the configured headroom, and how much it is too small",
+    LINE(configured, "configured", TEXT, "configured headroom, and how many bytes are missing",
          .flags = WEFT_RESULT_SPARSE, .title = "configured"),
 };
 static const struct weft_result_table values_table = {.name = "values",

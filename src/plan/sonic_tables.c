@@ -47,7 +47,7 @@ static bool next_finding(struct weft_result_cursor *c) {
 static const struct weft_result_column findings_columns[] = {
     FINDING(name, "rule", TEXT, "the rule: headroom, pool, threshold, ecn, pfc, map or watchdog"),
     FINDING(where, "where", TEXT, "place in the configuration: TABLE|key.field"),
-    FINDING(ports, "ports", COUNT, "ports of which it holds; 0: it is not about a port"),
+    FINDING(ports, "ports", COUNT, "ports of which the finding holds; 0: the finding is not about a port"),
     FINDING(reason, "reason", TEXT, "what is wrong, at the first port"),
     FINDING(source, "source", TEXT, "source of the rule"),
     FINDING(patched, "patch", BOOL, "whether the patch mends it"),
@@ -63,7 +63,7 @@ static const struct weft_result_table patch_table = WEFT_RESULT_TABLE_OF(
     "patch", LIST, "a change that mends a finding",
     WEFT_RESULT_EACH(struct weft_sonic_judgement, operation, operations), OPERATION(op, "add or replace (RFC 6902)"),
     OPERATION(path, "the field, as a JSON pointer (RFC 6901)", .flags = WEFT_RESULT_KEY),
-    OPERATION(value, "new value of the key"), OPERATION(reason, "the finding that it mends"));
+    OPERATION(value, "new value of the key"), OPERATION(reason, "finding that the setting mends"));
 const struct weft_answer weft__answer_plan_sonic =
     WEFT_ANSWER_OF("plan_sonic", "weft plan sonic: what is wrong with the configuration of a SONiC switch", &plan_table,
                    &findings_table, &notes_table, &patch_table);

@@ -36,10 +36,7 @@ static const struct weft_result_column compare_columns[] = {
 static const struct weft_result_table compare_table =
     WEFT_RESULT_TABLE("compare", OBJECT, "the variants of a scenario side by side", compare_columns);
 
-static struct weft_result_value variant_name(struct weft_result_cursor *c) {
-    const struct weft_run *run = c->part[0];
-    return (struct weft_result_value){.known = true, .text = run->scenario->variant};
-}
+WEFT_RESULT_VALUE_OF(variant_name, struct weft_run, run, weft_result_words(run->scenario->variant))
 
 static const struct weft_result_column variants_columns[] = {
     WEFT_RESULT_CALL(variant_name, "variant", TEXT, "name of the variant; a row of this list is a run: see weft run",

@@ -4,13 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "rma.h"
 #include "sizes.h"
-
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, PLACES = (64 + DIGIT_BITS - 1) / DIGIT_BITS, COMPARED_MAX = 2048 };
 
@@ -43,7 +39,7 @@ static bool find_begins(uint32_t *count, size_t n) {
 /// Millions of flows are sorted digit by digit, which takes a tenth of the time of a comparison sort.
 static void sort_values(double *value, size_t n) {
     if (n <= COMPARED_MAX) {
-        qsort(value, n, sizeof *value, compare_doubles);
+        qsort(value, n, sizeof *value, weft__by_double);
         return;
     }
     uint32_t(*count)[DIGITS] = weft_memory_new(WEFT_MEMORY_RESULT, PLACES, sizeof *count);

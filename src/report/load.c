@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "layers.h"
 
 /// The links of one pair of layers.
@@ -13,11 +14,6 @@ struct group {
     uint32_t *flows;
     double *sorted;
 };
-
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /// Nearest rank.
 static double rank_of(const double *sorted, uint32_t n, double part) {
@@ -67,7 +63,7 @@ static struct weft_load_interval measure_interval(struct group *g, const struct 
         x.unused += !g->flows[k];
         if (g->flows[k] > x.flows_max) x.flows_max = g->flows[k];
     }
-    qsort(g->sorted, g->links, sizeof *g->sorted, by_size);
+    qsort(g->sorted, g->links, sizeof *g->sorted, weft__by_double);
     x.min = g->sorted[0];
     x.p10 = rank_of(g->sorted, g->links, .1);
     x.p50 = rank_of(g->sorted, g->links, .5);
@@ -95,7 +91,7 @@ static void summarise_load(struct weft_load *load, struct group *g, double *sort
     double sum = 0;
     for (uint32_t i = 0; i < load->intervals; i++)
         if (load->interval[i].max > 0) sorted[n++] = load->interval[i].max_mean;
-    qsort(sorted, n, sizeof *sorted, by_size);
+    qsort(sorted, n, sizeof *sorted, weft__by_double);
     load->active = n;
     load->max_mean_p50 = rank_of(sorted, n, .5);
     load->max_mean_worst = rank_of(sorted, n, 1);
@@ -103,7 +99,7 @@ static void summarise_load(struct weft_load *load, struct group *g, double *sort
         g->sorted[k] = n ? g->sum[k] / n : NAN;
         sum += g->sorted[k];
     }
-    if (n) qsort(g->sorted, g->links, sizeof *g->sorted, by_size);
+    if (n) qsort(g->sorted, g->links, sizeof *g->sorted, weft__by_double);
     load->links = g->links;
     load->min = g->sorted[0];
     load->p10 = rank_of(g->sorted, g->links, .1);

@@ -49,17 +49,11 @@ static bool next_connection(struct weft_result_cursor *c) {
     return true;
 }
 
-static bool has_connections(const struct weft_run *run) {
-    return run->workload->rma_flows && run->outcome->recorded;
-}
-
-static struct weft_result_value connection_number(struct weft_result_cursor *c) {
-    return WEFT__RESULT_WHOLE(c->at - 1);
-}
+WEFT_RESULT_PRESENT(has_connections, run->workload->rma_flows && run->outcome->recorded)
 
 #define CONNECTION(field, key, ...) WEFT_RESULT_NAMED(struct connections, field, key, TEXT, __VA_ARGS__)
 static const struct weft_result_column connections_columns[] = {
-    WEFT_RESULT_CALL(connection_number, "connection", COUNT, "number of the connection, among flows",
+    WEFT_RESULT_CALL(weft_result_index, "connection", COUNT, "number of the connection, among flows",
                      .flags = WEFT_RESULT_KEY),
     CONNECTION(group, "group", "name of the group of remote memory access", .references = "rma"),
     CONNECTION(src, "src_name", "name of the host that sends"),
@@ -71,18 +65,9 @@ const struct weft_result_table weft__results_connections =
 
 // --- events -------------------------------------------------------------------------------------------------------
 
-static bool next_event(struct weft_result_cursor *c) {
-    if (c->at == c->run->outcome->recorded) return false;
-    c->part[0] = &c->run->outcome->record[c->at++];
-    return true;
-}
-
-static struct weft_result_value event_id(struct weft_result_cursor *c) {
-    return WEFT__RESULT_WHOLE(c->at);
-}
-static struct weft_result_value event_kind(struct weft_result_cursor *c) {
-    return WEFT__RESULT_TEXT(weft_event_infos[((const struct weft_event *)c->part[0])->kind].name);
-}
+WEFT_RESULT_ROWS(next_event, c->run->outcome->recorded, c->run->outcome->record)
+WEFT_RESULT_VALUE(event_id, WEFT__RESULT_WHOLE(c->at))
+WEFT_RESULT_VALUE(event_kind, WEFT__RESULT_TEXT(weft_event_infos[((const struct weft_event *)c->part[0])->kind].name))
 static struct weft_result_value event_flow(struct weft_result_cursor *c) {
     const struct weft_event *e = c->part[0];
     const struct weft_flow *flow = flow_of(c->run, e);
@@ -104,12 +89,8 @@ static struct weft_result_value event_detail(struct weft_result_cursor *c) {
     if (!c->state) c->state = weft_arena_alloc(c->arena, DETAIL, 1);
     return WEFT__RESULT_TEXT(weft__event_detail_text(c->part[0], c->state, DETAIL));
 }
-static struct weft_result_value event_cause(struct weft_result_cursor *c) {
-    return value_unless(((const struct weft_event *)c->part[0])->cause, 0);
-}
-static struct weft_result_value event_begins(struct weft_result_cursor *c) {
-    return value_unless(((const struct weft_event *)c->part[0])->begins, 0);
-}
+WEFT_RESULT_VALUE(event_cause, value_unless(((const struct weft_event *)c->part[0])->cause, 0))
+WEFT_RESULT_VALUE(event_begins, value_unless(((const struct weft_event *)c->part[0])->begins, 0))
 
 #define EVENT(field, kind, ...) WEFT_RESULT(struct weft_event, field, kind, __VA_ARGS__)
 static const struct weft_result_column events_columns[] = {
@@ -134,15 +115,8 @@ const struct weft_result_table weft__results_events =
     WEFT_RESULT_TABLE("events", APART, "something that happened inside the network, with --out", events_columns,
                       .in_order = true, .next = next_event);
 
-static bool is_recorded(const struct weft_run *run) {
-    return run->outcome->recorded > 0;
-}
-
-static bool next_meaning(struct weft_result_cursor *c) {
-    if (c->at == WEFT_EVENT_KINDS) return false;
-    c->part[0] = &weft_event_infos[c->at++];
-    return true;
-}
+WEFT_RESULT_PRESENT(is_recorded, run->outcome->recorded > 0)
+WEFT_RESULT_ROWS(next_meaning, WEFT_EVENT_KINDS, weft_event_infos)
 
 #define MEANING(field, key, ...) WEFT_RESULT_NAMED(struct weft_event_info, field, key, TEXT, __VA_ARGS__)
 static const struct weft_result_column event_meaning_columns[] = {

@@ -127,12 +127,7 @@ static bool next_flow(struct weft_result_cursor *c) {
     return true;
 }
 
-static struct weft_result_value flow_number(struct weft_result_cursor *c) {
-    return WEFT__RESULT_WHOLE(c->at - 1);
-}
-static struct weft_result_value flow_group(struct weft_result_cursor *c) {
-    return WEFT__RESULT_TEXT(c->run->workload->group[((const struct weft_flow *)c->part[0])->group]);
-}
+WEFT_RESULT_VALUE(flow_group, WEFT__RESULT_TEXT(c->run->workload->group[((const struct weft_flow *)c->part[0])->group]))
 static struct weft_result_value flow_src(struct weft_result_cursor *c) {
     const struct weft_topology *t = c->run->topology;
     return WEFT__RESULT_TEXT(t->node[t->host[((const struct weft_flow *)c->part[0])->src]].name);
@@ -141,9 +136,7 @@ static struct weft_result_value flow_dst(struct weft_result_cursor *c) {
     const struct weft_topology *t = c->run->topology;
     return WEFT__RESULT_TEXT(t->node[t->host[((const struct weft_flow *)c->part[0])->dst]].name);
 }
-static struct weft_result_value flow_verb(struct weft_result_cursor *c) {
-    return WEFT__RESULT_TEXT(weft_verb_names[((const struct weft_flow *)c->part[0])->verb]);
-}
+WEFT_RESULT_VALUE(flow_verb, WEFT__RESULT_TEXT(weft_verb_names[((const struct weft_flow *)c->part[0])->verb]))
 
 static struct weft_result_value flow_tag(struct weft_result_cursor *c) {
     const struct weft_workload *w = c->run->workload;
@@ -181,7 +174,7 @@ static struct weft_result_value flow_message_rate(struct weft_result_cursor *c) 
 #define OF_FLOW(field, kind, ...) WEFT_RESULT(struct weft_flow, field, kind, __VA_ARGS__)
 #define CAME(field, kind, ...) WEFT_RESULT_AT(1, struct weft_flow_outcome, field, #field, kind, __VA_ARGS__)
 static const struct weft_result_column flows_columns[] = {
-    WEFT_RESULT_CALL(flow_number, "flow", COUNT, "number of the flow, in the order of the workload",
+    WEFT_RESULT_CALL(weft_result_index, "flow", COUNT, "number of the flow, in the order of the workload",
                      .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(flow_group, "group", TEXT, "name of the flow's group", .was = "group_name"),
     OF_FLOW(src, COUNT, "number of the host that sends"),
@@ -225,9 +218,7 @@ const struct weft_result_table weft__results_flows =
 
 // --- round trips --------------------------------------------------------------------------------------------------
 
-static bool has_round_trips(const struct weft_run *run) {
-    return run->scenario->run.round_trips || run->outcome->round_trip;
-}
+WEFT_RESULT_PRESENT(has_round_trips, run->scenario->run.round_trips || run->outcome->round_trip)
 
 /// Lists every priority, so that claims find theirs whatever the result.
 static bool next_round_trip(struct weft_result_cursor *c) {
@@ -239,13 +230,9 @@ static bool next_round_trip(struct weft_result_cursor *c) {
     return true;
 }
 
-static struct weft_result_value round_trip_priority(struct weft_result_cursor *c) {
-    return WEFT__RESULT_WHOLE(c->at - 1);
-}
-
 #define TRIP(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_wait_outcome, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column round_trips_columns[] = {
-    WEFT_RESULT_CALL(round_trip_priority, "priority", COUNT, "priority of the data", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(weft_result_index, "priority", COUNT, "priority of the data", .flags = WEFT_RESULT_KEY),
     TRIP(messages, "count", COUNT, "round trips measured: one at a time of each queue pair"),
     TRIP(mean_ps, "mean", TIME, "time from leaving the NIC to its acknowledgement, mean", .was = "mean_ps"),
     TRIP(p50_ps, "p50", TIME, "time from leaving the NIC to its acknowledgement, median", .was = "p50_ps"),

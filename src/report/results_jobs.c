@@ -4,17 +4,10 @@
 
 #include "results/rows.h"
 
-static bool has_jobs(const struct weft_run *run) {
-    return run->workload->jobs > 0;
-}
+WEFT_RESULT_PRESENT(has_jobs, run->workload->jobs > 0)
 
-static struct weft_result_value number_of(struct weft_result_cursor *c) {
-    return WEFT__RESULT_WHOLE(c->at - 1);
-}
 /// Number of the job that rows belong to.
-static struct weft_result_value number_above(struct weft_result_cursor *c) {
-    return WEFT__RESULT_WHOLE(c->above->at - 1);
-}
+WEFT_RESULT_VALUE(number_above, WEFT__RESULT_WHOLE(c->above->at - 1))
 #define JOB_ABOVE                                                                                                      \
     WEFT_RESULT_CALL(number_above, "job", COUNT, "number of the job", .references = "jobs",                            \
                      .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE)
@@ -33,7 +26,7 @@ static bool next_job(struct weft_result_cursor *c) {
 
 #define STATS(field, kind, ...) WEFT_RESULT_AT(1, struct weft_job_stats, field, #field, kind, __VA_ARGS__)
 static const struct weft_result_column jobs_columns[] = {
-    WEFT_RESULT_CALL(number_of, "job", COUNT, "number of the job, in the order of the workload",
+    WEFT_RESULT_CALL(weft_result_index, "job", COUNT, "number of the job, in the order of the workload",
                      .flags = WEFT_RESULT_KEY),
     STATS(name, TEXT, "name of the job's group"),
     STATS(ranks, COUNT, "ranks of the job"),

@@ -69,9 +69,7 @@ const struct weft_result_table weft__results_balance =
 
 // --- collisions ---------------------------------------------------------------------------------------------------
 
-static bool has_flows_counted(const struct weft_run *run) {
-    return run->scenario->run.count_flows;
-}
+WEFT_RESULT_PRESENT(has_flows_counted, run->scenario->run.count_flows)
 
 DIRECTED_LIST(collisions, struct weft_collisions)
 
@@ -123,9 +121,7 @@ const struct weft_result_table weft__results_collisions_with =
 
 // --- load ---------------------------------------------------------------------------------------------------------
 
-static bool has_samples(const struct weft_run *run) {
-    return run->scenario->run.sample_interval_ps > 0;
-}
+WEFT_RESULT_PRESENT(has_samples, run->scenario->run.sample_interval_ps > 0)
 
 DIRECTED_LIST(load, struct weft_load)
 

@@ -9,9 +9,7 @@ struct rows {
 };
 
 /// A scenario that was loaded has models.
-static bool has_models(const struct weft_run *run) {
-    return run->scenario->devices && run->scenario->device->sw.buffer.model;
-}
+WEFT_RESULT_PRESENT(has_models, run->scenario->devices && run->scenario->device->sw.buffer.model)
 
 static bool next_mechanism(struct weft_result_cursor *c) {
     struct rows *rows = c->state;
@@ -24,9 +22,7 @@ static bool next_mechanism(struct weft_result_cursor *c) {
     return true;
 }
 
-static struct weft_result_value name_of(struct weft_result_cursor *c) {
-    return WEFT__RESULT_TEXT(((const struct weft__mechanism_row *)c->part[0])->is->name);
-}
+WEFT_RESULT_VALUE(name_of, WEFT__RESULT_TEXT(((const struct weft__mechanism_row *)c->part[0])->is->name))
 
 /// An amount of the watched quantity, if that is counted in `cells`.
 static struct weft_result_value amount_of(const struct weft_result_cursor *c, bool cells, bool limit) {
@@ -34,38 +30,27 @@ static struct weft_result_value amount_of(const struct weft_result_cursor *c, bo
     bool known = row->is->watched && row->is->cells == cells && (row->use.limit || (!limit && row->use.nearest));
     return (struct weft_result_value){.known = known, .whole = limit ? row->use.limit : row->use.nearest};
 }
-static struct weft_result_value nearest_bytes(struct weft_result_cursor *c) {
-    return amount_of(c, false, false);
-}
-static struct weft_result_value limit_bytes(struct weft_result_cursor *c) {
-    return amount_of(c, false, true);
-}
-static struct weft_result_value nearest_cells(struct weft_result_cursor *c) {
-    return amount_of(c, true, false);
-}
-static struct weft_result_value limit_cells(struct weft_result_cursor *c) {
-    return amount_of(c, true, true);
-}
-
-static struct weft_result_value idle_text(struct weft_result_cursor *c) {
-    const struct weft__mechanism_row *row = c->part[0];
-    return (struct weft_result_value){.known = !row->use.acts, .text = row->is->nothing};
-}
+WEFT_RESULT_VALUE(nearest_bytes, amount_of(c, false, false))
+WEFT_RESULT_VALUE(limit_bytes, amount_of(c, false, true))
+WEFT_RESULT_VALUE(nearest_cells, amount_of(c, true, false))
+WEFT_RESULT_VALUE(limit_cells, amount_of(c, true, true))
+WEFT_RESULT_VALUE_OF(idle_text, struct weft__mechanism_row, row,
+                     (struct weft_result_value){.known = !row->use.acts, .text = row->is->nothing})
 
 #define USE(field, kind, ...) WEFT_RESULT_NAMED(struct weft__mechanism_row, use.field, #field, kind, __VA_ARGS__)
 static const struct weft_result_column mechanisms_columns[] = {
     WEFT_RESULT_CALL(name_of, "name", TEXT, "name of the mechanism", .flags = WEFT_RESULT_KEY),
-    USE(devices, COUNT, "devices that are configured to use it"),
-    USE(acts, COUNT, "how often it acted: pause frames, marks, messages, CNPs, marked cells, ..."),
+    USE(devices, COUNT, "devices that are configured to use the mechanism"),
+    USE(acts, COUNT, "actions of the mechanism: pause frames, marks, messages, CNPs, marked cells, ..."),
     WEFT_RESULT_CALL(idle_text, "idle", TEXT, "what has not happened, if the mechanism never acted",
                      .flags = WEFT_RESULT_SPARSE),
     WEFT_RESULT_CALL(
         nearest_bytes, "nearest_bytes", BYTES,
-        "the fullest buffer or deepest queue that it watches, at the device that came nearest to its limit",
+        "the fullest buffer or deepest queue that the mechanism watches, at the device that came nearest to its limit",
         .flags = WEFT_RESULT_SPARSE),
     WEFT_RESULT_CALL(limit_bytes, "limit_bytes", BYTES, "above this level that device acts",
                      .flags = WEFT_RESULT_SPARSE),
-    WEFT_RESULT_CALL(nearest_cells, "nearest_cells", COUNT, "the deepest FIFO that it watches, in cells",
+    WEFT_RESULT_CALL(nearest_cells, "nearest_cells", COUNT, "the deepest FIFO that the mechanism watches, in cells",
                      .flags = WEFT_RESULT_SPARSE),
     WEFT_RESULT_CALL(limit_cells, "limit_cells", COUNT, "cells above which the mechanism acts",
                      .flags = WEFT_RESULT_SPARSE),

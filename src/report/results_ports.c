@@ -7,10 +7,6 @@
 
 enum { NAME = 256 };
 
-static struct weft_result_value number_of(struct weft_result_cursor *c) {
-    return WEFT__RESULT_WHOLE(c->at - 1);
-}
-
 // --- ports --------------------------------------------------------------------------------------------------------
 
 struct port {
@@ -38,14 +34,13 @@ static bool next_port(struct weft_result_cursor *c) {
     return true;
 }
 
-static struct weft_result_value port_name(struct weft_result_cursor *c) {
-    return WEFT__RESULT_TEXT(((const struct port *)c->part[2])->name);
-}
+WEFT_RESULT_VALUE(port_name, WEFT__RESULT_TEXT(((const struct port *)c->part[2])->name))
 
 #define PORT_KEY                                                                                                       \
-    WEFT_RESULT_CALL(number_of, "port", COUNT, "number of the port", .references = "ports", .flags = WEFT_RESULT_KEY)
+    WEFT_RESULT_CALL(weft_result_index, "port", COUNT, "number of the port", .references = "ports",                    \
+                     .flags = WEFT_RESULT_KEY)
 static const struct weft_result_column ports_columns[] = {
-    WEFT_RESULT_CALL(number_of, "port", COUNT, "number of the port", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(weft_result_index, "port", COUNT, "number of the port", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(port_name, "name", TEXT, "name of the port: leaf-0/4"),
     WEFT_RESULT_AT(2, struct port, node, "node", TEXT, "name of the port's node"),
     WEFT_RESULT_AT(2, struct port, layer, "layer", TEXT, "layer of the port's node: host, leaf, spine ..."),
@@ -75,12 +70,8 @@ static bool next_counters(struct weft_result_cursor *c) {
     return false;
 }
 
-static struct weft_result_value counters_port(struct weft_result_cursor *c) {
-    return WEFT__RESULT_WHOLE((c->at - 1) / WEFT_PRIORITIES);
-}
-static struct weft_result_value counters_priority(struct weft_result_cursor *c) {
-    return WEFT__RESULT_WHOLE((c->at - 1) % WEFT_PRIORITIES);
-}
+WEFT_RESULT_VALUE(counters_port, WEFT__RESULT_WHOLE((c->at - 1) / WEFT_PRIORITIES))
+WEFT_RESULT_VALUE(counters_priority, WEFT__RESULT_WHOLE((c->at - 1) % WEFT_PRIORITIES))
 
 static const struct weft_result_column port_counters_columns[] = {
     WEFT_RESULT_CALL(counters_port, "port", COUNT, "number of the port", .references = "ports",
@@ -96,9 +87,7 @@ const struct weft_result_table weft__results_port_counters = WEFT_RESULT_TABLE(
     "priority",
     port_counters_columns, .next = next_counters, .was = "counters");
 
-static bool has_port_flows(const struct weft_run *run) {
-    return run->outcome->port_flows;
-}
+WEFT_RESULT_PRESENT(has_port_flows, run->outcome->port_flows)
 
 static bool is_between_switches(const struct weft_topology *t, uint64_t port) {
     return t->node[t->port[port].node].role == WEFT_NODE_SWITCH &&
@@ -127,16 +116,10 @@ const struct weft_result_table weft__results_port_flows =
 
 // --- samples ------------------------------------------------------------------------------------------------------
 
-static bool next_sample(struct weft_result_cursor *c) {
-    if (c->at == c->run->outcome->samples) return false;
-    c->part[0] = &c->run->outcome->sample[c->at++];
-    return true;
-}
+WEFT_RESULT_ROWS(next_sample, c->run->outcome->samples, c->run->outcome->sample)
 
-static struct weft_result_value sample_flows(struct weft_result_cursor *c) {
-    return (struct weft_result_value){.known = c->run->outcome->port_flows,
-                                      .whole = ((const struct weft_sample *)c->part[0])->flows};
-}
+WEFT_RESULT_VALUE(sample_flows, (struct weft_result_value){.known = c->run->outcome->port_flows,
+                                                           .whole = ((const struct weft_sample *)c->part[0])->flows})
 
 #define SAMPLE(field, kind, ...) WEFT_RESULT(struct weft_sample, field, kind, __VA_ARGS__)
 static const struct weft_result_column series_columns[] = {
@@ -156,18 +139,11 @@ const struct weft_result_table weft__results_series =
 
 // --- links, as LLDP and DCBX see them -----------------------------------------------------------------------------
 
-static bool has_links(const struct weft_run *run) {
-    return run->outcome->links;
-}
-
-static bool next_link(struct weft_result_cursor *c) {
-    if (c->at == c->run->topology->links) return false;
-    c->part[0] = &c->run->outcome->links[c->at++];
-    return true;
-}
+WEFT_RESULT_PRESENT(has_links, run->outcome->links)
+WEFT_RESULT_ROWS(next_link, c->run->topology->links, c->run->outcome->links)
 
 #define LINK_COLUMNS                                                                                                   \
-    WEFT_RESULT_CALL(number_of, "link", COUNT, "number of the link", .flags = WEFT_RESULT_KEY),                        \
+    WEFT_RESULT_CALL(weft_result_index, "link", COUNT, "number of the link", .flags = WEFT_RESULT_KEY),                \
         WEFT_RESULT(struct weft_link_dcbx, lossless, PRIORITIES, "priorities with PFC in force at both ends")
 static const struct weft_result_column links_columns[] = {LINK_COLUMNS};
 const struct weft_result_table weft__results_links = WEFT_RESULT_TABLE(

@@ -4,9 +4,7 @@
 #include "results/rows.h"
 #include "rma.h"
 
-static bool has_rma(const struct weft_run *run) {
-    return run->workload->rmas > 0;
-}
+WEFT_RESULT_PRESENT(has_rma, run->workload->rmas > 0)
 
 struct access {
     const char *name;

@@ -48,9 +48,7 @@ static bool next_run(struct weft_result_cursor *c) {
     return next_once(c);
 }
 
-static struct weft_result_value digest_of(struct weft_result_cursor *c) {
-    return WEFT__RESULT_TEXT(((struct head *)c->state)->digest);
-}
+WEFT_RESULT_VALUE(digest_of, WEFT__RESULT_TEXT(((struct head *)c->state)->digest))
 
 static struct weft_result_value hops_rate(struct weft_result_cursor *c) {
     const struct weft_outcome *o = c->run->outcome;
@@ -104,14 +102,8 @@ const struct weft_result_table weft__results_run =
 
 // --- fast_forward -------------------------------------------------------------------------------------------------
 
-static bool has_fast_forward(const struct weft_run *run) {
-    return run->outcome->fast_forward != NULL;
-}
-
-static bool next_fast_forward(struct weft_result_cursor *c) {
-    c->part[0] = c->run->outcome->fast_forward;
-    return !c->at++;
-}
+WEFT_RESULT_PRESENT(has_fast_forward, run->outcome->fast_forward != NULL)
+WEFT_RESULT_ONE(next_fast_forward, c->run->outcome->fast_forward)
 
 static void print_fast_forward(FILE *file, const struct weft_run *run) {
     const struct weft_fast_forward_outcome *o = run->outcome->fast_forward;
@@ -193,9 +185,7 @@ static void keep_setting(void *context, const char *path, const char *value, con
 }
 
 /// A program may have built its network without a scenario's text.
-static bool has_settings(const struct weft_run *run) {
-    return run->scenario->topology.model != NULL;
-}
+WEFT_RESULT_PRESENT(has_settings, run->scenario->topology.model != NULL)
 
 static bool next_setting(struct weft_result_cursor *c) {
     struct settings *s = c->state;
@@ -259,9 +249,7 @@ const struct weft_result_table weft__results_sources = WEFT_RESULT_TABLE(
 static bool next_file(struct weft_result_cursor *c) {
     return c->at++ < c->run->files;
 }
-static struct weft_result_value file_name(struct weft_result_cursor *c) {
-    return WEFT__RESULT_TEXT(c->run->file[c->at - 1]);
-}
+WEFT_RESULT_VALUE(file_name, WEFT__RESULT_TEXT(c->run->file[c->at - 1]))
 static const struct weft_result_column files_columns[] = {
     WEFT_RESULT_CALL(file_name, "name", TEXT, "the file's name within the folder of --out"),
 };
@@ -272,21 +260,14 @@ const struct weft_result_table weft__results_files = WEFT_RESULT_TABLE(
 
 // --- ranks ---------------------------------------------------------------------------------------------------------
 
-static bool next_rank(struct weft_result_cursor *c) {
-    if (c->at == c->run->outcome->ranks) return false;
-    c->part[0] = &c->run->outcome->rank[c->at++];
-    return true;
-}
-static struct weft_result_value rank_number(struct weft_result_cursor *c) {
-    return (struct weft_result_value){.known = true, .whole = c->at - 1};
-}
+WEFT_RESULT_ROWS(next_rank, c->run->outcome->ranks, c->run->outcome->rank)
 #define OF_RANK(field, kind, ...) WEFT_RESULT(struct weft_rank_outcome, field, kind, __VA_ARGS__)
 static const struct weft_result_column ranks_columns[] = {
-    WEFT_RESULT_CALL(rank_number, "rank", COUNT, "the process; rank 0 wrote the results"),
-    OF_RANK(host, TEXT, "the machine that it ran on"),
-    OF_RANK(nodes, COUNT, "switches and hosts of its part"),
+    WEFT_RESULT_CALL(weft_result_index, "rank", COUNT, "the process; rank 0 wrote the results"),
+    OF_RANK(host, TEXT, "machine on which the rank ran"),
+    OF_RANK(nodes, COUNT, "switches and hosts of the rank's part"),
     OF_RANK(threads, COUNT, "worker threads of the process"),
-    OF_RANK(events, COUNT, "events handled: its part of the load"),
+    OF_RANK(events, COUNT, "events handled: the rank's part of the load"),
     OF_RANK(cpu_s, REAL, "processor time", .unit = "s"),
     OF_RANK(wait_s, REAL, "time in exchanges with others, from the first message to the last", .unit = "s"),
     OF_RANK(messages, COUNT, "messages sent to other ranks"),
@@ -298,15 +279,8 @@ const struct weft_result_table weft__results_ranks = WEFT_RESULT_TABLE(
 
 // --- memory -------------------------------------------------------------------------------------------------------
 
-static bool next_memory(struct weft_result_cursor *c) {
-    if (c->at == WEFT_MEMORY_KINDS) return false;
-    c->part[0] = &c->run->memory_bytes_max[c->at++];
-    return true;
-}
-
-static struct weft_result_value memory_kind(struct weft_result_cursor *c) {
-    return WEFT__RESULT_TEXT(weft_memory_name((enum weft_memory_kind)(c->at - 1)));
-}
+WEFT_RESULT_ROWS(next_memory, WEFT_MEMORY_KINDS, c->run->memory_bytes_max)
+WEFT_RESULT_VALUE(memory_kind, WEFT__RESULT_TEXT(weft_memory_name((enum weft_memory_kind)(c->at - 1))))
 
 struct memory {
     weft_bytes bytes_max;
@@ -343,12 +317,8 @@ static bool next_connection(struct weft_result_cursor *c) {
     return next_once(c);
 }
 
-static struct weft_result_value connection_sender(struct weft_result_cursor *c) {
-    return WEFT__RESULT_WHOLE(((const struct weft_connection_bytes *)c->state)->sender);
-}
-static struct weft_result_value connection_receiver(struct weft_result_cursor *c) {
-    return WEFT__RESULT_WHOLE(((const struct weft_connection_bytes *)c->state)->receiver);
-}
+WEFT_RESULT_VALUE(connection_sender, WEFT__RESULT_WHOLE(((const struct weft_connection_bytes *)c->state)->sender))
+WEFT_RESULT_VALUE(connection_receiver, WEFT__RESULT_WHOLE(((const struct weft_connection_bytes *)c->state)->receiver))
 
 static const struct weft_result_column connection_columns[] = {
     WEFT_RESULT_CALL(connection_sender, "sender_bytes", BYTES,

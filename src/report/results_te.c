@@ -58,9 +58,7 @@ static void print_te(FILE *file, const struct weft_run *run) {
                 weft__counted(te->averaged, "sort").text);
 }
 
-static struct weft_result_value part_by_entry(struct weft_result_cursor *c) {
-    return WEFT__RESULT_REAL(part_of(c->part[0]));
-}
+WEFT_RESULT_VALUE(part_by_entry, WEFT__RESULT_REAL(part_of(c->part[0])))
 
 #define OF_TE(field, kind, ...) WEFT_RESULT(struct weft_te_outcome, field, kind, __VA_ARGS__)
 static const struct weft_result_column te_columns[] = {
@@ -83,13 +81,9 @@ static bool next_round(struct weft_result_cursor *c) {
     return true;
 }
 
-static struct weft_result_value round_number(struct weft_result_cursor *c) {
-    return WEFT__RESULT_WHOLE(c->at - 1);
-}
-
 #define OF_ROUND(field, kind, ...) WEFT_RESULT(struct weft_te_round, field, kind, __VA_ARGS__)
 static const struct weft_result_column te_rounds_columns[] = {
-    WEFT_RESULT_CALL(round_number, "number", COUNT, "number of the computation, from 0", .flags = WEFT_RESULT_KEY,
+    WEFT_RESULT_CALL(weft_result_index, "number", COUNT, "number of the computation, from 0", .flags = WEFT_RESULT_KEY,
                      .was = "round"),
     OF_ROUND(measured_ps, TIME, "end of the interval that was measured"),
     OF_ROUND(computed_ps, TIME, "when the controller had computed its entries"),

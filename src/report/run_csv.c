@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/csv.h"
+#include "base/order.h"
 #include "results/rows.h"
 
 // --- parameters in which runs differ ------------------------------------------------------------------------------
@@ -43,11 +44,7 @@ static void keep_setting(void *context, const char *path, const char *value, con
                                           dflt && !strcmp(value, dflt)};
 }
 
-static int by_path(const void *a, const void *b) {
-    const struct setting *x = a, *y = b;
-    int order = strcmp(x->path, y->path);
-    return order ? order : (x->run > y->run) - (x->run < y->run);
-}
+WEFT__ORDER(by_path, struct setting, WEFT__TEXT(path) ?: WEFT__UP(run))
 
 /// [n] settings of one path. If only some runs have the parameter (those with a certain model), it differs if one of
 /// them sets it.

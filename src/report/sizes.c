@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion times and slowdown by size of flow, in bins of a decade: below 1 KB, 1 KB to 10 KB, and so on.
 #include "sizes.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,11 +34,7 @@ static weft_bytes bin_begin(uint32_t bin) {
     return begin;
 }
 
-static int by_group_and_bin(const void *a, const void *b) {
-    const struct entry *x = a, *y = b;
-    if (x->group != y->group) return x->group < y->group ? -1 : 1;
-    return (x->bin > y->bin) - (x->bin < y->bin);
-}
+WEFT__ORDER(by_group_and_bin, struct entry, WEFT__UP(group) ?: WEFT__UP(bin))
 
 /// A stable sort of entries by a number below `numbers` (group or bin).
 static void sort_by(const struct entry *from, struct entry *to, uint32_t n, bool group, uint32_t numbers) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of an answer as comma-separated values, a line a row, for plots.
 #include "base/csv.h"
+#include "base/units.h"
 #include "rows.h"
 
 void weft_answer_csv_names(FILE *file, const struct weft_result_table *table, bool first) {
     char name[64];
-    for (uint32_t i = 0; i < table->columns; i++, first = false)
-        fprintf(file, "%s%s", first ? "" : ",", weft_result_flat_column(table, &table->column[i], name, sizeof name));
+    for (uint32_t i = 0; i < table->columns; i++, first = false) {
+        if (!first) putc(',', file);
+        weft__csv_text(file, weft_result_flat_column(table, &table->column[i], name, sizeof name));
+    }
     putc('\n', file);
 }
 
@@ -14,8 +17,10 @@ void weft_answer_csv_row(FILE *file, struct weft_result_cursor *row, bool first)
     char text[32];
     for (uint32_t i = 0; i < row->table->columns; i++, first = false) {
         struct weft_result_value value = weft_result_value(row, &row->table->column[i]);
+        bool exact = value.known && value.type == WEFT_RESULT_REAL && row->table->column[i].flags & WEFT_RESULT_EXACT;
         if (!first) putc(',', file);
-        weft__csv_text(file, weft_result_text(&value, text, sizeof text));
+        if (exact) weft__real_format(value.real, text, sizeof text);
+        weft__csv_text(file, exact ? text : weft_result_text(&value, text, sizeof text));
     }
     putc('\n', file);
 }

@@ -135,14 +135,6 @@ static bool has_parts(const struct weft_answer *answer, const struct weft_result
     return has;
 }
 
-static void write_merged(struct weft__json *j, struct weft_result_cursor *row) {
-    struct form form;
-    if (!weft__result_next(row)) return;
-    make_form(&form, row->table, NULL, row->above ? row->above->table : row->answer->table[0]);
-    write_columns(j, row, &form);
-    write_parts(j, row);
-}
-
 static void write_row(struct weft__json *j, struct weft_result_cursor *row, const struct form *form, bool parts) {
     weft__json_begin_object(j);
     write_columns(j, row, form);
@@ -154,6 +146,19 @@ static void write_key(struct weft__json *j, struct weft_result_cursor *row, cons
     char text[32];
     struct weft_result_value name = weft_result_value(row, key);
     weft__json_key(j, weft_result_text(&name, text, sizeof text));
+}
+
+static void write_merged(struct weft__json *j, struct weft_result_cursor *row) {
+    struct form form;
+    const struct weft_result_column *key = weft__result_key(row->table);
+    make_form(&form, row->table, key, key ? NULL : row->above ? row->above->table : row->answer->table[0]);
+    while (key && weft__result_next(row)) {
+        write_key(j, row, key);
+        write_row(j, row, &form, false);
+    }
+    if (key || !weft__result_next(row)) return;
+    write_columns(j, row, &form);
+    write_parts(j, row);
 }
 
 static void write_rows(struct weft__json *j, struct weft_result_cursor *c, const struct form *form, bool more) {

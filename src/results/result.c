@@ -33,12 +33,17 @@ const struct weft_result_table *weft_answer_above(const struct weft_answer *answ
 
 const struct weft_result_table *weft_answer_table(const struct weft_answer *answer, const char *name) {
     char flat[64];
-    if (!strcmp(answer->name, name)) return answer->table[0];
     for (uint32_t i = 0; i < answer->tables; i++) {
         const struct weft_result_table *t = answer->table[i];
         if (!strcmp(t->name, name) || !strcmp(weft_result_flat(t->name, flat, sizeof flat), name)) return t;
     }
-    return NULL;
+    return strcmp(answer->name, name) != 0 ? NULL : answer->table[0];
+}
+
+const char *weft_answer_table_name(const struct weft_answer *answer, const struct weft_result_table *table, char *text,
+                                   size_t size) {
+    bool first = table == answer->table[0] && weft_answer_table(answer, answer->name) == table;
+    return weft_result_flat(first ? answer->name : table->name, text, size);
 }
 
 bool weft_answer_has(const struct weft_answer *answer, const struct weft_result_table *table, const void *subject) {
@@ -75,6 +80,7 @@ const char *weft_result_flat(const char *name, char *text, size_t size) {
 const char *weft_result_flat_column(const struct weft_result_table *table, const struct weft_result_column *column,
                                     char *text, size_t size) {
     const char *dot = strrchr(column->name, '.');
+    if (column->source == WEFT_RESULT_FROM_CELL) return column->name;
     weft_result_flat(column->name, text, size);
     if (dot && weft_result_column_find(table, text))
         snprintf(text, size, "%.*s__%s", (int)(dot - column->name), column->name, dot + 1);

@@ -63,13 +63,14 @@ static bool was_called(struct search *s, uint32_t at, const struct weft_result_c
 static const struct weft_result_column *find_in(struct search *s, struct weft_result_cursor *row,
                                                 const struct weft_result_table *table, uint32_t at);
 
-/// Whether a key of the row, other than that of the JSON's object, is that text.
-static bool has_key(struct weft_result_cursor *row, const char *text) {
+/// Whether a key of the row, other than that of the JSON's object, is that text, and otherwise suggests its keys.
+static bool has_key(struct search *s, struct weft_result_cursor *row, const char *text) {
     for (uint32_t i = 0; i < row->table->columns; i++) {
         const struct weft_result_column *c = &row->table->column[i];
         if (c->type != WEFT_RESULT_TEXT || !(c->flags & WEFT_RESULT_KEY) || c->flags & WEFT_RESULT_ABOVE) continue;
         struct weft_result_value value = weft_result_value(row, c);
         if (value.known && !strcmp(value.text, text)) return true;
+        if (value.known) suggest_name(s, value.text, strlen(value.text));
     }
     return false;
 }
@@ -85,7 +86,7 @@ static bool choose_row(struct search *s, struct weft_result_cursor *row, uint32_
     for (uint64_t i = 0; weft__result_next(row); i++) {
         if (table->shape == WEFT_RESULT_OBJECT || (numbered && i == number)) return true;
         s->found.entries = list ? (uint32_t)i + 1 : 0;
-        if (list && at < s->parts && !numbered && has_key(row, s->part[at])) return true;
+        if (list && at < s->parts && !numbered && has_key(s, row, s->part[at])) return true;
         if (list) continue;
         struct weft_result_value value = weft_result_value(row, key);
         const char *name = weft_result_text(&value, text, sizeof text);
@@ -147,6 +148,7 @@ static const struct weft_result_column *find_merged(struct search *s, struct wef
     struct weft_result_cursor row = {
         .subject = s->subject, .answer = s->answer, .table = table, .above = above, .arena = s->arena};
     struct weft_result_found before = s->found;
+    if (weft__result_key(table)) return find_row(s, above, table, at, &(void *){NULL});
     if (s->subject && !weft__result_next(&row)) return NULL;
     const struct weft_result_column *column = find_in(s, &row, table, at);
     if (column || s->found.parts > at) return column;

@@ -65,6 +65,11 @@ static inline struct weft_result_value weft__result_read(struct weft_result_curs
         return weft__result_name(column, *(const uint8_t *)at, UINT8_MAX);
     case WEFT_RESULT_FROM_NAMED_U32:
         return weft__result_name(column, *(const uint32_t *)at, UINT32_MAX);
+    case WEFT_RESULT_FROM_CELL: {
+        struct weft_result_value value = (*(const struct weft_result_value *const *)at)[column->cell];
+        value.type = type;
+        return value;
+    }
     case WEFT_RESULT_FROM_ABOVE:
         return weft__result_above(row, column);
     case WEFT_RESULT_FROM_FUNCTION: {

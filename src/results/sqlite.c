@@ -23,10 +23,14 @@ static bool has_keys(const struct weft_result_table *t) {
     return false;
 }
 
-/// The name of a table in SQL.
-static const char *table_name(const struct weft_answer *answer, const struct weft_result_table *t, char *name,
-                              size_t size) {
-    return weft_result_flat(t == answer->table[0] ? answer->name : t->name, name, size);
+/// Writes a name in quotes.
+static void put_name(FILE *sql, const char *name) {
+    putc('"', sql);
+    for (; *name; name++) {
+        if (*name == '"') putc('"', sql);
+        putc(*name, sql);
+    }
+    putc('"', sql);
 }
 
 /// The keys of a table as "run", "a", "b".
@@ -35,7 +39,8 @@ static void add_keys(FILE *sql, const struct weft_result_table *t, bool numbered
     const char *before = numbered ? "run, " : "";
     for (uint32_t i = 0; i < t->columns; i++)
         if (t->column[i].flags & WEFT_RESULT_KEY) {
-            fprintf(sql, "%s\"%s\"", before, weft_result_flat_column(t, &t->column[i], name, sizeof name));
+            fputs(before, sql);
+            put_name(sql, weft_result_flat_column(t, &t->column[i], name, sizeof name));
             before = ", ";
         }
 }
@@ -44,14 +49,15 @@ static void add_keys(FILE *sql, const struct weft_result_table *t, bool numbered
 static void add_table(FILE *sql, const struct weft__answer_database *d, const struct weft_result_table *t) {
     char name[64];
     bool keys = has_keys(t), top = t == d->answer->table[0];
-    fprintf(sql, "CREATE TABLE \"%s\" (%s", table_name(d->answer, t, name, sizeof name),
+    fprintf(sql, "CREATE TABLE \"%s\" (%s", weft_answer_table_name(d->answer, t, name, sizeof name),
             !d->numbered ? ""
             : top        ? "id INTEGER PRIMARY KEY"
                          : "run INTEGER NOT NULL REFERENCES run(id)");
     for (uint32_t i = 0; i < t->columns; i++) {
         const struct weft_result_column *c = &t->column[i];
-        fprintf(sql, "%s\"%s\" %s%s", i || d->numbered ? ", " : "", weft_result_flat_column(t, c, name, sizeof name),
-                sql_type(c), c->flags & WEFT_RESULT_KEY ? " NOT NULL" : "");
+        fputs(i || d->numbered ? ", " : "", sql);
+        put_name(sql, weft_result_flat_column(t, c, name, sizeof name));
+        fprintf(sql, " %s%s", sql_type(c), c->flags & WEFT_RESULT_KEY ? " NOT NULL" : "");
     }
     if (keys) {
         fputs(", PRIMARY KEY (", sql);
@@ -101,7 +107,7 @@ static sqlite3_stmt *prepare_insert(struct writer *w, const struct weft_result_t
     struct weft__text_stream stream;
     FILE *sql = weft__text_stream_open(&stream);
     char name[64];
-    fprintf(sql, "INSERT INTO \"%s\" VALUES ", table_name(w->to->answer, t, name, sizeof name));
+    fprintf(sql, "INSERT INTO \"%s\" VALUES ", weft_answer_table_name(w->to->answer, t, name, sizeof name));
     for (uint32_t r = 0; r < rows; r++) {
         fputs(r ? ",(?" : "(?", sql);
         for (uint32_t i = 1; i < t->columns + w->to->numbered; i++)
@@ -238,7 +244,7 @@ static void write_in_order(struct writer *w, struct weft_arena *arena) {
     char name[64];
     for (uint32_t i = 0; i < tables; i++)
         if (answer->table[i]->in_order)
-            root[i] = weft__database_root(&w->db, table_name(answer, answer->table[i], name, sizeof name));
+            root[i] = weft__database_root(&w->db, weft_answer_table_name(answer, answer->table[i], name, sizeof name));
     struct weft__pages pages;
     weft__pages_begin(&pages, &w->db, arena);
     for (uint32_t i = 0; i < tables; i++) {
@@ -258,7 +264,7 @@ static void write_meaning(struct writer *w, const struct weft_result_table *t) {
     char table[64], column[64];
     sqlite3_stmt *s = weft__database_prepare(&w->db, "INSERT INTO meaning VALUES (?,?,?,?)");
     for (uint32_t i = 0; i < t->columns && w->db.status == SQLITE_OK; i++) {
-        const char *text[] = {table_name(w->to->answer, t, table, sizeof table),
+        const char *text[] = {weft_answer_table_name(w->to->answer, t, table, sizeof table),
                               weft_result_flat_column(t, &t->column[i], column, sizeof column),
                               weft_result_unit(&t->column[i]), t->column[i].help};
         for (int k = 0; k < 4 && w->db.status == SQLITE_OK; k++)

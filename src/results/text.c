@@ -17,8 +17,7 @@ struct cells {
 };
 
 static void add_cell(struct cells *c, uint32_t column, const char *text) {
-    c->text = weft__arena_grow(c->arena, c->text, c->n, sizeof *c->text);
-    c->text[c->n++] = weft_arena_text(c->arena, text);
+    WEFT__ADD(c->arena, c->text, c->n) = weft_arena_text(c->arena, text);
     if (strlen(text) > c->width[column]) c->width[column] = strlen(text);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/capture.h"
+#include "base/order.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -41,14 +42,7 @@ struct weft__capture {
     struct weft_memory_cleanup cleanup;
 };
 
-/// Of struct weft__tapped. In one direction of a port, no two frames are complete at the same time.
-static int by_time(const void *a, const void *b) {
-    const struct weft_packet *x = &((const struct weft__tapped *)a)->packet;
-    const struct weft_packet *y = &((const struct weft__tapped *)b)->packet;
-    if (x->time_ps != y->time_ps) return x->time_ps < y->time_ps ? -1 : 1;
-    if (x->node != y->node) return x->node < y->node ? -1 : 1;
-    return (x->port > y->port) - (x->port < y->port);
-}
+WEFT__ORDER(by_time, struct weft__tapped, WEFT__UP(packet.time_ps) ?: WEFT__UP(packet.node) ?: WEFT__UP(packet.port))
 
 static const char *folder_of(struct weft_arena *arena, const char *path) {
     const char *slash = strrchr(path, '/');

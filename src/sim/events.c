@@ -4,6 +4,7 @@
 // the last matching event of that queue pair, or, among what is in flight on that link or for that queue pair, what was
 // sent at that time.
 #include "sim/events.h"
+#include "base/order.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -50,12 +51,7 @@ static uint32_t list_links(const struct weft__network *net, struct weft_event *r
     return n;
 }
 
-static int by_time(const void *a, const void *b) {
-    const struct item *x = a, *y = b;
-    if (x->time_ps != y->time_ps) return x->time_ps < y->time_ps ? -1 : 1;
-    if (x->source != y->source) return x->source < y->source ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
+WEFT__ORDER(by_time, struct item, WEFT__UP(time_ps) ?: WEFT__UP(source) ?: WEFT__UP(number))
 
 static uint32_t pauses_of(uint32_t port, uint32_t priority) {
     return port * WEFT_PRIORITIES + priority;

@@ -17,6 +17,7 @@ enum { HOPS_MAX = 64 };
 struct path {
     struct weft__lone_hop hop[HOPS_MAX];
     uint32_t hops;
+    bool fixed; ///< no switch has a choice
     bool alone; ///< there is no other, and times are whole picoseconds or go by a clock that is off
     bool off;   ///< such a clock is among them
     bool cells; ///< it crosses a fabric of cells
@@ -62,7 +63,7 @@ static void find_path(const struct weft__forwarding *forwarding, uint32_t src, u
     uint32_t node = t->host[src];
     bool crossed = false; // crossed a fabric to get to this node
     ret->hops = 0;
-    ret->alone = true;
+    ret->alone = ret->fixed = true;
     ret->off = ret->cells = false;
     while (node != t->host[dst]) {
         const struct weft__box *box = weft__box_of(&t->node[node]);
@@ -78,7 +79,7 @@ static void find_path(const struct weft__forwarding *forwarding, uint32_t src, u
             ret->cells = true;
             continue;
         }
-        ret->alone &= !has_choice(forwarding, node, dst);
+        ret->fixed &= !has_choice(forwarding, node, dst);
         uint32_t k = weft__forwarding_port(forwarding, node, &packet);
         if (k == WEFT_NONE || ret->hops == HOPS_MAX) {
             ret->hops = 0;
@@ -93,6 +94,7 @@ static void find_path(const struct weft__forwarding *forwarding, uint32_t src, u
         node = t->port[t->port[port].peer].node;
         packet.port = (uint16_t)(t->port[port].peer - t->node[node].port0);
     }
+    ret->alone &= ret->fixed;
     // A faster next hop needs the complete frame first.
     for (uint32_t i = 0; i + 1 < ret->hops; i++)
         if (weft__speed_is_faster(ret->hop[i + 1].speed, ret->hop[i].speed)) ret->hop[i].cut_through = false;
@@ -138,11 +140,12 @@ static struct weft_flow part_of(const struct weft_flow *flow, uint32_t planes, b
 struct train {
     uint64_t frames, bytes;
     uint32_t first, middle, last;
+    bool alike; ///< frames between have one length
 };
 
 static struct train make_train(const struct weft_flow *flow, const struct weft_host_conf *conf) {
     uint32_t framing = weft_host_framing_bytes(conf), header = (uint32_t)conf->data_header_bytes;
-    struct train t = {.frames = 0};
+    struct train t = {.alike = flow->qps == 1};
     struct weft_qp_conf big = {.mtu = (uint16_t)conf->mtu_bytes, .verb = flow->verb};
     big.bytes = (flow->bytes + flow->qps - 1) / flow->qps;
     big.packets = (uint32_t)((big.bytes + big.mtu - 1) / big.mtu);
@@ -180,14 +183,14 @@ static struct train make_train(const struct weft_flow *flow, const struct weft_h
 }
 
 /// `path`: of the first frame; `last`: of the last one.
-static weft_time_ps cross_path(const struct path *path, const struct path *last, const struct train *t, bool alike) {
+static weft_time_ps cross_path(const struct path *path, const struct path *last, const struct train *t) {
     if (t->frames == 1) return one_frame(path, t->first);
     uint64_t between = t->bytes - t->first - t->last;
     weft_time_ps start_a = 0, start_b = 0, start_c = 0;
     for (uint32_t i = 0; i < path->hops; i++) {
         const struct weft__lone_hop *h = &path->hop[i];
         weft_time_ps a = start_a + frame_time(h, t->first);
-        weft_time_ps b = a + (alike && h->wire->serialisation == WEFT_SERIALISATION_WHOLE_NS
+        weft_time_ps b = a + (t->alike && h->wire->serialisation == WEFT_SERIALISATION_WHOLE_NS
                                   ? (t->frames - 2) * frame_time(h, t->middle)
                                   : frames_time(h, between, t->frames - 2));
         if (t->frames > 2) b = weft__greater(b, start_b + frame_time(h, t->middle));
@@ -199,30 +202,32 @@ static weft_time_ps cross_path(const struct path *path, const struct path *last,
     return start_c;
 }
 
-/// `bound`: whatever the paths.
+/// `path`: of the first frame. Where a switch has no choice, the path is searched for once, and once more for a last
+/// frame of another length. `bound`: whatever the paths.
 static weft_time_ps closed_form(const struct weft__forwarding *forwarding, const struct weft__lone_flow *f,
-                                struct path *path, bool bound) {
+                                const struct train *train, struct path *path, bool bound) {
     const struct weft_host_conf *conf = &forwarding->device[forwarding->t->host[f->flow->src]]->host;
-    const struct weft_flow flow = part_of(f->flow, f->planes, conf->planes == WEFT_PLANES_PACKET);
-    struct train train = make_train(&flow, conf);
+    const struct weft_flow *flow = f->flow;
     uint16_t entropy = f->qp->entropy;
     struct path last;
-    weft_bytes message = flow.depth ? flow.message_bytes : flow.bytes / flow.qps;
+    bool fixed = path->fixed;
+    weft_bytes message = flow->depth ? flow->message_bytes : flow->bytes / flow->qps;
     weft_time_ps request = conf->pcie_round_trip_ps + weft__fetch_time(conf, message);
-    if (flow.verb != WEFT_VERB_READ) request = weft__poster_take(&(struct weft__poster){0}, conf, 0, message);
-    if (flow.verb == WEFT_VERB_READ) {
+    if (flow->verb != WEFT_VERB_READ) request = weft__poster_take(&(struct weft__poster){0}, conf, 0, message);
+    if (flow->verb == WEFT_VERB_READ) {
         uint32_t bytes = WEFT_FRAME_READ + weft_host_framing_bytes(conf);
-        find_path(forwarding, flow.dst, flow.src, f->number, entropy, bytes, &last);
+        find_path(forwarding, flow->dst, flow->src, f->number, entropy, bytes, &last);
         if (bound) make_bound(&last);
         if (!last.hops) return WEFT_TIME_NEVER;
         request += one_frame(&last, bytes);
     }
-    find_path(forwarding, flow.src, flow.dst, f->number, entropy, train.first, path);
-    find_path(forwarding, flow.src, flow.dst, f->number, entropy, train.last, &last);
-    if (!path->hops || last.hops != path->hops) return WEFT_TIME_NEVER;
+    if (!fixed) find_path(forwarding, flow->src, flow->dst, f->number, entropy, train->first, path);
+    const struct path *end = fixed && train->last == train->first ? path : &last;
+    if (end == &last) find_path(forwarding, flow->src, flow->dst, f->number, entropy, train->last, &last);
+    if (!path->hops || end->hops != path->hops) return WEFT_TIME_NEVER;
     if (bound) make_bound(path);
-    if (bound) make_bound(&last);
-    weft_time_ps time = request + cross_path(path, &last, &train, flow.qps == 1);
+    if (bound && end == &last) make_bound(&last);
+    weft_time_ps time = request + cross_path(path, end, train);
     time += weft__host_latency(forwarding, f->flow);
     weft_time_ps rounding = 3 * path->hops; // each of three terms is rounded on each hop
     return (bound || path->off) && time > rounding ? time - rounding : time;
@@ -231,16 +236,18 @@ static weft_time_ps closed_form(const struct weft__forwarding *forwarding, const
 weft_time_ps weft__calc_ideal_fct(const struct weft__forwarding *forwarding, struct weft__lone **lone,
                                   const struct weft__lone_flow *f) {
     const struct weft_host_conf *host = &forwarding->device[forwarding->t->host[f->flow->src]]->host;
+    const struct weft_flow part = part_of(f->flow, f->planes, host->planes == WEFT_PLANES_PACKET);
+    struct train train = make_train(&part, host);
     struct path path;
-    find_path(forwarding, f->flow->src, f->flow->dst, f->number, f->qp->entropy, WEFT_FRAME_MIN, &path);
+    find_path(forwarding, f->flow->src, f->flow->dst, f->number, f->qp->entropy, train.first, &path);
     const struct weft_topology *t = forwarding->t;
     const struct weft_port_info *port = weft_topology_port(t, t->host[f->flow->src], 0);
     bool gaps = weft__full_frames_have_gaps(host, t->link[port->link].rate_bps);
     bool alone = path.alone && f->qps == 1 && f->planes == 1 && !host->drain_rate_bps && !gaps &&
                  !((const struct weft_transport_ops *)host->transport.model->ops)->path;
     if (!path.hops) return WEFT_TIME_NEVER;
-    if (alone || path.cells || f->flow->messages || f->flow->depth) return closed_form(forwarding, f, &path, !alone);
+    if (alone || path.cells || f->flow->messages || f->flow->depth) return closed_form(forwarding, f, &train, &path, !alone);
     if (!*lone) *lone = weft__lone_new(forwarding);
     weft_time_ps time = weft__lone_fct(*lone, f);
-    return time ? time : closed_form(forwarding, f, &path, true);
+    return time ? time : closed_form(forwarding, f, &train, &path, true);
 }

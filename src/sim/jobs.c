@@ -2,6 +2,7 @@
 // Maps jobs onto the network: a program per rank and both ends of every connection; afterwards collects what they
 // measured.
 #include "sim/jobs.h"
+#include "base/order.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -85,14 +86,8 @@ struct by_receiver {
     uint32_t connection, distance;
 };
 
-static int by_destination(const void *a, const void *b) {
-    const struct by_receiver *one = a, *other = b;
-    const struct weft_connection *x = one->c, *y = other->c;
-    if (x->dst != y->dst) return x->dst < y->dst ? -1 : 1;
-    if (x->communicator != y->communicator) return x->communicator < y->communicator ? -1 : 1;
-    if (x->channel != y->channel) return x->channel < y->channel ? -1 : 1;
-    return (one->distance > other->distance) - (one->distance < other->distance);
-}
+WEFT__ORDER(by_destination, struct by_receiver,
+            WEFT__UP(c->dst) ?: WEFT__UP(c->communicator) ?: WEFT__UP(c->channel) ?: WEFT__UP(distance))
 
 static uint16_t qps_of(const struct build *b, const struct weft_connection *c) {
     return c->flow == WEFT_NONE ? 1 : b->net->workload->flow[c->flow].qps;

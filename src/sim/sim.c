@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From scenario, topology and workload to an outcome: assemble, run, collect.
 #include "weft/sim.h"
+#include "base/order.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -446,12 +447,7 @@ static void stop_engine(struct weft__network *net) {
     weft__engine_deinit(&net->engine);
 }
 
-static int by_time(const void *a, const void *b) {
-    const struct weft_sample *x = a, *y = b;
-    if (x->time_ps != y->time_ps) return x->time_ps < y->time_ps ? -1 : 1;
-    if (x->port != y->port) return x->port < y->port ? -1 : 1;
-    return (x->priority > y->priority) - (x->priority < y->priority);
-}
+WEFT__ORDER(by_time, struct weft_sample, WEFT__UP(time_ps) ?: WEFT__UP(port) ?: WEFT__UP(priority))
 
 static void collect_samples(struct weft__network *net) {
     struct weft_outcome *o = net->outcome;

@@ -48,15 +48,7 @@ static void name_vertex(const struct weft_topology *t, uint32_t vertex, char *na
 }
 
 static size_t first_edge(const struct edges *e, uint32_t from) {
-    size_t low = 0, high = e->n;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (e->edge[mid] >> 32 < from)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return WEFT__FIRST_WITHOUT(0, e->n, e->edge[middle] >> 32 < from);
 }
 
 enum { UNSEEN, OPEN, CLOSED };

@@ -93,9 +93,7 @@ static struct weft_result_value pause_until(struct weft_result_cursor *c) {
     uint32_t resumed = pause_of(c)->resumed;
     return resumed ? WEFT__RESULT_WHOLE(c->run->outcome->record[resumed - 1].time_ps) : event_of(0);
 }
-static struct weft_result_value pause_xoff(struct weft_result_cursor *c) {
-    return event_of(pause_of(c)->xoff);
-}
+WEFT_RESULT_VALUE(pause_xoff, event_of(pause_of(c)->xoff))
 static struct weft_result_value pause_bytes(struct weft_result_cursor *c) {
     uint32_t xoff = pause_of(c)->xoff;
     return xoff ? WEFT__RESULT_WHOLE(c->run->outcome->record[xoff - 1].value) : event_of(0);
@@ -104,9 +102,7 @@ static struct weft_result_value pause_parent(struct weft_result_cursor *c) {
     uint32_t parent = pause_of(c)->parent;
     return parent == WEFT_NONE ? event_of(0) : WEFT__RESULT_WHOLE(((struct pauses *)c->state)->pause[parent].event);
 }
-static struct weft_result_value pause_root(struct weft_result_cursor *c) {
-    return event_of(pause_of(c)->root);
-}
+WEFT_RESULT_VALUE(pause_root, event_of(pause_of(c)->root))
 
 #define PAUSE(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_pause, field, key, kind, __VA_ARGS__)
 #define BEGAN(field, key, kind, ...) WEFT_RESULT_AT(1, struct weft_event, field, key, kind, __VA_ARGS__)

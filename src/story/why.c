@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a flow's completion time went (weft/why.h): finds its critical path backwards in the followed frames.
 #include "story/why.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -97,14 +98,8 @@ struct weft_whys *weft_whys_new(const struct weft_run *run, const struct weft_fo
 }
 
 uint32_t weft__why_flow_of(const struct weft_whys *y, uint32_t qp) {
-    uint32_t low = 0, high = y->run->workload->flows; // the first flow that begins after it
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (y->qp0[middle] <= qp)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low =
+        WEFT__FIRST_WITHOUT(0, y->run->workload->flows, y->qp0[middle] <= qp); // the first flow that begins after it
     return low - 1;
 }
 
@@ -115,16 +110,8 @@ const struct weft_host_conf *weft__why_host(const struct weft_whys *y, uint32_t 
 /// Where the frames of a packet begin; they are in order of time.
 static uint64_t frames_of(const struct weft_whys *y, uint32_t qp, uint32_t psn) {
     struct weft_followed key = {.qp = qp, .psn = psn};
-    uint64_t low = 0, high = y->frames;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        const struct weft_followed *at = &key;
-        if (weft__why_by_packet(&y->frame[middle], &at) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct weft_followed *at = &key;
+    return WEFT__FIRST_WITHOUT(0, y->frames, weft__why_by_packet(&y->frame[middle], &at) < 0);
 }
 
 static bool is_of(const struct weft_followed *f, uint32_t qp, uint32_t psn) {

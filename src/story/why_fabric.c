@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a packet did within a cell fabric: from its last cell back to the box where it entered, hop by hop, and what it
 // waited for before it became cells. Anything not seen is the part "fabric", so that the sum is exact.
+#include "base/order.h"
 #include "story/why.h"
 
 struct crossing {
@@ -24,15 +25,7 @@ static uint32_t node_at(const struct weft_whys *y, uint32_t port) {
 static uint64_t lower_bound(const struct weft_whys *y, uint32_t qp, uint32_t psn) {
     struct weft_followed key = {.qp = qp, .psn = psn};
     const struct weft_followed *at = &key;
-    uint64_t low = 0, high = y->cells;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (weft__why_by_packet(&y->cell[middle], &at) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return WEFT__FIRST_WITHOUT(0, y->cells, weft__why_by_packet(&y->cell[middle], &at) < 0);
 }
 
 static struct found find_packet(const struct weft_whys *y, const struct weft_followed *hop,
@@ -282,15 +275,7 @@ void weft__why_fabric_ports(const struct weft_whys *y, const struct weft_followe
 
 /// Where the cells of a request begin in y->rma.
 static uint64_t lower_request(const struct weft_whys *y, const struct weft_followed *key) {
-    uint64_t low = 0, high = y->rmas;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (weft__why_by_request(&y->rma[middle], &key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return WEFT__FIRST_WITHOUT(0, y->rmas, weft__why_by_request(&y->rma[middle], &key) < 0);
 }
 
 bool weft__why_rma_path(const struct weft_whys *y, const struct weft_rma_note *request, enum weft_followed_cell cell,

@@ -4,6 +4,7 @@
 // leads to the fact before it, and each fact to the act that caused it, at this or another rank.
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "story/why.h"
 #include "weft/job.h"
 
@@ -40,12 +41,7 @@ static const struct weft_rank_note *notes_of(const struct walk *x, uint32_t rank
     return weft_follow_rank(x->y->follow, x->rank0 + rank, ret_n);
 }
 
-static int by_message(const void *a, const void *b) {
-    const struct weft_rank_note *x = ((const struct note *)a)->note, *y = ((const struct note *)b)->note;
-    if (x->connection != y->connection) return x->connection < y->connection ? -1 : 1;
-    if (x->what != y->what) return x->what < y->what ? -1 : 1;
-    return (x->message > y->message) - (x->message < y->message);
-}
+WEFT__ORDER(by_message, struct note, WEFT__UP(note->connection) ?: WEFT__UP(note->what) ?: WEFT__UP(note->message))
 
 static bool is_of_message(const struct weft_rank_note *n) {
     return n->what == WEFT_RANK_ARRIVED || n->what == WEFT_RANK_FILLS || n->what == WEFT_RANK_POSTS ||

@@ -3,6 +3,7 @@
 // steps needs the same ports again and again.
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "story/why_log.h"
 
 struct weft__why_log {
@@ -28,12 +29,7 @@ static void add_span(struct weft__why_spans *l, struct weft__why_span s) {
 }
 
 /// Spans of one key that begin at the same time keep the order of the log.
-static int by_key(const void *a, const void *b) {
-    const struct weft__why_span *x = a, *y = b;
-    if (x->key != y->key) return x->key < y->key ? -1 : 1;
-    if (x->from_ps != y->from_ps) return x->from_ps < y->from_ps ? -1 : 1;
-    return (x->of > y->of) - (x->of < y->of);
-}
+WEFT__ORDER(by_key, struct weft__why_span, WEFT__UP(key) ?: WEFT__UP(from_ps) ?: WEFT__UP(of))
 
 static void sort_spans(struct weft__why_spans *l) {
     if (l->n) qsort(l->span, l->n, sizeof *l->span, by_key);
@@ -89,12 +85,7 @@ static struct weft__why_spans pauses_of(const struct weft_whys *y, uint32_t port
     return l;
 }
 
-static int by_queue_pair(const void *a, const void *b) {
-    const struct weft_followed *x = *(const struct weft_followed *const *)a;
-    const struct weft_followed *y = *(const struct weft_followed *const *)b;
-    if (x->qp != y->qp) return x->qp < y->qp ? -1 : 1;
-    return (x > y) - (x < y);
-}
+WEFT__ORDER_OF_POINTERS(by_queue_pair, struct weft_followed, WEFT__UP(qp) ?: WEFT__PLACE)
 
 /// Indexed by queue pair. A later note overrides an earlier one, even for an earlier time.
 static struct weft__why_spans states_of(const struct weft_whys *y, uint32_t port) {
@@ -129,15 +120,9 @@ static const struct weft__why_log *made_log(const struct weft_whys *y, uint32_t 
 /// The spans of a key that overlap the time between `from` and `to`.
 static struct weft__why_spans spans_between(const struct weft__why_spans *l, uint32_t key, weft_time_ps from,
                                             weft_time_ps to) {
-    uint64_t low = 0, high = l->n, end;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        const struct weft__why_span *s = &l->span[middle];
-        if (s->key < key || (s->key == key && s->to_ps <= from))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint64_t low = WEFT__FIRST_WITHOUT(
+                 0, l->n, l->span[middle].key < key || (l->span[middle].key == key && l->span[middle].to_ps <= from)),
+             end;
     for (end = low; end < l->n && l->span[end].key == key && l->span[end].from_ps < to;)
         end++;
     return (struct weft__why_spans){l->span + low, end - low};

@@ -4,6 +4,7 @@
 // last cell of a request of 1RMA is followed hop by hop, and, for software, the last packet of a message.
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "story/why.h"
 #include "weft/rma.h"
 
@@ -72,15 +73,8 @@ static bool is_of_operation(const struct weft_rma_note *n) {
 
 // --- requests -----------------------------------------------------------------------------------------------------
 
-static int by_request(const void *a, const void *b) {
-    const struct weft_rma_note *x = *(const struct weft_rma_note *const *)a;
-    const struct weft_rma_note *y = *(const struct weft_rma_note *const *)b;
-    if (x->what != y->what) return x->what < y->what ? -1 : 1;
-    if (x->box != y->box) return x->box < y->box ? -1 : 1;
-    if (x->slot != y->slot) return x->slot < y->slot ? -1 : 1;
-    if (x->use != y->use) return x->use < y->use ? -1 : 1;
-    return (x->time_ps > y->time_ps) - (x->time_ps < y->time_ps);
-}
+WEFT__ORDER_OF_POINTERS(by_request, struct weft_rma_note,
+                        WEFT__UP(what) ?: WEFT__UP(box) ?: WEFT__UP(slot) ?: WEFT__UP(use) ?: WEFT__UP(time_ps))
 
 static void sort_requests(const struct weft_why_rma *x, struct box *box) {
     box->request = weft_arena_alloc(x->y->arena, box->notes + (size_t)1, sizeof *box->request);
@@ -97,14 +91,7 @@ static const struct weft_rma_note *note_of(const struct weft_why_rma *x, uint32_
     const struct weft_rma_note wanted = {
         .what = what, .box = of->box, .slot = of->slot, .use = of->use, .time_ps = from};
     const struct weft_rma_note *key = &wanted;
-    uint32_t low = 0, high = box->requests;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (by_request(&box->request[middle], &key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = WEFT__FIRST_WITHOUT(0, box->requests, by_request(&box->request[middle], &key) < 0);
     if (low == box->requests) return NULL;
     const struct weft_rma_note *n = box->request[low];
     bool same = n->what == what && n->box == of->box && n->slot == of->slot && n->use == of->use;
@@ -113,19 +100,9 @@ static const struct weft_rma_note *note_of(const struct weft_why_rma *x, uint32_
 
 // --- operations ---------------------------------------------------------------------------------------------------
 
-static int by_operation(const void *a, const void *b) {
-    const struct weft_rma_note *x = ((const struct noted *)a)->note, *y = ((const struct noted *)b)->note;
-    if (x->client != y->client) return x->client < y->client ? -1 : 1;
-    if (x->op != y->op) return x->op < y->op ? -1 : 1;
-    return (x > y) - (x < y); // in the order noted
-}
+WEFT__ORDER(by_operation, struct noted, WEFT__UP(note->client) ?: WEFT__UP(note->op) ?: WEFT__UP(note)) // as noted
 
-static int by_latency(const void *a, const void *b) {
-    const struct weft_why_operation *x = a, *y = b;
-    if (x->latency_ps != y->latency_ps) return x->latency_ps > y->latency_ps ? -1 : 1;
-    if (x->begun_ps != y->begun_ps) return x->begun_ps < y->begun_ps ? -1 : 1;
-    return (x->client > y->client) - (x->client < y->client);
-}
+WEFT__ORDER(by_latency, struct weft_why_operation, WEFT__DOWN(latency_ps) ?: WEFT__UP(begun_ps) ?: WEFT__UP(client))
 
 /// The notes of a node about operations of the entry, together.
 static struct noted *notes_of(const struct weft_why_rma *x, uint32_t node, uint32_t entry, uint32_t *ret_n) {

@@ -45,7 +45,7 @@ static const struct weft_result_column flow_columns[] = {
     WEFT_RESULT_NUMBER("number", "number in this answer"),
     FLOW(flow, COUNT, "number of the flow in the run"),
     FLOW(is, TEXT, "why the flow was chosen: place among the flows of the group", .flags = WEFT_RESULT_SPARSE),
-    FLOW(group, TEXT, "group of flows that it is in"),
+    FLOW(group, TEXT, "group of flows of the flow"),
     FLOW(src, TEXT, "host that sends"),
     FLOW(dst, TEXT, "host that receives"),
     FLOW(bytes, BYTES, "payload of the flow"),
@@ -86,18 +86,15 @@ static const struct weft_result_table iteration_kind_table =
     WEFT_RESULT_TABLE("iterations.kinds", NUMBERS, "the parts of a kind, of an iteration", iteration_kind_columns,
                       KINDS(struct weft_why_iteration));
 
-static struct weft_result_value step_time(struct weft_result_cursor *c) {
-    const struct weft_why_step *s = c->part[0];
-    return (struct weft_result_value){.known = true, .whole = s->to_ps - s->from_ps};
-}
+WEFT_RESULT_VALUE_OF(step_time, struct weft_why_step, s, weft_result_whole(true, s->to_ps - s->from_ps))
 
 #define STEP(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_why_step, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column step_columns[] = {
     OF_ITERATION,
     WEFT_RESULT_NUMBER("step", "number of the step along the critical path"),
     WEFT_RESULT_OF_NAMES(0, struct weft_why_step, what, "what", weft_why_step_names, "what happens in the step"),
-    STEP(op, "operation", TEXT, "operation that it is part of: a collective, or a step of a schedule"),
-    STEP(rank, "rank", COUNT, "rank at which it takes time"),
+    STEP(op, "operation", TEXT, "operation of the message: a collective, or a step of a schedule"),
+    STEP(rank, "rank", COUNT, "rank at which the step takes time"),
     STEP(host, "host", TEXT, "host of the rank"),
     STEP(peer, "to_rank", COUNT, "rank that a message or clear-to-send goes to", .flags = WEFT_RESULT_SPARSE),
     STEP(to_host, "to_host", TEXT, "host of that rank", .flags = WEFT_RESULT_SPARSE),
@@ -123,7 +120,7 @@ static const struct weft_result_column operation_columns[] = {
     WEFT_RESULT_NUMBER("operation", "number in this answer"),
     OPERATION(is, "is", TEXT, "why the operation was chosen: place among those of the group",
               .flags = WEFT_RESULT_SPARSE),
-    OPERATION(group, "group", TEXT, "group of remote memory access that it is in"),
+    OPERATION(group, "group", TEXT, "group of remote memory access of the operation"),
     OPERATION(client_host, "client", TEXT, "host that asks"),
     OPERATION(server_host, "server", TEXT, "host that is asked"),
     OPERATION(begun_ps, "begun_ps", TIME, "when the client began the operation"),

@@ -3,6 +3,7 @@
 // or ends; each piece is assigned to the first cause that applies in it, in the order of weft/why.h.
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "story/why_log.h"
 
 struct layer {
@@ -45,11 +46,6 @@ static void add_cut(struct wait *x, weft_time_ps at) {
     if (at > x->from_ps && at < x->to_ps) x->cut[x->cuts++] = at;
 }
 
-static int by_time(const void *a, const void *b) {
-    weft_time_ps x = *(const weft_time_ps *)a, y = *(const weft_time_ps *)b;
-    return (x > y) - (x < y);
-}
-
 static void find_cuts(struct wait *x) {
     const struct layer *layers[] = {&x->frames, &x->pauses, &x->states};
     uint64_t n = x->frames.of.n + x->pauses.of.n + x->states.of.n;
@@ -64,7 +60,7 @@ static void find_cuts(struct wait *x) {
         if (x->states.of.span[i].of->state == WEFT_SENDER_POSTING) add_cut(x, latency_from(x, &x->states.of.span[i]));
     add_cut(x, x->lost_ps);
     x->cut[x->cuts++] = x->to_ps;
-    qsort(x->cut, x->cuts, sizeof *x->cut, by_time);
+    qsort(x->cut, x->cuts, sizeof *x->cut, weft__by_u64);
 }
 
 /// The span that contains `at`, which never decreases; NULL: none.

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "sweep/cells.h"
 
 struct candidate {
@@ -11,11 +12,7 @@ struct candidate {
     double mean;         ///< lower is better: with its sign changed if the greatest is best
 };
 
-static int by_mean(const void *a, const void *b) {
-    const struct candidate *x = a, *y = b;
-    return x->mean < y->mean || x->mean > y->mean ? (x->mean > y->mean) - (x->mean < y->mean)
-                                                  : (x->point > y->point) - (x->point < y->point);
-}
+WEFT__ORDER(by_mean, struct candidate, WEFT__UP(mean) ?: WEFT__UP(point))
 
 /// Compares every other candidate with the first.
 static void find_alike(struct weft_sweep_best *best, const struct candidate *c, uint32_t n, uint32_t seeds,

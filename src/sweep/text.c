@@ -303,7 +303,9 @@ static void print_best(FILE *file, const struct weft_sweep_results *r, const str
         fprintf(file, "  left out, without a value with some seed: %s\n", weft__counted(best->left_out, "point").text);
 }
 
-void weft_sweep_text(FILE *file, const struct weft_sweep_results *r, const struct weft_sweep_best *best) {
+void weft_sweep_text(FILE *file, const void *shown) {
+    const struct weft_sweep_results *r = ((const struct weft_sweep_shown *)shown)->results;
+    const struct weft_sweep_best *best = ((const struct weft_sweep_shown *)shown)->best;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     uint32_t groups;
     const char **group = weft_sweep_groups(r, arena, &groups);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "weft/dragonfly.h"
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
@@ -39,11 +40,7 @@ struct key {
     uint32_t cluster, node;
 };
 
-static int by_cluster_and_node(const void *a, const void *b) {
-    const struct key *x = a, *y = b;
-    if (x->cluster != y->cluster) return x->cluster < y->cluster ? -1 : 1;
-    return x->node < y->node ? -1 : x->node > y->node;
-}
+WEFT__ORDER(by_cluster_and_node, struct key, WEFT__UP(cluster) ?: WEFT__UP(node))
 
 /// Sorts pod by pod.
 static void sort_by_pod(const struct weft_topology *t, uint32_t *list, uint32_t n) {

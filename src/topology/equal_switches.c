@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/equal_switches.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +22,7 @@ struct finder {
     uint64_t *hash;        ///< [switches]
 };
 
-static int by_end(const void *a, const void *b) {
-    const struct end *x = a, *y = b;
-    if (x->to != y->to) return x->to < y->to ? -1 : 1;
-    return (x->sort > y->sort) - (x->sort < y->sort);
-}
+WEFT__ORDER(by_end, struct end, WEFT__UP(to) ?: WEFT__UP(sort))
 
 static bool are_twins(const struct finder *f, uint32_t a, uint32_t b) {
     const uint32_t *first = f->g->first;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/param.h"
 #include "topology/builder.h"
 #include "weft/param.h"
@@ -32,9 +33,8 @@ struct events {
 };
 
 static void add_event(struct events *events, const struct event_conf *conf, uint32_t link, struct weft_place place) {
-    events->item =
-        weft__memory_double(WEFT_MEMORY_TOPOLOGY, events->item, events->n, &events->capacity, 16, sizeof *events->item);
-    events->item[events->n++] = (struct weft_event){{conf->at_ps, link, conf->state == 1}, place};
+    WEFT__ADD_DOUBLE(WEFT_MEMORY_TOPOLOGY, events->item, events->n, events->capacity, 16) =
+        (struct weft_event){{conf->at_ps, link, conf->state == 1}, place};
 }
 
 static enum weft_status read_event(struct events *events, const struct weft_topology *t, const struct weft_tree *tree,
@@ -51,12 +51,7 @@ static enum weft_status read_event(struct events *events, const struct weft_topo
     return status;
 }
 
-static int by_time_then_link(const void *a, const void *b) {
-    const struct weft_link_event *x = &((const struct weft_event *)a)->event;
-    const struct weft_link_event *y = &((const struct weft_event *)b)->event;
-    if (x->time_ps != y->time_ps) return x->time_ps < y->time_ps ? -1 : 1;
-    return x->link < y->link ? -1 : x->link > y->link;
-}
+WEFT__ORDER(by_time_then_link, struct weft_event, WEFT__UP(event.time_ps) ?: WEFT__UP(event.link))
 
 /// Sorts them into the topology; a link cannot go down and up at the same time, or twice in the same direction.
 static enum weft_status keep_events(struct weft_topology *t, struct events *events, struct weft_error *ret_error) {

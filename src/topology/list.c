@@ -8,8 +8,8 @@
 //     nodes: [{name: s0, role: switch, layer: leaf}, {name: h0, role: host}, {name: h1, role: host}]
 //     links: [{from: h0, to: s0, rate: 200Gbps, delay: 150ns}, {from: h1, to: s0, rate: 400Gbps, delay: 5ns, count: 1}]
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/order.h"
 #include "topology/builder.h"
 #include "weft/param.h"
 #include "weft/param_load.h"
@@ -80,21 +80,11 @@ struct index {
     uint32_t nodes, pairs;
 };
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
-}
+WEFT__ORDER(by_name, struct named, WEFT__TEXT(name))
 
-static int by_name_then_node(const void *a, const void *b) {
-    int order = by_name(a, b);
-    return order ? order : ((const struct named *)a)->node < ((const struct named *)b)->node ? -1 : 1;
-}
+WEFT__ORDER(by_name_then_node, struct named, WEFT__TEXT(name) ?: WEFT__UP(node))
 
-static int by_pair(const void *a, const void *b) {
-    const struct pair *x = a, *y = b;
-    if (x->low != y->low) return x->low < y->low ? -1 : 1;
-    if (x->high != y->high) return x->high < y->high ? -1 : 1;
-    return x->entry < y->entry ? -1 : x->entry > y->entry;
-}
+WEFT__ORDER(by_pair, struct pair, WEFT__UP(low) ?: WEFT__UP(high) ?: WEFT__UP(entry))
 
 static enum weft_status section_list(const struct weft_tree *tree, const char *key, struct weft_place place,
                                      const struct weft_tree **ret_list, struct weft_error *ret_error) {

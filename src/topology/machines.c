@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/param.h"
 #include "topology/builder.h"
 #include "weft/param.h"
@@ -213,11 +214,9 @@ enum weft_status weft__topology_read_machines(const struct weft_tree *tree, stru
 
 static void add_nics(struct weft_topology_builder *b, const char *name, const struct weft_nic_info *nic,
                      uint32_t nics) {
-    b->machine = weft__arena_grow(b->arena, b->machine, b->machines, sizeof *b->machine);
-    b->machine[b->machines++] = (struct weft_machine_info){name, b->nics, nics};
+    WEFT__ADD(b->arena, b->machine, b->machines) = (struct weft_machine_info){name, b->nics, nics};
     for (uint32_t i = 0; i < nics; i++) {
-        b->nic = weft__arena_grow(b->arena, b->nic, b->nics, sizeof *b->nic);
-        b->nic[b->nics++] = nic[i];
+        WEFT__ADD(b->arena, b->nic, b->nics) = nic[i];
     }
 }
 
@@ -246,10 +245,7 @@ static int by_device(const void *a, const void *b) {
     return x->node < y->node ? -1 : 1;
 }
 
-static int by_first(const void *a, const void *b) {
-    const struct weft_machine_info *x = a, *y = b; // nic0 is the first node here
-    return x->nic0 < y->nic0 ? -1 : 1;
-}
+WEFT__ORDER(by_first, struct weft_machine_info, WEFT__UP(nic0)) // nic0 is the first node here
 
 static const char *network_of(const struct weft_topology_builder *b, uint32_t node) {
     for (const struct weft__network *n = b->network; n; n = n->next)

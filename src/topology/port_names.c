@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "topology/builder.h"
 
 enum { NAME_MAX = 31 };
@@ -26,13 +27,7 @@ struct named {
 };
 
 /// Sorted by node, then name; equal ones in the order written.
-static int by_node_and_name(const void *a, const void *b) {
-    const struct named *x = a, *y = b;
-    if (x->node != y->node) return x->node < y->node ? -1 : 1;
-    int order = strcmp(x->name->name, y->name->name);
-    if (order) return order;
-    return x->name->link < y->name->link ? -1 : x->name->link > y->name->link;
-}
+WEFT__ORDER(by_node_and_name, struct named, WEFT__UP(node) ?: WEFT__TEXT(name->name) ?: WEFT__UP(name->link))
 
 static enum weft_status check_unique(const struct weft_topology_builder *b, struct named *named, uint32_t n,
                                      struct weft_error *ret_error) {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/table.h"
 #include "topology/builder.h"
 #include "weft/param.h"
@@ -160,12 +161,8 @@ struct ordered {
     uint32_t number;
 };
 
-static int by_host_and_switch(const void *a, const void *b) {
-    const struct ordered *x = a, *y = b;
-    if (x->route.host != y->route.host) return x->route.host < y->route.host ? -1 : 1;
-    if (x->route.sw != y->route.sw) return x->route.sw < y->route.sw ? -1 : 1;
-    return x->number < y->number ? 1 : -1; // the last one first
-}
+WEFT__ORDER(by_host_and_switch, struct ordered,
+            WEFT__UP(route.host) ?: WEFT__UP(route.sw) ?: WEFT__DOWN(number)) // the last one first
 
 /// Sorts by host, then switch; of several routes of one switch to one host, keeps the last one written.
 static void keep_routes(struct reader *r) {

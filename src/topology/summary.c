@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weft/summary.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,18 +77,9 @@ uint32_t weft_topology_layers(const struct weft_topology *t, struct weft_arena *
     return s.layers;
 }
 
-static int by_line(const void *a, const void *b) {
-    const struct weft_line_summary *x = a, *y = b;
-    for (unsigned end = 0; end < 2; end++)
-        if (x->tier[end] != y->tier[end]) return x->tier[end] > y->tier[end] ? -1 : 1;
-    for (unsigned end = 0; end < 2; end++) {
-        int order = strcmp(x->layer[end], y->layer[end]);
-        if (order) return order;
-    }
-    if (x->rate_bps != y->rate_bps) return x->rate_bps > y->rate_bps ? -1 : 1;
-    if (x->delay_ps != y->delay_ps) return x->delay_ps < y->delay_ps ? -1 : 1;
-    return x->bit_error_rate < y->bit_error_rate ? -1 : x->bit_error_rate > y->bit_error_rate;
-}
+WEFT__ORDER(by_line, struct weft_line_summary,
+            WEFT__DOWN(tier[0]) ?: WEFT__DOWN(tier[1]) ?: WEFT__TEXT(layer[0]) ?: WEFT__TEXT(layer[1])
+            ?: WEFT__DOWN(rate_bps) ?: WEFT__UP(delay_ps) ?: WEFT__UP(bit_error_rate))
 
 static struct weft_line_summary line_of(const struct weft_topology *t, const struct weft_link_info *l) {
     const struct weft_node_info *a = &t->node[t->port[l->port[0]].node], *b = &t->node[t->port[l->port[1]].node];

@@ -135,7 +135,7 @@ static const struct weft_result_table dsf_table =
 static const struct weft_result_column dsf_layer_columns[] = {
     OF_NETWORK,
     DSF_LAYER(name, "layer", TEXT, "name of the layer", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT_OF_NAMES(0, struct weft_dsf_layer, box, "box", weft_node_box_names, "kind of its boxes"),
+    WEFT_RESULT_OF_NAMES(0, struct weft_dsf_layer, box, "box", weft_node_box_names, "kind of the network's boxes"),
     DSF_LAYER(boxes, "boxes", COUNT, "boxes"),
     DSF_LAYER(nodes, "nodes", COUNT, "nodes: virtual devices of boxes"),
     DSF_LAYER(down_min, "lanes_down_min", COUNT, "fewest fabric lanes of a node to lower tiers"),
@@ -212,7 +212,7 @@ static const struct weft_result_column nic_columns[] = {
     WEFT_RESULT_ABOVE_KEY("machine", "name", TEXT, "name of the machine"),
     WEFT_RESULT_NUMBER("nic", "number of the NIC in its machine"),
     WEFT_RESULT(struct weft_nic_info, network, TEXT, "network of the NIC, as the user calls it"),
-    WEFT_RESULT_CALL(nic_host, "host", TEXT, "host that it is in the network"),
+    WEFT_RESULT_CALL(nic_host, "host", TEXT, "host of the network that the NIC is"),
 };
 static const struct weft_result_table nic_table =
     WEFT_RESULT_TABLE("machines.nics", LIST, "a NIC of a machine", nic_columns, .next = next_nic);
@@ -225,9 +225,9 @@ static const struct weft_result_column node_columns[] = {
     WEFT_RESULT_OF_NAMES(0, struct weft_node_info, box, "box", weft_node_box_names, "kind of box"),
     NODE(fabric_level, "fabric_level", COUNT,
          "level of a DSF fabric node: 1 next to interface nodes, 2 between clusters", .flags = WEFT_RESULT_OPTIONAL),
-    NODE(card, "line_card", COUNT, "line card that it is on", .flags = WEFT_RESULT_SPARSE),
+    NODE(card, "line_card", COUNT, "line card of the chip", .flags = WEFT_RESULT_SPARSE),
     NODE(cluster, "cluster", COUNT, "cluster of a DSF, or pod of a Clique", .flags = WEFT_RESULT_SPARSE),
-    NODE(pod, "pod", COUNT, "pod that it belongs to", .flags = WEFT_RESULT_SPARSE),
+    NODE(pod, "pod", COUNT, "pod of the node", .flags = WEFT_RESULT_SPARSE),
     NODE(ports, "ports", COUNT, "ports of the node"),
 };
 static const struct weft_result_table node_table = WEFT_RESULT_TABLE(

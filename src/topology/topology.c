@@ -80,8 +80,8 @@ void weft_topology_set_card(struct weft_topology_builder *b, uint32_t card) {
 void weft_topology_add_link(struct weft_topology_builder *b, uint32_t from, uint32_t to, weft_rate_bps rate,
                             weft_time_ps delay, double bit_error_rate) {
     assert(b->links < WEFT__LINKS_MAX && from < b->nodes && to < b->nodes);
-    b->link = weft__memory_double(KIND, b->link, b->links, &b->links_capacity, 256, sizeof *b->link);
-    b->link[b->links++] = (struct weft__link){{from, to}, rate, delay, bit_error_rate, b->place, 1};
+    WEFT__ADD_DOUBLE(KIND, b->link, b->links, b->links_capacity, 256) =
+        (struct weft__link){{from, to}, rate, delay, bit_error_rate, b->place, 1};
 }
 
 void weft__topology_set_members(struct weft_topology_builder *b, uint64_t members) {

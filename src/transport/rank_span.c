@@ -17,8 +17,8 @@ void weft__rank_span_add(struct weft__program *p, weft_time_ps from, weft_time_p
         s->unrecorded++;
         return;
     }
-    s->span = weft__memory_double(WEFT_MEMORY_RESULT, s->span, s->n, &s->room, SPANS_FIRST, sizeof *s->span);
-    s->span[s->n++] = (struct weft_rank_span){from, to, p->rank, p->iteration, op, computes};
+    WEFT__ADD_DOUBLE(WEFT_MEMORY_RESULT, s->span, s->n, s->room, SPANS_FIRST) =
+        (struct weft_rank_span){from, to, p->rank, p->iteration, op, computes};
 }
 
 /// Adds what an unfinished rank does at the end.

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "base/units.h"
 #include "versus/versus.h"
 
@@ -104,11 +105,7 @@ void weft_versus_judge(struct weft_versus *v, struct weft_arena *arena) {
         }
 }
 
-static int by_mean(const void *a, const void *b) {
-    const struct weft_versus_place *x = a, *y = b;
-    if (x->value.mean != y->value.mean) return x->value.mean < y->value.mean ? -1 : 1;
-    return (x->fabric > y->fabric) - (x->fabric < y->fabric);
-}
+WEFT__ORDER(by_mean, struct weft_versus_place, WEFT__UP(value.mean) ?: WEFT__UP(fabric))
 
 static double *ratios_of(const double *value, const double *ruler, uint32_t n, struct weft_arena *arena) {
     double *ratio = weft_arena_alloc(arena, n + 1, sizeof *ratio);

@@ -10,7 +10,7 @@ static const struct weft_result_column versus_columns[] = {
     ROOT(v.hosts, "hosts", COUNT, "hosts, the fewest if there are several numbers"),
     ROOT(v.rate_bps, "rate_bps", RATE, "rate of a host's link"),
     ROOT(ruler, "ruler", TEXT, "the fabric with which all are compared; none: it does not take part"),
-    ROOT(interrupted, "interrupted", BOOL, "whether runs are missing because it was interrupted"),
+    ROOT(interrupted, "interrupted", BOOL, "whether runs are missing because the user interrupted the command"),
     ROOT(paragraph, "paragraph", TEXT, "what the tables say, in words"),
 };
 static const struct weft_result_table versus_table =
@@ -85,8 +85,8 @@ static const struct weft_result_column domains_columns[] = {
     DOMAIN(kind, "kind", TEXT, "what may fail as a whole: link, switch, plane or leaf", .flags = WEFT_RESULT_KEY),
     DOMAIN(is.name, "such_as", TEXT, "the one nearest to the first host"),
     DOMAIN(is.there, "there", COUNT, "how many alike there are"),
-    DOMAIN(is.hosts_cut, "hosts_cut", COUNT, "hosts that others no longer reach without it"),
-    DOMAIN(is.capacity_lost, "capacity_lost", REAL, "part of the rate above the leaves that goes with it"),
+    DOMAIN(is.hosts_cut, "hosts_cut", COUNT, "hosts that others no longer reach after the failure"),
+    DOMAIN(is.capacity_lost, "capacity_lost", REAL, "part of the rate above the leaves that the failure takes away"),
 };
 static const struct weft_result_table domains_table =
     WEFT_RESULT_TABLE("fabrics.failure_domains", LIST, "what may fail as a whole", domains_columns,
@@ -222,9 +222,7 @@ static const struct weft_result_table map_borders_table =
 
 // --- what is assumed ----------------------------------------------------------------------------------------------
 
-static bool has_run(const struct weft_run *answer) {
-    return ((const struct weft_versus_answer *)(const void *)answer)->v.variants;
-}
+WEFT_RESULT_PRESENT(has_run, ((const struct weft_versus_answer *)(const void *)run)->v.variants)
 
 #define TURN(field, key, kind, ...) WEFT_RESULT_NAMED(struct turn_row, field, key, kind, __VA_ARGS__)
 #define TURN_KEYS(key, means)                                                                                          \
@@ -276,7 +274,7 @@ static const struct weft_result_column changes_columns[] = {
     CHANGE(case_name, "case", TEXT, "name of the case; none: the change concerns all"),
     CHANGE(what, "what", TEXT, "what has changed"),
     CHANGE(was, "was", TEXT, "value in the older answer; none: it had none"),
-    CHANGE(now, "now", TEXT, "value in this answer; none: it has none"),
+    CHANGE(now, "now", TEXT, "value in this answer; none: no such value"),
     CHANGE(overlap, "intervals_overlap", BOOL, "whether the 95% intervals of the two times overlap"),
 };
 static const struct weft_result_table changes_table =

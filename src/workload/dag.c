@@ -6,6 +6,7 @@
 // of an iteration, for the end of all. The lanes of a communicator perform its operations one after another: the next
 // one when the rank has started it and all lanes have ended the previous one. src/transport/program.c does the same in
 // a run.
+#include "base/order.h"
 #include "dag_lanes.h"
 
 // --- flows --------------------------------------------------------------------------------------------------------
@@ -65,15 +66,7 @@ static void add_wait(struct weft_dag_step *step, uint32_t counter, uint64_t n) {
 
 /// The number of operations of the communicator in an iteration before turn `turn`.
 static uint32_t count_before(const struct weft_job_order *order, uint32_t turn) {
-    uint32_t low = 0, high = order->turns;
-    while (low < high) {
-        uint32_t mid = (low + high) / 2;
-        if (order->turn[mid] < turn)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return WEFT__FIRST_WITHOUT(0, order->turns, order->turn[middle] < turn);
 }
 
 /// Phases of a turn: it starts (0), it waits (1); after the last turn, one phase per communicator waits for it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dag_lanes.h"
+#include "base/order.h"
 
 #include "weft/memory.h"
 
@@ -136,14 +137,7 @@ static void wait_for_counter(struct weft__lanes *x, struct weft__lane_cursor *la
 
 /// For the operation that both lanes are in: the other lane's last step before number `steps`.
 static void wait_for_lane(const struct weft__lane_cursor *before, uint64_t steps, struct weft__front *front) {
-    size_t low = 0, high = before->steps;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (before->progress[mid].index < steps)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = WEFT__FIRST_WITHOUT(0, before->steps, before->progress[middle].index < steps);
     for (uint32_t k = 0; low && k < before->progress[low - 1].n; k++)
         weft__front_add(front, before->progress[low - 1].first + k, before->progress[low - 1].started);
 }

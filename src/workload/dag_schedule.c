@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "dag_lanes.h"
 #include "dag_triggers.h"
 #include "weft/memory.h"
@@ -164,10 +165,7 @@ static void begin_part(struct maker *m, struct part *p, uint32_t rank, uint32_t 
     *cpu += job ? x->lanes : 1;
 }
 
-static int by_time(const void *a, const void *b) {
-    const struct start *x = a, *y = b;
-    return (x->from_ps > y->from_ps) - (x->from_ps < y->from_ps);
-}
+WEFT__ORDER(by_time, struct start, WEFT__UP(from_ps))
 
 /// Lanes and schedules that start later than 0 wait for a compute that ends then.
 static void emit_starts(struct maker *m, struct part *part, uint32_t parts, uint32_t cpu) {

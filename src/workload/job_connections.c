@@ -2,6 +2,7 @@
 // From operations to connections: who sends how much to whom. A collective reports this without going through its
 // steps, once for all repetitions.
 #include "job_connections.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,12 +126,7 @@ void weft__finder_add_op(struct weft__finder *f, uint32_t rank, const struct wef
 
 // --- all of them --------------------------------------------------------------------------------------------------
 
-static int by_key(const void *a, const void *b) {
-    const struct weft_connection *x = a, *y = b;
-    if (x->communicator != y->communicator) return x->communicator < y->communicator ? -1 : 1;
-    if (x->channel != y->channel) return x->channel < y->channel ? -1 : 1;
-    return (x->dst > y->dst) - (x->dst < y->dst);
-}
+WEFT__ORDER(by_key, struct weft_connection, WEFT__UP(communicator) ?: WEFT__UP(channel) ?: WEFT__UP(dst))
 
 void weft__finder_end_rank(struct weft__finder *f, uint32_t rank) {
     if (f->own.n) qsort(f->own.list, f->own.n, sizeof *f->own.list, by_key);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "job.h"
 #include "weft/param.h"
 #include "weft/placement.h"
@@ -61,11 +62,7 @@ static struct weft_place place_of(const struct finder *f, const char *key) {
     return weft__job_key_place(f->entry, key);
 }
 
-static int by_server(const void *a, const void *b) {
-    const struct choice *x = a, *y = b;
-    if (x->server != y->server) return x->server < y->server ? -1 : 1;
-    return (x->gpu > y->gpu) - (x->gpu < y->gpu);
-}
+WEFT__ORDER(by_server, struct choice, WEFT__UP(server) ?: WEFT__UP(gpu))
 
 static void find_servers(struct finder *f) {
     f->choices = f->job->ranks;
@@ -94,14 +91,8 @@ static void find_servers(struct finder *f) {
 
 /// The server of a host; WEFT_NONE: none. That its server is among them does not mean that the host is chosen.
 static uint32_t find_server(const struct finder *f, uint32_t host) {
-    uint32_t server = weft_server_of(&f->job->server, f->topology, host).server, low = 0, high = f->servers;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (f->choice[f->first[middle]].server < server)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t server = weft_server_of(&f->job->server, f->topology, host).server,
+             low = WEFT__FIRST_WITHOUT(0, f->servers, f->choice[f->first[middle]].server < server);
     if (low == f->servers || f->choice[f->first[low]].server != server) return WEFT_NONE;
     const struct weft_topology *t = f->topology; // servers of different networks may have the same number
     bool same = weft_topology_network_of(t, host) == weft_topology_network_of(t, f->choice[0].host);

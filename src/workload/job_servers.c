@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "job.h"
 #include "weft/hardware.h"
 #include "weft/param.h"
@@ -116,11 +117,7 @@ struct ordered {
     uint32_t server, gpu, host;
 };
 
-static int by_server(const void *a, const void *b) {
-    const struct ordered *x = a, *y = b;
-    if (x->server != y->server) return x->server < y->server ? -1 : 1;
-    return (x->gpu > y->gpu) - (x->gpu < y->gpu);
-}
+WEFT__ORDER(by_server, struct ordered, WEFT__UP(server) ?: WEFT__UP(gpu))
 
 /// A rank for each GPU of these hosts.
 static void take_gpus(struct weft_job *job, const struct weft_topology *topology, const uint32_t *host, uint32_t n,

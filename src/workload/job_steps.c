@@ -90,9 +90,7 @@ static void join_steps(struct maker *m, const uint32_t *step, uint32_t n) {
 }
 
 static void note_overlap(struct maker *m, uint32_t step) {
-    m->overlap =
-        weft__memory_double(WEFT_MEMORY_SCENARIO, m->overlap, m->overlapping, &m->overlap_room, 16, sizeof *m->overlap);
-    m->overlap[m->overlapping++] = step;
+    WEFT__ADD_DOUBLE(WEFT_MEMORY_SCENARIO, m->overlap, m->overlapping, m->overlap_room, 16) = step;
 }
 
 static void add_turn(struct maker *m, const struct weft_job_turn *turn) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs of general form: how they are stored, and how a step is described.
 #include "weft/schedule.h"
+#include "base/order.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,11 +30,7 @@ struct member {
     uint32_t rank, number;
 };
 
-static int by_rank(const void *a, const void *b) {
-    const struct member *x = a, *y = b;
-    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
+WEFT__ORDER(by_rank, struct member, WEFT__UP(rank) ?: WEFT__UP(number))
 
 uint32_t weft_schedule_add_group(struct weft_schedule_builder *b, const char *name, const uint32_t *rank,
                                  uint32_t ranks) {

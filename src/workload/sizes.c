@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sizes.h"
+#include "base/order.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -26,14 +27,7 @@ double weft__sizes_mean(const struct weft__sizes *sizes) {
 weft_bytes weft__sizes_at(const struct weft__sizes *sizes, double unit) {
     const struct weft__size_point *p = sizes->point;
     assert(sizes->n && unit >= 0 && unit <= 1);
-    uint32_t low = 0, high = sizes->n - 1; // the first point with unit <= part
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (p[middle].part < unit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = WEFT__FIRST_WITHOUT(0, sizes->n - 1, p[middle].part < unit); // the first point with unit <= part
     double bytes = p[low].bytes;
     if (low > 0 && p[low].part > p[low - 1].part)
         bytes -= (p[low].bytes - p[low - 1].bytes) * (p[low].part - unit) / (p[low].part - p[low - 1].part);

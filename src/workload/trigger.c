@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Triggers of a workload: resolves numbers of a file to flows, and checks that every flow starts at some time.
 #include "trigger.h"
+#include "base/order.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,11 +28,7 @@ void weft__triggers_free(struct weft__trigger_builder *b) {
 
 // --- from numbers to flows ----------------------------------------------------------------------------------------
 
-static int by_id(const void *a, const void *b) {
-    const struct weft__trigger_named *x = a, *y = b;
-    if (x->id != y->id) return x->id < y->id ? -1 : 1;
-    return (x->place.line > y->place.line) - (x->place.line < y->place.line);
-}
+WEFT__ORDER(by_id, struct weft__trigger_named, WEFT__UP(id) ?: WEFT__UP(place.line))
 
 /// Uses of one trigger together, waiting ones first, by flow.
 static int by_trigger(const void *a, const void *b) {
@@ -67,11 +64,7 @@ static uint32_t starting_host(const struct weft_workload *w, uint32_t flow) {
 struct started {
     uint32_t host, flow;
 };
-static int by_host(const void *a, const void *b) {
-    const struct started *x = a, *y = b;
-    if (x->host != y->host) return x->host < y->host ? -1 : 1;
-    return (x->flow > y->flow) - (x->flow < y->flow);
-}
+WEFT__ORDER(by_host, struct started, WEFT__UP(host) ?: WEFT__UP(flow))
 
 /// The flows that wait for a trigger: in the order of the file, or by host.
 static void list_flows(struct weft_trigger *t, const struct weft__trigger_use *use, struct weft_workload *w) {

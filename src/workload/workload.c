@@ -289,11 +289,7 @@ struct pair {
     uint32_t flow;
 };
 
-static int by_pair(const void *a, const void *b) {
-    const struct pair *x = a, *y = b;
-    if (x->hosts != y->hosts) return x->hosts < y->hosts ? -1 : 1;
-    return (x->flow > y->flow) - (x->flow < y->flow);
-}
+WEFT__ORDER(by_pair, struct pair, WEFT__UP(hosts) ?: WEFT__UP(flow))
 
 uint64_t *weft_workload_qps_before(const struct weft_workload *w, struct weft_arena *arena) {
     uint64_t *before = weft_arena_alloc(arena, w->flows, sizeof *before);

@@ -9,6 +9,7 @@ tests/data/answers.json was recorded with weft af706c18, the last version that w
 What was left out or has another type on purpose stands in DIFFERENCES, and in CHANGELOG.md.
 """
 import csv
+import functools
 import io
 import json
 import os
@@ -59,11 +60,22 @@ workload: [{kind: rma, group: g, verb: read, clients: host-0, servers: host-3, s
 workload: [{kind: collective, group: c, collective: all_reduce_ring, size: 1MB}]
 """,
 }
+# More that the tables of an answer need to have rows.
+SCENARIOS["jobs.yaml"] = """topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4}
+workload:
+- {kind: incast, group: crowd, sources: host-0..4, dst: host-7, size: 300KB}
+- {kind: job, group: train, operations: [{compute: 20us, collective: all_reduce_ring, size: 200KB}]}
+"""
+SCENARIOS["exits.yaml"] = f"""base: {os.path.abspath(ROOT)}/scenarios/dsf/region.yaml
+events: [{{at: 2s, link: "edsw-0/*", state: down}}]
+control: {{events: [{{at: 1s, do: drain, node: rdsw-1}}, {{at: 3s, do: crash, node: edsw-1}}]}}
+"""
 # Commands that make what others read.
 BEFORE = """run small.yaml --variant base --out dir --quiet
 run small.yaml --variant slow --out other --quiet
 run job.yaml --out jobs --quiet
 run rma.yaml --out rma --quiet
+run {root}/scenarios/foundation/leaf_spine_victim.yaml --variant pfc --out victim --quiet
 """
 # Every command with an answer, by its name in `weft models results`; RECORD has those that af706c18 could answer, by line.
 COMMANDS = """decode: decode {root}/examples/import/capture.pcapng
@@ -113,11 +125,33 @@ compare: compare small.yaml --quiet
 sweep: sweep small.yaml --variant base --vary switch.aqm.max=[200KB,400KB] --seeds 1..2 --best incast.fct.mean --quiet
 verify: verify {root}/scenarios/foundation/single_switch.yaml --quiet
 bench: bench engine --k 4 --runs 1 --threads 1 --quiet
+trace_control: trace-control {root}/scenarios/dsf/control_events.yaml
+trace_control: trace-control {root}/scenarios/dsf/input_balance.yaml
+trace_control: trace-control exits.yaml
+trace_control: trace-control {root}/scenarios/aquila/control.yaml --variant small
+topo: topo {root}/scenarios/dsf/control_events.yaml
+topo: topo {root}/scenarios/foundation/link_failure.yaml
+topo: topo {root}/scenarios/aquila/control.yaml --variant small
+topo: topo {root}/scenarios/meta-roce/frontend.yaml
+why: why jobs.yaml --slowest 2 --quiet
+why: why jobs.yaml --job train --quiet
+why: why {root}/scenarios/aquila/channels.yaml --rma reads --quiet
+timeline: timeline victim
+timeline: timeline victim --all
+timeline: timeline victim --why host-7/0
+timeline: timeline victim --why-not leaf-0/4
+dcbx: dcbx {root}/tests/data/lldpd-dcbx.pcap --pfc 3 --apps udp:4791:3
 """
+# Answers whose every table must have rows with some of these commands, and the tables that none fills.
+FILLED = {"trace_control": set(), "topo": set(), "why": set(), "timeline": set(),
+          "dcbx": {"senders.cee", "senders.cee.applications"}}
+# The JSON has one of them, the database both.
+EITHER = ("story", "events")
+UNITS = {"_ps": "ps", "_bytes": "bytes", "_bps": "bit/s", "_s": "s"}
 # Tables whose rows are printed one by one, by an option: no row is kept.
 STREAMED = {"decode.packets"}
 # Their --out writes a folder of runs, and their --csv a table of runs.
-OF_RUNS = {"compare"}
+OF_RUNS = {"compare", "sweep"}
 # A recorded key that is not printed any more, or has another type, by its path: why.
 DIFFERENCES = {
 }
@@ -131,10 +165,13 @@ plan pfc small.yaml --csv lines: expected one of scenario, variants, variants.li
 workload job.yaml --loggops 1,1,1,1,1,1 --csv groups --out refused.sqlite: expected one of schedule, rank_end_ps
 topo nothing.yaml --out no/x.sqlite: --out: 'no/x.sqlite' cannot be written: No such file or directory
 topo small.yaml --pick hosts.x: "hosts" has no parts
+compare small.yaml --pick variants.bas.digest: expected 0 to 1, or a key; did you mean "base"?
+compare small.yaml --out refused.sqlite: --out: expected a folder, in which the database gets its own name, not 'refused.sqlite'
+sweep one.yaml --out refused.sqlite: --out: expected a folder, in which the database gets its own name
 topo small.yaml --pick x: expected one of weft, scenario, variant, kind, wiring, hosts, processors, switches, name, bisection,
 """
 # A help text is read alone, in SQLite's table meaning or in a search, so it does not begin by pointing at its neighbours.
-LEANING = re.compile(r"(its|it|they|them|that|these|of|the same|in words|(how|when|what|where|whether) (it|its|that)|whose)\b")
+LEANING = re.compile(r"(its|it|they|them|that|these|of|and|likewise|in all|the same|in words|(how|when|what|where|whether) (it|its|that)|whose)\b")
 
 
 def weft(folder, arguments):
@@ -146,7 +183,7 @@ def make_folder(folder):
         with open(os.path.join(folder, name), "w") as file:
             file.write(text)
     for line in BEFORE.splitlines():
-        done = weft(folder, line)
+        done = weft(folder, line.format(root=os.path.abspath(ROOT)))
         assert not done.returncode, f"weft {line}: {done.stderr}"
 
 
@@ -184,6 +221,14 @@ def record(path):
     with open(path, "w") as file:
         lines = (f"{json.dumps(line)}: {json.dumps(recorded[line], sort_keys=True)}" for line in sorted(recorded))
         file.write("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def objects(value, path):
+    """All objects at a path of the JSON, through lists and, where `maps` says so, objects by name."""
+    for part, maps in path:
+        value = [one[part] for one in value if isinstance(one, dict) and one.get(part) is not None]
+        value = [one for v in value for one in (v if isinstance(v, list) else v.values() if maps else [v])]
+    return value
 
 
 class Answers(unittest.TestCase):
@@ -267,41 +312,84 @@ class Answers(unittest.TestCase):
             for what in re.findall(r"^      (.*)", self.weft(f"models results {name}"), re.M):
                 with self.subTest(table=name, help=what):
                     self.assertFalse(LEANING.match(what))
+                    self.assertNotRegex(what, r"\b(that|which) it\b")  # the reader does not see what "it" is
         shown = [name for page in Path(ROOT, "docs/results").glob("*.md")
                  for name in re.findall(r"<!-- \$ weft (.*) -->", page.read_text())]
         self.assertTrue(shown)
         for command in shown:
             self.assertNotRegex(self.weft(command), r"(?m)^\|[^|]*\|[^|]*\|\s*\|$", command)
 
+    def test_units(self):
+        """The end of a column's name is its unit."""
+        for name in sorted({name for name, _, _ in commands()} & self.listed()):
+            for table, (_, columns) in self.described(name).items():
+                self.assertTrue("." not in table or table.rpartition(".")[0] in self.described(name), table)
+                for column, unit in columns.items():
+                    ends = [u for end, u in UNITS.items() if column.endswith(end) and "_per_" not in column]
+                    self.assertIn(unit, ends[:1] or [unit], f"{table}.{column}")
+
     def test_forms(self):
-        """The database has all tables of the answer; CSV has their rows, names and values."""
-        listed = self.weft("models results").partition("Answers of other commands")[2]
-        names = re.findall(r"^  (\w+) ", listed, re.M)
+        """The database has all tables of the answer; CSV and JSON have their rows, names and values."""
+        filled = {}
         for i, (name, line, arguments) in enumerate(commands()):
-            if name not in names or name in OF_RUNS:
-                continue
-            with self.subTest(command=line):
-                self.check_forms(name, arguments, os.path.join(self.folder, f"{i}.sqlite"))
+            if name in self.listed() - OF_RUNS:
+                with self.subTest(command=line):
+                    filled.setdefault(name, set()).update(
+                        self.check_forms(name, arguments, os.path.join(self.folder, f"{i}.sqlite")))
+        for name, empty in FILLED.items():
+            self.assertEqual(set(self.described(name)) - filled[name], empty, f"{name}: tables that nothing here fills")
+
+    def listed(self):
+        return set(re.findall(r"^  (\w+) ", self.weft("models results").partition("Answers of other commands")[2], re.M))
+
+    @functools.lru_cache(maxsize=None)
+    def described(self, answer):
+        """{table: (where it stands in the JSON, {column: unit})} as weft models results has it."""
+        found = {}
+        for block in re.split(r"\n(?=\S+: )", self.weft(f"models results {answer}")):
+            head = re.match(r"(\S+): .*\n  in the JSON (.*); in SQLite and CSV the table", block)
+            if head:
+                found[head[1]] = head[2], {name: kind.partition(", ")[2] for name, kind in
+                                           re.findall(r"\n  (\S+)   \(([^;)]*).*\)\n      .+", block)}
+        return found
+
+    def check_json(self, name, table, whole, rows):
+        """A list of objects has as many as the table has rows."""
+        tables = self.described(name)
+        parts = table.split(".")
+        places = [tables[".".join(parts[:i + 1])][0] for i in range(len(parts))]
+        path = [(p, where == "an object of objects") for p, where in zip(parts, places) if where != "part of the object around"]
+        if path and path[0][0] not in whole:
+            path = path[1:]  # the only row, such as a network, is merged
+        if places[-1] == "a list of objects" and rows and not (table in EITHER and table not in whole):
+            self.assertEqual(len(objects([whole], path)), rows, table)
 
     def check_forms(self, name, arguments, path):
+        """The tables that have rows."""
         self.weft(f"{arguments} --out {path}")
+        whole = json.loads(self.weft(f"{arguments} --json"))
         db = sqlite3.connect(path)
         tables = [t for t, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'") if t != "meaning"]
         shown = self.weft(f"models results {name}")
-        self.assertEqual(sorted(tables), sorted(re.findall(r"and CSV the table (\w+)", shown)))
+        flat = dict(zip(re.findall(r"and CSV the table (\w+)", shown), self.described(name)))
+        self.assertEqual(sorted(tables), sorted(flat))
         help_of = dict(db.execute("SELECT \"table\" || '.' || \"column\", help FROM meaning"))
+        filled = set()
         for table in tables:
             cursor = db.execute(f'SELECT * FROM "{table}"')
             columns = [c[0] for c in cursor.description]
             self.assertTrue(all(help_of[f"{table}.{c}"] for c in columns))
-            rows = cursor.fetchall()
+            rows = len(cursor.fetchall())
+            filled |= {flat[table]} if rows else set()
             if f"{name}.{table}" in STREAMED:
                 continue
             lines = list(csv.reader(io.StringIO(self.weft(f"{arguments} --csv {table}"))))
             self.assertEqual(lines[0], columns)
             if name not in ("bench", "check"):  # what they measure differs from one time to the next
-                self.assertEqual(len(lines) - 1, len(rows), table)
+                self.assertEqual(len(lines) - 1, rows, table)
+                self.check_json(name, flat[table], whole, rows)
         db.close()
+        return filled
 
 
 if __name__ == "__main__":

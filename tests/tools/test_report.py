@@ -346,7 +346,7 @@ class Report(unittest.TestCase):
         """Its reason is shown; a folder of an older weft is refused."""
         name = self.sweep("failed", "--vary", "host.mtu=[1024B,4096B]")
         with contextlib.closing(sqlite3.connect(os.path.join(self.folder, "failed", "sweep.sqlite"))) as base:
-            base.execute("UPDATE runs SET state = 'failed', message = ? WHERE point = 1", (HOSTILE,))
+            base.execute("UPDATE points_runs SET state = 'failed', message = ? WHERE point = 1", (HOSTILE,))
             base.commit()
         self.report("failed")
         self.assertEqual(self.data(name)["sweeps"][0]["tables"]["failed"]["rows"], [[1, 1, "failed", HOSTILE]])

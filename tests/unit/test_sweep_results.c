@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "own_memory.h"
 #include "weft/sweep_results.h"
 
@@ -90,15 +91,44 @@ static char *printed(void (*print)(FILE *file, const struct weft_sweep_best *bes
     return text;
 }
 
+static const struct weft_answer *answer_of(const struct weft_sweep_best *best, const void **subject) {
+    const struct weft_sweep_shown shown = {&results, best, false};
+    return weft_sweep_answer(&shown, arena, subject);
+}
 static void print_csv(FILE *stream, const struct weft_sweep_best *best) {
-    (void)best;
-    weft_sweep_csv(stream, &results);
+    const void *subject;
+    const struct weft_answer *answer = answer_of(best, &subject);
+    weft_answer_csv(stream, answer, weft_answer_table(answer, "sweep"), subject);
 }
 static void print_text(FILE *stream, const struct weft_sweep_best *best) {
-    weft_sweep_text(stream, &results, best);
+    const void *subject;
+    answer_of(best, &subject);
+    weft_sweep_text(stream, subject);
 }
 static void print_json(FILE *stream, const struct weft_sweep_best *best) {
-    weft_sweep_json(stream, &results, best, false);
+    const void *subject;
+    const struct weft_answer *answer = answer_of(best, &subject);
+    struct weft__json j = {.file = stream};
+    weft_answer_json(&j, answer, subject);
+}
+
+/// A figure of a group, a parameter whose path has dots, and a point that is named by its number.
+static void figures(void **state) {
+    (void)state;
+    struct weft_sweep_best b = weft_sweep_best(&results, &metric[0], arena);
+    const void *subject;
+    const struct weft_answer *answer = answer_of(&b, &subject);
+    struct weft_result_finder finder = weft_answer_finder(answer, subject, arena);
+    static const char *const path[] = {"points", "2", "groups", "g, h", "fct_ps_mean", "median"};
+    struct weft_result_found found = weft_result_find(&finder, path, 6);
+    assert_non_null(found.column);
+    assert_true(found.value.real == 117.5e6);
+    static const char *const value[] = {"points", "2", "parameters", "host.cc"};
+    assert_string_equal(weft_result_find(&finder, value, 4).value.text, "a, b");
+    static const char *const wrong[] = {"points", "2", "groups", "g, h", "nothing"};
+    found = weft_result_find(&finder, wrong, 5);
+    assert_null(found.column);
+    assert_string_equal(found.name[0], "fct_ps_mean");
 }
 
 static void csv(void **state) {
@@ -240,6 +270,7 @@ int main(void) {
         cmocka_unit_test(text),    cmocka_unit_test(text_of_failures),
         cmocka_unit_test(json),    cmocka_unit_test(commands),
         cmocka_unit_test(records), cmocka_unit_test(metrics),
+        cmocka_unit_test(figures),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

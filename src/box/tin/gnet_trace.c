@@ -94,9 +94,7 @@ static void note_hop(struct weft__gnet_tracer *tracer, const struct weft_cell_ho
         tracer->unnoted++;
         return;
     }
-    tracer->hop = weft__memory_double(WEFT_MEMORY_SERIES, tracer->hop, tracer->hops, &tracer->hop_capacity, FIRST,
-                                      sizeof *tracer->hop);
-    tracer->hop[tracer->hops++] = *hop;
+    WEFT__ADD_DOUBLE(WEFT_MEMORY_SERIES, tracer->hop, tracer->hops, tracer->hop_capacity, FIRST) = *hop;
 }
 
 static void end_visit(struct weft__gnet_tracer *tracer, struct weft__gnet_visit *v) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "box/tin/tin_net.h"
 #include "weft/memory.h"
 
@@ -66,25 +67,14 @@ static int by_arrival(const void *a, const void *b) {
     return order ? order : (x > y) - (x < y); // several endpoints may send at the same time
 }
 
-static int by_time(const void *a, const void *b) {
-    const struct weft_cell_hop *x = *(const struct weft_cell_hop *const *)a,
-                               *y = *(const struct weft_cell_hop *const *)b;
-    if (x->in_ps != y->in_ps) return x->in_ps < y->in_ps ? -1 : 1;
-    return (x > y) - (x < y);
-}
+WEFT__ORDER_OF_POINTERS(by_time, struct weft_cell_hop, WEFT__UP(in_ps) ?: WEFT__PLACE)
 
 /// Where the cell arrived next; NULL: not noted by any TiN.
 static const struct weft_cell_hop *find_next(const struct collector *c, const struct weft_cell_hop *hop) {
     const struct weft_topology *t = c->net->topology;
     const struct weft_port_info *port = weft_topology_port(t, hop->node, hop->port_out);
-    uint32_t node = t->port[port->peer].node, k = port->peer - t->node[node].port0, low = 0, high = c->notes;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (compare_arrival(c->by_arrival[middle], node, k, hop->next_ps) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t node = t->port[port->peer].node, k = port->peer - t->node[node].port0;
+    uint32_t low = WEFT__FIRST_WITHOUT(0, c->notes, compare_arrival(c->by_arrival[middle], node, k, hop->next_ps) < 0);
     bool found = low < c->notes && !compare_arrival(c->by_arrival[low], node, k, hop->next_ps);
     return found ? c->by_arrival[low] : NULL;
 }

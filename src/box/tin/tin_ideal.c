@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A frame that crosses a Clique alone, as if its cells had links to themselves.
+#include <string.h>
+
 #include "box/tin/tin_net.h"
 
 /// How much FEC lengthens a cell of this size on a link.
@@ -34,9 +36,8 @@ static struct path both_ways(struct path a, struct path b) {
     return (struct path){a.time_ps + b.time_ps, a.signals_ps + b.signals_ps, a.data_ps + b.data_ps};
 }
 
-/// Where the packet may leave the fabric: at one TiN (node), or by any with a link to switches outside (WEFT_NONE).
-static bool is_exit(const struct weft_topology *t, uint32_t node, uint32_t exit) {
-    if (exit != WEFT_NONE) return node == exit;
+/// Whether the TiN has a link to switches outside.
+static bool leaves_clique(const struct weft_topology *t, uint32_t node) {
     for (uint32_t k = 0; k < t->node[node].ports; k++) {
         const struct weft_port_info *out = weft_topology_port(t, node, k);
         uint32_t role = t->node[t->port[out->peer].node].role;
@@ -49,41 +50,76 @@ static bool is_shorter(struct path a, struct path b) {
     return 3 * a.time_ps + a.signals_ps + a.data_ps < 3 * b.time_ps + b.signals_ps + b.data_ps;
 }
 
-/// The shortest path with at most this many links from `node` to an exit; false: there is none.
-static bool find_shortest(const struct weft__forwarding *forwarding, uint32_t node, uint32_t exit, uint32_t links,
-                          uint32_t wire, struct path *ret_path, uint32_t *ret_node) {
+/// The shortest paths from a TiN for cells of one length, by the fewest links.
+enum { LINKS_MAX = 3, SEARCHES = 4 };
+struct search {
+    uint32_t from, wire;
+    struct path *path; ///< [nodes]
+    uint8_t *links;    ///< [nodes]
+    uint32_t *reached; ///< nodes, those with fewer links first
+    uint32_t n;
+};
+/// A flow needs up to three lengths of cells, and flows of one source follow one another.
+struct searches {
+    struct search search[SEARCHES];
+    uint32_t next; ///< to be replaced
+};
+
+static void reach_node(struct search *s, uint32_t node, uint32_t links, struct path path) {
+    bool first = s->links[node] > LINKS_MAX;
+    if (!first && (s->links[node] < links || !is_shorter(path, s->path[node]))) return;
+    if (first) s->reached[s->n++] = node;
+    s->links[node] = (uint8_t)links;
+    s->path[node] = path;
+}
+
+static void search_paths(const struct weft__forwarding *forwarding, struct search *s) {
     const struct weft_topology *t = forwarding->t;
-    bool found = is_exit(t, node, exit);
-    *ret_path = (struct path){.time_ps = 0};
-    *ret_node = node;
-    if (found || !links) return found;
-    for (uint32_t k = 0; k < t->node[node].ports; k++) {
-        const struct weft_port_info *out = weft_topology_port(t, node, k);
-        struct path rest;
-        uint32_t at;
-        if (!weft_topology_link_is_fabric(t, out->link)) continue;
-        if (!find_shortest(forwarding, t->port[out->peer].node, exit, links - 1, wire, &rest, &at)) continue;
-        rest = both_ways(cross_link(forwarding, node, out, wire), rest);
-        if (found && !is_shorter(rest, *ret_path)) continue;
-        found = true;
-        *ret_path = rest;
-        *ret_node = at;
+    memset(s->links, UINT8_MAX, t->nodes);
+    s->n = 0;
+    reach_node(s, s->from, 0, (struct path){.time_ps = 0});
+    for (uint32_t i = 0; i < s->n && s->links[s->reached[i]] < LINKS_MAX; i++)
+        for (uint32_t node = s->reached[i], k = 0; k < t->node[node].ports; k++) {
+            const struct weft_port_info *out = weft_topology_port(t, node, k);
+            if (!weft_topology_link_is_fabric(t, out->link)) continue;
+            reach_node(s, t->port[out->peer].node, s->links[node] + 1u,
+                       both_ways(s->path[node], cross_link(forwarding, node, out, s->wire)));
+        }
+}
+
+static const struct search *search_from(const struct weft__forwarding *forwarding, uint32_t from, uint32_t wire) {
+    struct searches *all = forwarding->kept[WEFT_BOX_TIN];
+    uint32_t nodes = forwarding->t->nodes;
+    if (!all) all = forwarding->kept[WEFT_BOX_TIN] = weft_arena_alloc(forwarding->arena, 1, sizeof *all);
+    for (uint32_t i = 0; i < SEARCHES; i++)
+        if (all->search[i].n && all->search[i].from == from && all->search[i].wire == wire) return &all->search[i];
+    struct search *s = &all->search[all->next++ % SEARCHES];
+    if (!s->path) {
+        s->path = weft_arena_alloc(forwarding->arena, nodes, sizeof *s->path);
+        s->links = weft_arena_alloc(forwarding->arena, nodes, sizeof *s->links);
+        s->reached = weft_arena_alloc(forwarding->arena, nodes, sizeof *s->reached);
     }
-    return found;
+    s->from = from;
+    s->wire = wire;
+    search_paths(forwarding, s);
+    return s;
 }
 
 /// The shortest path towards `dst` from *node on, whatever path its cells take; *node is then the TiN by which it
 /// leaves the Clique.
 static struct path find_path(const struct weft__forwarding *forwarding, uint32_t *node, uint32_t dst, uint32_t wire) {
-    enum { LINKS_MAX = 3 };
     const struct weft_topology *t = forwarding->t;
-    uint32_t home = t->port[weft_topology_port(t, t->host[dst], 0)->peer].node, from = *node;
+    uint32_t home = t->port[weft_topology_port(t, t->host[dst], 0)->peer].node, from = *node, found = WEFT_NONE;
     uint32_t exit = t->node[home].box == t->node[from].box ? home : WEFT_NONE;
-    struct path path;
-    for (uint32_t links = 1; links <= LINKS_MAX; links++)
-        if (find_shortest(forwarding, from, exit, links, wire, &path, node)) return path;
-    *node = exit == WEFT_NONE ? from : exit;
-    return (struct path){.time_ps = 0};
+    const struct search *s = search_from(forwarding, from, wire);
+    if (exit != WEFT_NONE && s->links[exit] <= LINKS_MAX) found = exit;
+    for (uint32_t i = 0; exit == WEFT_NONE && i < s->n; i++) {
+        uint32_t at = s->reached[i];
+        if (found != WEFT_NONE && s->links[at] > s->links[found]) break;
+        if (leaves_clique(t, at) && (found == WEFT_NONE || is_shorter(s->path[at], s->path[found]))) found = at;
+    }
+    *node = found != WEFT_NONE ? found : exit != WEFT_NONE ? exit : from;
+    return found != WEFT_NONE ? s->path[found] : (struct path){.time_ps = 0};
 }
 
 /// RTS, CTS, and its cells in parallel from all endpoints. A long frame is announced as soon as its header has arrived.

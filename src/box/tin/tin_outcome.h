@@ -11,7 +11,7 @@
 /// without it.
 #define WEFT_TIN_COUNTERS(X) WEFT_TIN_ALWAYS(X) WEFT_TIN_OPTIONS(X)
 #define WEFT_TIN_OPTIONS(X)                                                                                            \
-    X(punts_refused, COUNT, "frames for the control processor beyond the rate that it takes")                          \
+    X(punts_refused, COUNT, "frames for the control processor beyond the processor's rate")                            \
     X(punts_missed, COUNT, "frames for the control processor that came while its firmware started again")
 #define WEFT_TIN_ALWAYS(X)                                                                                             \
     X(cell_hops, COUNT, "cells of any kind over one link")                                                             \
@@ -48,7 +48,7 @@
     X(rts_wait_ns, COUNT, "ns", "time that an RTS waited in its queue, in ns")                                         \
     X(rts_packets, COUNT, "packets", "packets announced that an RTS found in its queue")
 #define WEFT_TIN_HISTOGRAMS_OPTIONS(X)                                                                                 \
-    X(nic_wait_ns, COUNT, "ns", "time that a host's frame waited for the NIC that it shares, in ns")
+    X(nic_wait_ns, COUNT, "ns", "time that a host's frame waited for its shared NIC, in ns")
 /// Types of cells. X(name, meaning)
 #define WEFT_TIN_CELLS(X)                                                                                              \
     X(rts, "RTS cells that endpoints sent")                                                                            \

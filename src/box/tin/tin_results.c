@@ -9,15 +9,10 @@
 static struct weft_result_value text_value(const char *value) {
     return (struct weft_result_value){.known = value, .text = value};
 }
-static struct weft_result_value number_value(struct weft_result_cursor *c) {
-    return (struct weft_result_value){.known = true, .whole = c->at - 1};
-}
 
 // --- all TiNs -----------------------------------------------------------------------------------------------------
 
-static bool has_tins(const struct weft_run *run) {
-    return weft_outcome_cliques(run->outcome);
-}
+WEFT_RESULT_PRESENT(has_tins, weft_outcome_cliques(run->outcome))
 
 /// Part 0 is the outcome, part 1 its distributions.
 static bool next_clique(struct weft_result_cursor *c) {
@@ -63,14 +58,8 @@ struct whole {
     uint64_t value;
 };
 
-static bool next_cell_type(struct weft_result_cursor *c) {
-    if (c->at == CELL_TYPES) return false;
-    c->part[0] = &weft_outcome_tin(c->run->outcome)->cells[c->at++];
-    return true;
-}
-static struct weft_result_value cell_type(struct weft_result_cursor *c) {
-    return text_value(cell_names[c->at - 1]);
-}
+WEFT_RESULT_ROWS(next_cell_type, CELL_TYPES, weft_outcome_tin(c->run->outcome)->cells)
+WEFT_RESULT_VALUE(cell_type, text_value(cell_names[c->at - 1]))
 
 static const struct weft_result_column cells_columns[] = {
     WEFT_RESULT_CALL(cell_type, "type", TEXT,
@@ -81,14 +70,10 @@ static const struct weft_result_column cells_columns[] = {
 static const struct weft_result_table table_cells =
     WEFT_RESULT_TABLE("aquila.cells", NUMBERS, "a type of cell", cells_columns, .next = next_cell_type);
 
-static bool next_hops(struct weft_result_cursor *c) {
-    if (c->at == WEFT_TIN_HOPS) return false;
-    c->part[0] = &weft_outcome_tin(c->run->outcome)->hops[c->at++];
-    return true;
-}
+WEFT_RESULT_ROWS(next_hops, WEFT_TIN_HOPS, weft_outcome_tin(c->run->outcome)->hops)
 
 static const struct weft_result_column hops_columns[] = {
-    WEFT_RESULT_CALL(number_value, "links", COUNT, "links that a cell crossed", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(weft_result_index, "links", COUNT, "links that a cell crossed", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_NAMED(struct whole, value, "cells", COUNT, "cells that came to an endpoint after so many links"),
 };
 static const struct weft_result_table table_hops =
@@ -104,9 +89,7 @@ struct distribution {
     struct weft_histogram of;
 };
 
-static bool has_depths(const struct weft_run *run) {
-    return weft_outcome_cliques(run->outcome)->depths;
-}
+WEFT_RESULT_PRESENT(has_depths, weft_outcome_cliques(run->outcome)->depths)
 
 /// VCs that ever had cells in a sample. Part 0 is the VC, parts 1 and 2 are its distributions.
 static bool next_depth(struct weft_result_cursor *c) {
@@ -142,17 +125,14 @@ static const struct weft_result_table table_vc_depths = WEFT_RESULT_TABLE(
 
 // --- failures and repairs -----------------------------------------------------------------------------------------
 
-static bool next_transition(struct weft_result_cursor *c) {
-    if (c->at == weft_outcome_tin(c->run->outcome)->transitions) return false;
-    c->part[0] = &weft_outcome_tin(c->run->outcome)->transition[c->at++];
-    return true;
-}
+WEFT_RESULT_ROWS(next_transition, weft_outcome_tin(c->run->outcome)->transitions,
+                 weft_outcome_tin(c->run->outcome)->transition)
 
 #define SEEN(field, type, help) WEFT_RESULT(struct weft_tin_transition, field, type, help)
 #define SEEN_NAMED(field, key, type, ...) WEFT_RESULT_NAMED(struct weft_tin_transition, field, key, type, __VA_ARGS__)
 #define FETCH_MAX "longest time from a CTS until the packet was whole, of the packets that became whole"
 static const struct weft_result_column transitions_columns[] = {
-    WEFT_RESULT_CALL(number_value, "number", COUNT, "number of the transition, from 0", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(weft_result_index, "number", COUNT, "number of the transition, from 0", .flags = WEFT_RESULT_KEY),
     SEEN_NAMED(from_ps, "at_ps", TIME, "when links failed or came back"),
     SEEN_NAMED(to_ps, "until_ps", TIME, "when the tables followed; none: they never did", .flags = WEFT_RESULT_SPARSE),
     SEEN_NAMED(down, "links_down", COUNT, "links that failed"),
@@ -244,9 +224,7 @@ static bool next_gnet_port(struct weft_result_cursor *c) {
     c->part[0] = &o->gnet_port[c->at++];
     return true;
 }
-static struct weft_result_value port_class(struct weft_result_cursor *c) {
-    return text_value(((const struct weft_gnet_port *)c->part[0])->global ? "global" : "local");
-}
+WEFT_RESULT_VALUE(port_class, text_value(((const struct weft_gnet_port *)c->part[0])->global ? "global" : "local"))
 
 static const struct weft_result_column gnet_ports_columns[] = {
     WEFT_RESULT(struct weft_gnet_port, port, COUNT, "number of the port", .references = "ports",
@@ -261,13 +239,8 @@ static const struct weft_result_table table_gnet_ports = WEFT_RESULT_TABLE(
 
 // --- traced cells -------------------------------------------------------------------------------------------------
 
-static bool has_traces(const struct weft_run *run) {
-    return has_tins(run) && weft_outcome_cliques(run->outcome)->cells;
-}
-static bool next_traced(struct weft_result_cursor *c) {
-    c->part[0] = weft_outcome_cliques(c->run->outcome)->cells;
-    return !c->at++;
-}
+WEFT_RESULT_PRESENT(has_traces, has_tins(run) && weft_outcome_cliques(run->outcome)->cells)
+WEFT_RESULT_ONE(next_traced, weft_outcome_cliques(c->run->outcome)->cells)
 static struct weft_result_value traced_suspect(struct weft_result_cursor *c) {
     uint32_t node = weft_outcome_cliques(c->run->outcome)->cells->suspect;
     return text_value(node == WEFT_NONE ? NULL : c->run->topology->node[node].name);
@@ -324,7 +297,7 @@ static bool next_trace(struct weft_result_cursor *c) {
 #define FIRST(field, key, type, ...) WEFT_RESULT_AT(1, struct weft_cell_hop, field, key, type, __VA_ARGS__)
 #define OF_TRACE(field, type, ...) WEFT_RESULT_AT(2, struct trace, field, #field, type, __VA_ARGS__)
 static const struct weft_result_column cell_traces_columns[] = {
-    WEFT_RESULT_CALL(number_value, "cell", COUNT, "number of the cell, by time", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(weft_result_index, "cell", COUNT, "number of the cell, by time", .flags = WEFT_RESULT_KEY),
     OF_TRACE(type, TEXT, "type of the cell: rts, cts, ctd, data, req or resp"),
     FIRST(wire, "bytes", BYTES, "bytes of the cell"),
     OF_TRACE(src, TEXT, "name of the TiN that sent the cell"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collector of traced cells.
 #include "weft/celltrace.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -9,10 +10,7 @@
 
 enum { VCS = WEFT__SDN_VCS, HOPS = WEFT_CELLTRACE_HOPS_MAX };
 
-static int by_time(const void *a, const void *b) {
-    const struct weft_celltrace_report *x = a, *y = b;
-    return x->time_ps < y->time_ps ? -1 : x->time_ps > y->time_ps;
-}
+WEFT__ORDER(by_time, struct weft_celltrace_report, WEFT__UP(time_ps))
 
 /// The port at the other end of a TiN's port.
 static uint32_t port_there(const struct weft_topology *t, const struct weft_dragonfly *f, uint32_t tin, uint32_t port) {

@@ -43,8 +43,7 @@ static void show_set(struct replay *r, weft_time_ps now, uint32_t column, uint32
     uint16_t set = set_at(r, column, row), *shown = &r->shown[row * r->timeline->columns + column];
     if (*shown == set) return;
     *shown = set;
-    r->change = weft__memory_double(KIND, r->change, r->changes, &r->capacity, 64, sizeof *r->change);
-    r->change[r->changes++] =
+    WEFT__ADD_DOUBLE(KIND, r->change, r->changes, r->capacity, 64) =
         (struct weft_clique_change){.time_ps = now, .row = (uint16_t)row, .column = (uint16_t)column, .set = set};
 }
 

@@ -27,8 +27,7 @@ void weft__sdn_session_grow(struct weft_sdn *s, uint32_t tin) {
 
 void weft__sdn_queue(struct weft_sdn *s, uint32_t tin, struct weft__sdn_op op) {
     struct weft__sdn_session *e = &s->session[tin];
-    e->op = weft__memory_double(KIND, e->op, e->n, &e->capacity, 64, sizeof *e->op);
-    e->op[e->n++] = op;
+    WEFT__ADD_DOUBLE(KIND, e->op, e->n, e->capacity, 64) = op;
 }
 
 /// A flow by class of inputs becomes an entry for each port of the class.

@@ -25,8 +25,7 @@ static void tell_due(struct weft_sdn *s, weft_time_ps now, weft_time_ps takes, s
     weft__agenda_note(&s->agenda, due);
     if (!sent->n++) sent->first_ps = due.time_ps - s->event_ps;
     sent->last_ps = due.time_ps - s->event_ps;
-    s->message = weft__memory_double(KIND, s->message, r->messages, &s->message_capacity, 256, sizeof *s->message);
-    s->message[r->messages++] = (struct weft_sdn_message){
+    WEFT__ADD_DOUBLE(KIND, s->message, r->messages, s->message_capacity, 256) = (struct weft_sdn_message){
         .sent_ps = now, .arrives_ps = due.time_ps, .kind = due.kind, .who = due.who, .event = s->now_event};
 }
 

@@ -11,6 +11,7 @@
 //   sets do not send any that way, but old ones may, so all that do are changed first.
 // Flows of destinations that can no longer be reached are removed last, when no set leads to them.
 #include "control/clique/sdn_plan.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -244,17 +245,10 @@ static uint32_t due_for(struct plan *p, uint32_t x, uint32_t row, uint32_t d) {
 }
 
 static void add_change(struct weft__sdn_plan *ret, struct weft__sdn_change change) {
-    ret->change = weft__memory_double(KIND, ret->change, ret->n, &ret->capacity, 1024, sizeof *ret->change);
-    ret->change[ret->n++] = change;
+    WEFT__ADD_DOUBLE(KIND, ret->change, ret->n, ret->capacity, 1024) = change;
 }
 
-static int by_batch(const void *a, const void *b) {
-    const struct weft__sdn_change *x = a, *y = b;
-    if (x->batch != y->batch) return x->batch < y->batch ? -1 : 1;
-    if (x->tin != y->tin) return x->tin < y->tin ? -1 : 1;
-    if (x->column != y->column) return x->column < y->column ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
-}
+WEFT__ORDER(by_batch, struct weft__sdn_change, WEFT__UP(batch) ?: WEFT__UP(tin) ?: WEFT__UP(column) ?: WEFT__UP(row))
 
 /// The batch of a change. 0: the last, because nothing must come there any more.
 static uint32_t batch_of(struct plan *p, uint32_t x, uint32_t column, uint32_t row) {

@@ -32,8 +32,7 @@ void weft__sdn_note_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin, st
     struct weft__sdn_recorder *r = s->recorder;
     if (!r) return;
     keep_before(s, tin);
-    r->record = weft__memory_double(KIND, r->record, r->n, &r->capacity, 256, sizeof *r->record);
-    r->record[r->n++] = (struct weft__sdn_record){now, tin, op};
+    WEFT__ADD_DOUBLE(KIND, r->record, r->n, r->capacity, 256) = (struct weft__sdn_record){now, tin, op};
 }
 
 void weft__sdn_note_plan(struct weft_sdn *s, struct weft_gnet_routes *routes) {
@@ -45,8 +44,7 @@ void weft__sdn_note_plan(struct weft_sdn *s, struct weft_gnet_routes *routes) {
 void weft__sdn_note_solved(struct weft_sdn *s, weft_time_ps now) {
     struct weft__sdn_recorder *r = s->recorder;
     if (!r) return;
-    r->solved = weft__memory_double(KIND, r->solved, r->solveds, &r->solved_capacity, 4, sizeof *r->solved);
-    r->solved[r->solveds++] = (struct weft__sdn_solved){now, r->routes};
+    WEFT__ADD_DOUBLE(KIND, r->solved, r->solveds, r->solved_capacity, 4) = (struct weft__sdn_solved){now, r->routes};
     r->routes = NULL;
 }
 

@@ -67,8 +67,7 @@ static void note_state(struct weft__sdn_walk *w, uint32_t dst, struct weft__sdn_
         w->list[w->n++] = s;
         return;
     }
-    w->turned = weft__memory_double(KIND, w->turned, w->turns, &w->turn_capacity, 1024, sizeof *w->turned);
-    w->turned[w->turns++] = s.tin;
+    WEFT__ADD_DOUBLE(KIND, w->turned, w->turns, w->turn_capacity, 1024) = s.tin;
 }
 
 /// A predecessor of a state in the list is lost, with it, or may arrive again.

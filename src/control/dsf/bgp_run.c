@@ -64,9 +64,8 @@ static bool is_own(const struct run *r, uint32_t edsw, uint32_t rdsw) {
 /// What the data plane learns.
 static void log_change(struct run *r, weft_time_ps now, uint32_t rdsw, uint32_t edsw, uint32_t class, uint64_t links) {
     if (!r->keep) return;
-    r->change =
-        weft__memory_double(WEFT_MEMORY_RESULT, r->change, r->changes, &r->changes_capacity, 64, sizeof *r->change);
-    r->change[r->changes++] = (struct weft_bgp_change){now - r->from, rdsw, edsw, class, links};
+    WEFT__ADD_DOUBLE(WEFT_MEMORY_RESULT, r->change, r->changes, r->changes_capacity, 64) =
+        (struct weft_bgp_change){now - r->from, rdsw, edsw, class, links};
 }
 
 static uint64_t ways_known(const struct run *r, uint32_t edsw, uint32_t class) {

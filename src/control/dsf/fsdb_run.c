@@ -81,9 +81,8 @@ static void look_at_known(struct run *r, weft_time_ps now, uint32_t pair) {
     if (known == r->known[pair]) return;
     r->known[pair] = known;
     if (!r->keep) return;
-    r->change =
-        weft__memory_double(WEFT_MEMORY_RESULT, r->change, r->changes, &r->changes_capacity, 64, sizeof *r->change);
-    r->change[r->changes++] = (struct weft_fsdb_change){now - r->from, pair / r->nodes, pair % r->nodes, known};
+    WEFT__ADD_DOUBLE(WEFT_MEMORY_RESULT, r->change, r->changes, r->changes_capacity, 64) =
+        (struct weft_fsdb_change){now - r->from, pair / r->nodes, pair % r->nodes, known};
 }
 
 /// Notes what a call has changed in a subscription.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events of the interface nodes of a fabric, as FSDB sees them, and what the nodes know of one another in a run.
 #include "control/dsf/nodes.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -49,13 +50,8 @@ struct weft_fsdb_result *weft__nodes_fsdb(const struct weft_topology *t, const s
     return weft_fsdb_run(&given->conf->fsdb, f->dests, own, n, given->seed, arena);
 }
 
-static int by_time(const void *a, const void *b) {
-    const struct weft_known_event *x = a, *y = b;
-    if (x->time_ps != y->time_ps) return x->time_ps < y->time_ps ? -1 : 1;
-    if (x->node != y->node) return x->node < y->node ? -1 : 1;
-    if (x->of != y->of) return x->of < y->of ? -1 : 1;
-    return x->known - y->known; // a pair does not change twice at the same time
-}
+WEFT__ORDER(by_time, struct weft_known_event,
+            WEFT__UP(time_ps) ?: WEFT__UP(node) ?: WEFT__UP(of) ?: WEFT__UP(known)) // a pair changes once at a time
 
 enum weft_status weft_known_timeline_new(const struct weft_topology *t, const struct weft_control_conf *conf,
                                          const struct weft_control_event *event, uint32_t events, uint64_t seed,

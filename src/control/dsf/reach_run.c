@@ -89,9 +89,8 @@ struct weft__reach_run {
 };
 
 static struct weft_reach_note *add_note(struct weft__reach_run *run, enum weft_reach_deed deed) {
-    run->note =
-        weft__memory_double(WEFT_MEMORY_RESULT, run->note, run->notes, &run->notes_capacity, 64, sizeof *run->note);
-    struct weft_reach_note *note = &run->note[run->notes++];
+    struct weft_reach_note *note =
+        &WEFT__ADD_DOUBLE(WEFT_MEMORY_RESULT, run->note, run->notes, run->notes_capacity, 64);
     *note = (struct weft_reach_note){.time_ps = run->now.time_ps,
                                      .deed = deed,
                                      .device = run->now.device,
@@ -138,9 +137,7 @@ static void on_usable(void *context, uint32_t slot, uint32_t dest, bool usable) 
     run->stats.changes++;
     run->stats.last_ps = run->now.time_ps;
     if (!run->keep) return;
-    run->change = weft__memory_double(WEFT_MEMORY_RESULT, run->change, run->changes, &run->changes_capacity, 64,
-                                      sizeof *run->change);
-    run->change[run->changes++] =
+    WEFT__ADD_DOUBLE(WEFT_MEMORY_RESULT, run->change, run->changes, run->changes_capacity, 64) =
         (struct weft_reach_change){run->now.time_ps, run->now.device, dest, (uint16_t)slot, usable};
 }
 

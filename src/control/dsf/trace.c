@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "control/dsf/reach_run.h"
 #include "control/dsf/trace.h"
 #include "weft/memory.h"
@@ -115,18 +116,10 @@ static void add_steps(struct weft_control_trace *trace, const struct weft__reach
     trace->steps += kept;
 }
 
-static int by_time(const void *a, const void *b) {
-    const struct weft_control_step *x = a, *y = b;
-    if (x->time_ps != y->time_ps) return x->time_ps < y->time_ps ? -1 : 1;
-    if (x->fabric != y->fabric) return x->fabric < y->fabric ? -1 : 1;
-    if (x->dest0 != y->dest0) return x->dest0 < y->dest0 ? -1 : 1; // in order of appearance
-    return (int)x->deed - (int)y->deed;
-}
+WEFT__ORDER(by_time, struct weft_control_step,
+            WEFT__UP(time_ps) ?: WEFT__UP(fabric) ?: WEFT__UP(dest0) ?: WEFT__UP(deed)) // dest0: in order of appearance
 
-static int by_burst_time(const void *a, const void *b) {
-    const struct weft_control_burst *x = a, *y = b;
-    return x->time_ps < y->time_ps ? -1 : x->time_ps > y->time_ps;
-}
+WEFT__ORDER(by_burst_time, struct weft_control_burst, WEFT__UP(time_ps))
 
 /// One burst for each time at which something fails, comes back or is drained.
 static void find_bursts(struct weft_control_trace *trace, const struct weft_topology *t, struct weft_arena *arena) {

@@ -5,6 +5,7 @@
 // with the fewest hops are used, because a longer one would go down and up again, which can deadlock with PFC; demands
 // that fit nowhere are placed anyway.
 #include "weft/cspf.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,20 +147,10 @@ static void settle_path(struct place *p, uint32_t port) {
     }
 }
 
-static int largest_first(const void *a, const void *b) {
-    const struct weft_cspf_demand *x = a, *y = b;
-    if (x->rate_bps != y->rate_bps) return x->rate_bps > y->rate_bps ? -1 : 1;
-    if (x->sw != y->sw) return x->sw < y->sw ? -1 : 1;
-    if (x->port != y->port) return x->port < y->port ? -1 : 1;
-    return (x->edge > y->edge) - (x->edge < y->edge);
-}
+WEFT__ORDER(largest_first, struct weft_cspf_demand,
+            WEFT__DOWN(rate_bps) ?: WEFT__UP(sw) ?: WEFT__UP(port) ?: WEFT__UP(edge))
 
-static int by_switch(const void *a, const void *b) {
-    const struct weft_cspf_entry *x = a, *y = b;
-    if (x->sw != y->sw) return x->sw < y->sw ? -1 : 1;
-    if (x->in != y->in) return x->in < y->in ? -1 : 1;
-    return (x->edge > y->edge) - (x->edge < y->edge);
-}
+WEFT__ORDER(by_switch, struct weft_cspf_entry, WEFT__UP(sw) ?: WEFT__UP(in) ?: WEFT__UP(edge))
 
 static void list_entries(struct place *p) {
     struct weft_cspf_plan *plan = p->plan;

@@ -2,6 +2,7 @@
 // The answer of weft trace-control as rows: of a DSF, bursts of failures with what devices did, capacities at the end,
 // and what interface nodes and exits told one another.
 #include "control/trace/trace_tables.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,13 +47,7 @@ struct withdrawals {
     uint64_t n;
 };
 
-/// By device, and for each device in order of time.
-static int compare_steps(const void *a, const void *b) {
-    const struct weft_control_step *const *x = a, *const *y = b;
-    if ((*x)->fabric != (*y)->fabric) return (*x)->fabric < (*y)->fabric ? -1 : 1;
-    if ((*x)->device != (*y)->device) return (*x)->device < (*y)->device ? -1 : 1;
-    return *x < *y ? -1 : *x > *y;
-}
+WEFT__ORDER_OF_POINTERS(compare_steps, struct weft_control_step, WEFT__UP(fabric) ?: WEFT__UP(device) ?: WEFT__PLACE)
 
 /// `seen`: per destination of its fabric; all false before and after.
 static struct withdrawal sum_withdrawal(const struct weft_control_trace *trace, const struct weft_fabric *f,
@@ -115,11 +110,12 @@ static bool next_withdrawal(struct weft_result_cursor *c) {
 static const struct weft_result_column withdrawal_columns[] = {
     OF_BURST,
     WITHDRAWAL(device, "device", TEXT, "the device", .flags = WEFT_RESULT_KEY),
-    WITHDRAWAL(links, "links", COUNT, "input links that it withdrew"),
-    WITHDRAWAL(towards, "towards", COUNT, "destinations towards which it withdrew any"),
-    WITHDRAWAL(in, "input", COUNT, "links of the inputs before its first step", .flags = WEFT_RESULT_SPARSE),
-    WITHDRAWAL(out, "output", COUNT, "links of the outputs at its last step", .flags = WEFT_RESULT_SPARSE),
-    WITHDRAWAL(in_after, "input_after", COUNT, "links of the inputs after its last step", .flags = WEFT_RESULT_SPARSE),
+    WITHDRAWAL(links, "links", COUNT, "input links that the device withdrew"),
+    WITHDRAWAL(towards, "towards", COUNT, "destinations towards which the device withdrew links"),
+    WITHDRAWAL(in, "input", COUNT, "links of the inputs before the event's first step", .flags = WEFT_RESULT_SPARSE),
+    WITHDRAWAL(out, "output", COUNT, "links of the outputs at the event's last step", .flags = WEFT_RESULT_SPARSE),
+    WITHDRAWAL(in_after, "input_after", COUNT, "links of the inputs after the event's last step",
+               .flags = WEFT_RESULT_SPARSE),
 };
 static const struct weft_result_table withdrawal_table = WEFT_RESULT_TABLE(
     "dsf.bursts.withdrawals", LIST, "what a device withdrew in a burst", withdrawal_columns, .next = next_withdrawal);
@@ -148,7 +144,7 @@ static const struct weft_result_column step_columns[] = {
     OF_BURST,
     WEFT_RESULT_NUMBER("step", "number of the step in the burst"),
     STEP(time_ps, "time_ps", TIME, "time of the event"),
-    WEFT_RESULT_CALL(step_device, "device", TEXT, "device that did it"),
+    WEFT_RESULT_CALL(step_device, "device", TEXT, "device that acted"),
     WEFT_RESULT_OF_NAMES(0, struct weft_control_step, deed, "did", deed_names, "what the device did"),
     STEP(round, "round", COUNT, "cells in a chain before it; 0: because of a link of its own"),
     WEFT_RESULT_CALL(step_port, "because_of", TEXT, "port of the link, or by which the cause came",
@@ -200,8 +196,8 @@ static const struct weft_result_table port_table = WEFT_RESULT_TABLE(
 static const struct weft_result_column capacity_columns[] = {
     CAPACITY(towards, "towards", TEXT, "interface node as a destination", .flags = WEFT_RESULT_KEY),
     CAPACITY(cluster, "cluster", COUNT, "cluster whose interface nodes send", .flags = WEFT_RESULT_KEY),
-    CAPACITY(links, "links", COUNT, "links that they have open towards it"),
-    CAPACITY(wired, "wired", COUNT, "links that they have"),
+    CAPACITY(links, "links", COUNT, "links that the senders have open towards the device"),
+    CAPACITY(wired, "wired", COUNT, "links that the senders have"),
     CAPACITY(least, "least", COUNT, "open links of the node with least"),
     CAPACITY(least_wired, "least_wired", COUNT, "links of the node with least"),
     CAPACITY(cut_off, "cut_off", COUNT, "nodes with no open link"),
@@ -214,7 +210,7 @@ static const struct weft_result_column entrance_columns[] = {
     WEFT_RESULT_ABOVE_KEY("towards", "towards", TEXT, "interface node as a destination"),
     WEFT_RESULT_ABOVE_KEY("cluster", "cluster", COUNT, "cluster whose interface nodes send"),
     WEFT_RESULT(struct weft_control_entrance, node, TEXT, "interface node that sends", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT(struct weft_control_entrance, links, COUNT, "links that it has open"),
+    WEFT_RESULT(struct weft_control_entrance, links, COUNT, "links that the device has open"),
 };
 static const struct weft_result_table entrance_table =
     WEFT_RESULT_TABLE("dsf.capacities.from", LIST, "an interface node of the cluster", entrance_columns,
@@ -271,7 +267,7 @@ static const struct weft_result_column fsdb_event_columns[] = {
     WEFT_RESULT_NUMBER("event", "number of the event"),
     WEFT_RESULT_AT(1, struct weft_control_event, time_ps, "time_ps", TIME, "time of the event"),
     WEFT_RESULT_OF_NAMES(1, struct weft_control_event, what, "do", weft_control_whats, "what happened"),
-    WEFT_RESULT_CALL(event_node, "node", TEXT, "node to which it happened", .flags = WEFT_RESULT_SPARSE),
+    WEFT_RESULT_CALL(event_node, "node", TEXT, "node to which the event happened", .flags = WEFT_RESULT_SPARSE),
     WEFT_RESULT_CALL(event_to, "to", TEXT, "node to which a host moved", .flags = WEFT_RESULT_SPARSE),
     OUTCOME(lost, COUNT, "sessions lost"),
     OUTCOME(lost_last_ps, TIME, "until the last session was lost"),
@@ -281,7 +277,7 @@ static const struct weft_result_column fsdb_event_columns[] = {
     OUTCOME(established_last_ps, TIME, "until the last session was made"),
     OUTCOME(told, COUNT, "nodes that know where the host is"),
     OUTCOME(told_last_ps, TIME, "until the last node knew where the host is"),
-    WEFT_RESULT_CALL(event_messages, "messages", COUNT, "messages sent because of it"),
+    WEFT_RESULT_CALL(event_messages, "messages", COUNT, "messages sent because of the event"),
 };
 static const struct weft_result_table fsdb_event_table =
     WEFT_RESULT_TABLE("dsf.nodes.fsdb.events", LIST, "an event and what the nodes made of it", fsdb_event_columns,
@@ -325,7 +321,7 @@ static const struct weft_result_column bgp_event_columns[] = {
     OF_FABRIC,
     WEFT_RESULT_NUMBER("event", "number of the event"),
     WEFT_RESULT_AT(1, struct weft_bgp_event, time_ps, "time_ps", TIME, "time of the event"),
-    WEFT_RESULT_CALL(bgp_event_edsw, "edsw", TEXT, "exit to which it happened"),
+    WEFT_RESULT_CALL(bgp_event_edsw, "edsw", TEXT, "exit to which the event happened"),
     WEFT_RESULT_OF_NAMES(1, struct weft_bgp_event, what, "what", bgp_names, "what happened"),
     WEFT_RESULT_CALL(bgp_event_links, "links", COUNT, "links to superspines concerned"),
     BGP_OUTCOME(last_ps, "convergence_ps", TIME, "until the last RDSW knew"),

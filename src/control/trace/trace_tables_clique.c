@@ -65,7 +65,7 @@ WEFT_RESULT_VALUE(tin_proxy, name_tin(c, ((const struct weft_bootstrap_tin *)c->
 static const struct weft_result_column tin_columns[] = {
     WEFT_RESULT_CALL(tin_name, "tin", TEXT, "name of the TiN", .flags = WEFT_RESULT_KEY),
     TIN(wave, COUNT, "0: it has a link to the datacenter network; else one more than its proxy's"),
-    WEFT_RESULT_CALL(tin_proxy, "proxy", TEXT, "TiN through which it is programmed", .flags = WEFT_RESULT_SPARSE),
+    WEFT_RESULT_CALL(tin_proxy, "proxy", TEXT, "TiN through which this one is programmed", .flags = WEFT_RESULT_SPARSE),
     TIN(tries, COUNT, "sessions begun"),
     TIN(heard_ps, TIME, "when the controller has its first message"),
     TIN(begun_ps, TIME, "when the TiN's first session begins"),
@@ -100,7 +100,7 @@ static struct weft_result_value event_links(struct weft_result_cursor *c) {
     WEFT_RESULT_NUMBER("event", "number of the event"),                                                                \
         WEFT_RESULT_AT(1, struct weft_clique_event, time_ps, "time_ps", TIME, "time of the event"),                    \
         WEFT_RESULT_CALL(event_do, "do", TEXT, "what happens", .flags = WEFT_RESULT_KEY),                              \
-        WEFT_RESULT_CALL(event_tin, "tin", TEXT, "TiN to which it happens", .flags = WEFT_RESULT_SPARSE),              \
+        WEFT_RESULT_CALL(event_tin, "tin", TEXT, "TiN to which the event happens", .flags = WEFT_RESULT_SPARSE),       \
         WEFT_RESULT_CALL(event_link, "link", TEXT, "port of the first link concerned", .flags = WEFT_RESULT_SPARSE),   \
         WEFT_RESULT_CALL(event_links, "links", COUNT, "links concerned", .flags = WEFT_RESULT_SPARSE)
 
@@ -111,7 +111,8 @@ WEFT_RESULT_VALUE(controller_suspect, name_tin(c, trace_of(c)->sdn->checked ? tr
 #define SDN(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_sdn_result, field, key, kind, __VA_ARGS__)
 #define TRACE(field, key, ...) WEFT_RESULT_AT(1, struct weft_clique_trace, field, key, COUNT, __VA_ARGS__)
 static const struct weft_result_column controller_columns[] = {
-    SDN(checked, "checked", BOOL, "whether every write was followed by a walk over all routes that it may change"),
+    SDN(checked, "checked", BOOL,
+        "whether every write was followed by a walk over all routes that the write may change"),
     SDN(sram_most, "sram_most_bytes", BYTES, "most memory of a control processor in use"),
     SDN(rpc_most, "rpc_most_bytes", BYTES, "largest RPC"),
     SDN(overflows, "overflows", COUNT, "RPCs for which there was no memory"),
@@ -146,7 +147,7 @@ static struct weft_result_value event_messages(struct weft_result_cursor *c) {
 #define OUTCOME(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_sdn_outcome, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column event_columns[] = {
     EVENT_COLUMNS,
-    OUTCOME(noticed_ps, "noticed_ps", TIME, "until it is noticed; 0: it is not"),
+    OUTCOME(noticed_ps, "noticed_ps", TIME, "time until the event is noticed; 0: never"),
     OUTCOME(computed_ps, "computed_ps", TIME, "until new routes are computed; 0: none are"),
     OUTCOME(done_ps, "done_ps", TIME, "until all is programmed; 0: nothing is"),
     OUTCOME(session_ps, "session_ps", TIME, "time without a session; 0: it keeps it"),
@@ -157,7 +158,7 @@ static const struct weft_result_column event_columns[] = {
     OUTCOME(groups, "groups", COUNT, "groups that the routing engine changes"),
     OUTCOME(writes, "writes", COUNT, "writes of entries and groups in TiNs"),
     OUTCOME(rpcs, "rpcs", COUNT, "RPCs that carry the writes"),
-    WEFT_RESULT_CALL(event_messages, "messages", COUNT, "messages sent because of it"),
+    WEFT_RESULT_CALL(event_messages, "messages", COUNT, "messages sent because of the event"),
     OUTCOME(repaired, "repaired", COUNT, "entries and groups found other than meant when a session was made again"),
     OUTCOME(cut_pairs, "pairs_cut", COUNT, "pairs of TiNs that may lose cells right after the event"),
     OUTCOME(left_pairs, "pairs_left", COUNT, "pairs of TiNs without a route when all is done"),
@@ -208,11 +209,12 @@ static const struct weft_result_column message_columns[] = {
     WEFT_RESULT_NUMBER("number", "in the order in which messages are sent"),
     WEFT_RESULT(struct weft_sdn_message, sent_ps, TIME, "when the message is sent"),
     WEFT_RESULT(struct weft_sdn_message, arrives_ps, TIME, "when the message arrives"),
-    WEFT_RESULT(struct weft_sdn_message, event, COUNT, "number of the event after which it is sent"),
+    WEFT_RESULT(struct weft_sdn_message, event, COUNT, "number of the event after which the message is sent"),
     INFO(name, "message", "kind of message"),
-    INFO(from, "from", "part of the control plane that sends it"),
+    INFO(from, "from", "part of the control plane that sends the message"),
     INFO(to, "to", "part of the control plane that receives it"),
-    WEFT_RESULT_CALL(message_who, "who", TEXT, "TiN, or IBR controller, that it is from, to or about"),
+    WEFT_RESULT_CALL(message_who, "who", TEXT,
+                     "TiN, or IBR controller, from which, to which or about which the message is"),
 };
 const struct weft_result_table weft__clique_message_table = WEFT_RESULT_TABLE(
     "clique.messages", APART, "a message of the control plane", message_columns, .next = next_message);

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "import/cables/cables.h"
 #include "weft/error.h"
 
 #define BAD(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 
 void weft__cables_add(struct weft__cable_list *list, const struct weft__cable *cable) {
-    list->cable = weft__arena_grow(list->arena, list->cable, list->cables, sizeof *list->cable);
-    struct weft__cable *own = &list->cable[list->cables++];
+    struct weft__cable *own = &WEFT__ADD(list->arena, list->cable, list->cables);
     *own = *cable;
     for (uint32_t e = 0; e < 2; e++) { // "gpu-1/hca0" or "gpu-1:hca0" where a port has no column of its own
         size_t n = own->port[e] || !own->device[e] ? 0 : weft__topology_device_length(own->device[e]);
@@ -22,8 +22,7 @@ void weft__cables_add(struct weft__cable_list *list, const struct weft__cable *c
 }
 
 void weft__cables_tell(struct weft__cable_list *list, const char *device, enum weft__cable_role role) {
-    list->fact = weft__arena_grow(list->arena, list->fact, list->facts, sizeof *list->fact);
-    list->fact[list->facts++] = (struct weft__cable_fact){device, role};
+    WEFT__ADD(list->arena, list->fact, list->facts) = (struct weft__cable_fact){device, role};
 }
 
 // --- devices ------------------------------------------------------------------------------------------------------
@@ -60,11 +59,7 @@ struct finish {
     uint32_t joins;
 };
 
-static int by_name(const void *a, const void *b) {
-    const struct mention *x = a, *y = b;
-    int order = strcmp(x->name, y->name);
-    return order ? order : x->at < y->at ? -1 : 1;
-}
+WEFT__ORDER(by_name, struct mention, WEFT__TEXT(name) ?: WEFT__UP(at))
 
 /// Numbers devices in the order in which the files first name them.
 static void number_devices(struct finish *f) {
@@ -87,11 +82,7 @@ static void number_devices(struct finish *f) {
     }
 }
 
-static int by_fact(const void *a, const void *b) {
-    const struct weft__cable_fact *x = a, *y = b;
-    int order = strcmp(x->device, y->device);
-    return order ? order : (int)x->role - (int)y->role;
-}
+WEFT__ORDER(by_fact, struct weft__cable_fact, WEFT__TEXT(device) ?: WEFT__UP(role))
 
 /// The roles of devices: by the user's patterns, else by the files (a switch, if they disagree), else by their cables.
 static void find_roles(struct finish *f) {
@@ -104,14 +95,8 @@ static void find_roles(struct finish *f) {
             device->role = weft_glob_match(f->conf->hosts, device->name) ? WEFT__CABLE_HOST : WEFT__CABLE_SWITCH;
             continue;
         }
-        uint32_t low = 0, high = facts; // the last fact about the device
-        while (low < high) {
-            uint32_t middle = (low + high) / 2;
-            if (strcmp(fact[middle].device, device->name) <= 0)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        uint32_t low = WEFT__FIRST_WITHOUT(
+            0, facts, strcmp(fact[middle].device, device->name) <= 0); // the last fact about the device
         if (low && !strcmp(fact[low - 1].device, device->name)) device->role = fact[low - 1].role;
         if (device->role) continue;
         device->role = device->cables == 1 ? WEFT__CABLE_HOST : WEFT__CABLE_SWITCH;
@@ -137,10 +122,7 @@ static int by_ends(const void *a, const void *b) {
     return x->order < y->order ? -1 : 1;
 }
 
-static int by_order(const void *a, const void *b) {
-    const struct joined *x = a, *y = b;
-    return x->order < y->order ? -1 : x->order > y->order;
-}
+WEFT__ORDER(by_order, struct joined, WEFT__UP(order))
 
 static bool is_ignored(const struct finish *f, const struct weft__cable *c) {
     for (uint32_t e = 0; e < 2; e++)
@@ -235,12 +217,7 @@ struct named_port {
     const char *port;
     struct weft_place place;
 };
-static int by_port(const void *a, const void *b) {
-    const struct named_port *x = a, *y = b;
-    if (x->device != y->device) return x->device < y->device ? -1 : 1;
-    int order = strcmp(x->port, y->port);
-    return order ? order : (x->place.line > y->place.line) - (x->place.line < y->place.line);
-}
+WEFT__ORDER(by_port, struct named_port, WEFT__UP(device) ?: WEFT__TEXT(port) ?: WEFT__UP(place.line))
 
 /// A port of a switch has one cable, even if its name is not valid in weft ("1/1"). Several ports heard by LLDP may
 /// have the same name (a bond's address).

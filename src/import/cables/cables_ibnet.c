@@ -15,6 +15,7 @@
 
 #include "base/grow.h"
 #include "base/lines.h"
+#include "base/order.h"
 #include "import/cables/cables.h"
 
 enum { GUID_MAX = 40, LANES_MAX = 12 };
@@ -78,8 +79,7 @@ static enum weft_status take_node(struct ib_net *n, struct weft_error *ret_error
     if (!guid || strlen(guid) < 3 || strlen(guid) > GUID_MAX || guid[1] != '-')
         return BAD(n, "expected %s, a number of ports and a name such as \"%s-0002c903000e0b72\"",
                    is_switch ? "Switch" : "Ca", is_switch ? "S" : "H");
-    n->node = weft__arena_grow(n->arena, n->node, n->nodes, sizeof *n->node);
-    n->node[n->nodes++] = (struct ib_node){guid, description ? description : "", NULL, is_switch};
+    WEFT__ADD(n->arena, n->node, n->nodes) = (struct ib_node){guid, description ? description : "", NULL, is_switch};
     return WEFT_OK;
 }
 
@@ -99,8 +99,7 @@ static enum weft_status take_link(struct ib_net *n, struct weft_error *ret_error
     link.guid[1] = far;
     link.description = next_quoted(n, &at);
     link.rate_bps = rate_of(n->lines.line);
-    n->link = weft__arena_grow(n->arena, n->link, n->links, sizeof *n->link);
-    n->link[n->links++] = link;
+    WEFT__ADD(n->arena, n->link, n->links) = link;
     return WEFT_OK;
 }
 
@@ -113,13 +112,9 @@ static enum weft_status take_line(struct ib_net *n, struct weft_error *ret_error
 
 // --- names --------------------------------------------------------------------------------------------------------
 
-static int by_guid(const void *a, const void *b) {
-    return strcmp(((const struct ib_node *)a)->guid, ((const struct ib_node *)b)->guid);
-}
+WEFT__ORDER(by_guid, struct ib_node, WEFT__TEXT(guid))
 
-static int by_name(const void *a, const void *b) {
-    return strcmp((*(struct ib_node *const *)a)->name, (*(struct ib_node *const *)b)->name);
-}
+WEFT__ORDER_OF_POINTERS(by_name, struct ib_node, WEFT__TEXT(name))
 
 static struct ib_node *find_node(const struct ib_net *n, const char *guid) {
     struct ib_node key = {.guid = guid};

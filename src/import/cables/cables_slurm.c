@@ -44,8 +44,7 @@ static enum weft_status add_branch(struct slurm *s, const struct branch *b, stru
     if (find_branch(s, b->name))
         return WEFT_REFUSE(ret_error, b->place, "%.60s is there twice; expected it once", b->name);
     if (!b->nodes && !b->switches) return WEFT_OK;
-    s->branch = weft__arena_grow(s->arena, s->branch, s->branches, sizeof *s->branch);
-    s->branch[s->branches++] = *b;
+    WEFT__ADD(s->arena, s->branch, s->branches) = *b;
     return WEFT_OK;
 }
 

@@ -161,14 +161,8 @@ static void add_flow(struct collecting *c, const struct weft_decode_message *m, 
     }
 }
 
-static int by_start(const void *a, const void *b) {
-    const struct weft__capture_flow *x = a, *y = b;
-    if (x->start_ps != y->start_ps) return x->start_ps < y->start_ps ? -1 : 1;
-    if (x->src != y->src) return x->src < y->src ? -1 : 1;
-    if (x->dst != y->dst) return x->dst < y->dst ? -1 : 1;
-    if (x->verb != y->verb) return x->verb < y->verb ? -1 : 1;
-    return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
-}
+WEFT__ORDER(by_start, struct weft__capture_flow,
+            WEFT__UP(start_ps) ?: WEFT__UP(src) ?: WEFT__UP(dst) ?: WEFT__UP(verb) ?: WEFT__UP(bytes))
 
 static void make_flows(struct collecting *c) {
     size_t n = 0, pairs;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture_queues.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -363,10 +364,7 @@ static bool sends_data(const struct weft_decode *d, const struct event *e) {
     return false;
 }
 
-static int by_bytes(const void *a, const void *b) {
-    weft_bytes x = ((const struct event *)a)->bytes, y = ((const struct event *)b)->bytes;
-    return x < y ? -1 : x > y;
-}
+WEFT__ORDER(by_bytes, struct event, WEFT__UP(bytes))
 
 /// The median over pauses, or over their ends, of what waits in the network at that time; 0 if there are none.
 static weft_bytes median_depth(struct weft__capture_queues *q, const struct weft_decode *d, bool stops, uint64_t *ret_n,

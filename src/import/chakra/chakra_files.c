@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/stream.h"
 #include "base/tree.h"
 #include "import/chakra/chakra.h"
@@ -35,10 +36,7 @@ const char *weft__chakra_suffix(const char *path, uint32_t *ret_rank) {
     return at - 1;
 }
 
-static int by_rank(const void *a, const void *b) {
-    uint32_t x = ((const struct weft__chakra_file *)a)->rank, y = ((const struct weft__chakra_file *)b)->rank;
-    return (x > y) - (x < y);
-}
+WEFT__ORDER(by_rank, struct weft__chakra_file, WEFT__UP(rank))
 
 struct finder {
     struct weft__chakra_files *files;

@@ -74,8 +74,7 @@ static struct weft_decode_lldp *lldp_of(struct weft_decode *d, uint32_t interfac
     for (uint32_t i = 0; i < d->lldps; i++)
         if (d->lldp[i].interface == interface && !memcmp(d->lldp[i].end.mac, end->mac, 6)) return &d->lldp[i];
     if (d->lldps == WEFT_DECODE_LLDP_MAX) return NULL;
-    d->lldp = weft__arena_grow(d->arena, d->lldp, d->lldps, sizeof *d->lldp);
-    struct weft_decode_lldp *l = &d->lldp[d->lldps++];
+    struct weft_decode_lldp *l = &WEFT__ADD(d->arena, d->lldp, d->lldps);
     l->interface = interface;
     l->end = *end;
     return l;

@@ -34,9 +34,8 @@ static struct weft_result_value mac_text(struct weft_result_cursor *c, const uin
 
 // --- the capture --------------------------------------------------------------------------------------------------
 
-static struct weft_result_value capture_interfaces(struct weft_result_cursor *c) {
-    return whole_value(weft_capture_interfaces(((const struct weft_decode *)c->part[0])->reader));
-}
+WEFT_RESULT_VALUE(capture_interfaces,
+                  whole_value(weft_capture_interfaces(((const struct weft_decode *)c->part[0])->reader)))
 
 static const struct weft_result_column capture_columns[] = {
     WEFT_RESULT(struct weft_decode, file, TEXT, "the file"),
@@ -110,9 +109,7 @@ static struct weft_result_value tunnel_kind(struct weft_result_cursor *c) {
     return text_value(weft__tunnel_name((enum weft_tunnel_kind)((const uint64_t *)c->part[0] - d->tunnel)));
 }
 
-static struct weft_result_value tunnel_layers(struct weft_result_cursor *c) {
-    return whole_value(*(const uint64_t *)c->part[0]);
-}
+WEFT_RESULT_VALUE(tunnel_layers, whole_value(*(const uint64_t *)c->part[0]))
 
 static const struct weft_result_column tunnels_columns[] = {
     WEFT_RESULT_CALL(tunnel_kind, "kind", TEXT, "QinQ, GRE, ERSPAN I to III, VXLAN, GENEVE or IP in IP",
@@ -136,9 +133,7 @@ static const struct weft_conversation *conversation_of(const struct weft_result_
     return c->part[0];
 }
 
-static struct weft_result_value conversation_interface(struct weft_result_cursor *c) {
-    return interface_text(c, conversation_of(c)->key.interface);
-}
+WEFT_RESULT_VALUE(conversation_interface, interface_text(c, conversation_of(c)->key.interface))
 
 static struct weft_result_value conversation_src(struct weft_result_cursor *c) {
     char address[WEFT_DECODE_TEXT];
@@ -155,9 +150,7 @@ static struct weft_result_value conversation_rate(struct weft_result_cursor *c) 
     return rate ? whole_value(rate) : no_value();
 }
 
-static struct weft_result_value conversation_ce(struct weft_result_cursor *c) {
-    return part_value(conversation_of(c)->ce, conversation_of(c)->packets);
-}
+WEFT_RESULT_VALUE(conversation_ce, part_value(conversation_of(c)->ce, conversation_of(c)->packets))
 
 static struct weft_result_value conversation_cnp_rate(struct weft_result_cursor *c) {
     weft_time_ps time = conversation_of(c)->last_ps - conversation_of(c)->first_ps;
@@ -174,18 +167,13 @@ static struct weft_result_value rate_of(const struct weft_result_cursor *c, weft
         (uint64_t)llround((double)bytes * 8 * (double)WEFT_PS_PER_S / ((double)n * (double)d->conf.interval_ps)));
 }
 
-static struct weft_result_value rate_before(struct weft_result_cursor *c) {
-    return rate_of(c, conversation_of(c)->cnp.before_bytes);
-}
-
-static struct weft_result_value rate_after(struct weft_result_cursor *c) {
-    return rate_of(c, conversation_of(c)->cnp.after_bytes);
-}
+WEFT_RESULT_VALUE(rate_before, rate_of(c, conversation_of(c)->cnp.before_bytes))
+WEFT_RESULT_VALUE(rate_after, rate_of(c, conversation_of(c)->cnp.after_bytes))
 
 #define OF(field, kind, ...) WEFT_RESULT(struct weft_conversation, field, kind, __VA_ARGS__)
 static const struct weft_result_column conversations_columns[] = {
     OF(number, COUNT, "number of the conversation, in the order of first packets", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT_CALL(conversation_interface, "interface", TEXT, "interface that saw it, by name or number"),
+    WEFT_RESULT_CALL(conversation_interface, "interface", TEXT, "interface that saw the frames, by name or number"),
     WEFT_RESULT_CALL(conversation_src, "src", TEXT, "address that sends"),
     WEFT_RESULT_CALL(conversation_dst, "dst", TEXT, "address that receives"),
     WEFT_RESULT_NAMED(struct weft_conversation, key.qp, "qp", COUNT, "queue pair of the receiver"),
@@ -212,19 +200,19 @@ static const struct weft_result_column conversations_columns[] = {
     OF(late, COUNT, "packets that filled a gap: overtaken, or sent again after a loss before this interface"),
     OF(resent, COUNT, "packets whose number had been here: sent again"),
     OF(restarts, COUNT, "jumps by more than 65536 numbers: a queue pair set up anew"),
-    OF(naks, COUNT, "NAKs for a sequence error that it carries, about the peer's packets"),
-    OF(rnr_naks, COUNT, "receiver-not-ready NAKs that it carries"),
-    OF(other_naks, COUNT, "other NAKs that it carries"),
+    OF(naks, COUNT, "NAKs for a sequence error in the conversation, about the peer's packets"),
+    OF(rnr_naks, COUNT, "receiver-not-ready NAKs in the conversation"),
+    OF(other_naks, COUNT, "other NAKs in the conversation"),
     OF(ect, COUNT, "packets that may be marked, marked ones included"),
     OF(ce, COUNT, "packets marked: congestion experienced"),
     WEFT_RESULT_CALL(conversation_ce, "ce_part", REAL, "marked packets of all"),
-    OF(cnps, COUNT, "CNPs that it carries, about the peer's packets"),
+    OF(cnps, COUNT, "CNPs of the conversation, about the peer's packets"),
     WEFT_RESULT_CALL(conversation_cnp_rate, "cnp_rate", REAL, "CNPs a second, over the time of the conversation",
                      .unit = "1/s"),
     WEFT_RESULT_NAMED(struct weft_conversation, cnp.intervals, "cnp_intervals", COUNT,
                       "intervals in which the peer sent CNPs, with data before and later"),
     WEFT_RESULT_CALL(rate_before, "cnp_rate_before_bps", RATE, "payload in the interval before such an interval, mean"),
-    WEFT_RESULT_CALL(rate_after, "cnp_rate_after_bps", RATE, "payload in the interval after it, mean"),
+    WEFT_RESULT_CALL(rate_after, "cnp_rate_after_bps", RATE, "payload in the interval after a CNP, mean"),
     OF(icrc_checked, COUNT, "packets whose ICRC was there to be checked"),
     OF(icrc_wrong, COUNT, "packets with a wrong ICRC"),
     OF(cut_packets, COUNT, "packets of which the file has only the beginning"),
@@ -255,17 +243,10 @@ static weft_time_ps bucket_ps(const struct weft_result_cursor *c) {
     return ((const struct weft_decode *)c->subject)->conf.interval_ps << conversation_of(c)->rate_shift;
 }
 
-static struct weft_result_value rate_from(struct weft_result_cursor *c) {
-    return whole_value(conversation_of(c)->first_ps + (c->at - 1) % WEFT_DECODE_BUCKETS * bucket_ps(c));
-}
-
-static struct weft_result_value rate_width(struct weft_result_cursor *c) {
-    return whole_value(bucket_ps(c));
-}
-
-static struct weft_result_value rate_bytes(struct weft_result_cursor *c) {
-    return whole_value(*(const weft_bytes *)c->part[1]);
-}
+WEFT_RESULT_VALUE(rate_from,
+                  whole_value(conversation_of(c)->first_ps + (c->at - 1) % WEFT_DECODE_BUCKETS * bucket_ps(c)))
+WEFT_RESULT_VALUE(rate_width, whole_value(bucket_ps(c)))
+WEFT_RESULT_VALUE(rate_bytes, whole_value(*(const weft_bytes *)c->part[1]))
 
 static struct weft_result_value rate_bps(struct weft_result_cursor *c) {
     double bits = 8 * (double)*(const weft_bytes *)c->part[1];
@@ -289,21 +270,14 @@ static const struct weft_decode_pauser *pauser_of(const struct weft_result_curso
     return c->part[0];
 }
 
-static struct weft_result_value pause_interface(struct weft_result_cursor *c) {
-    return interface_text(c, pauser_of(c)->interface);
-}
-
-static struct weft_result_value pause_mac(struct weft_result_cursor *c) {
-    return mac_text(c, pauser_of(c)->mac);
-}
-
-static struct weft_result_value pause_priority(struct weft_result_cursor *c) {
-    return pauser_of(c)->priority < WEFT_PRIORITIES ? whole_value(pauser_of(c)->priority) : no_value();
-}
+WEFT_RESULT_VALUE(pause_interface, interface_text(c, pauser_of(c)->interface))
+WEFT_RESULT_VALUE(pause_mac, mac_text(c, pauser_of(c)->mac))
+WEFT_RESULT_VALUE(pause_priority,
+                  pauser_of(c)->priority < WEFT_PRIORITIES ? whole_value(pauser_of(c)->priority) : no_value())
 
 #define PAUSE(field, kind, ...) WEFT_RESULT(struct weft_decode_pauser, field, kind, __VA_ARGS__)
 static const struct weft_result_column pauses_columns[] = {
-    WEFT_RESULT_CALL(pause_interface, "interface", TEXT, "interface that saw it", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(pause_interface, "interface", TEXT, "interface that saw the frames", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(pause_mac, "src", TEXT, "MAC address that sends the pauses", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(pause_priority, "priority", COUNT, "priority that is paused; none: all (IEEE 802.3 pause)",
                      .flags = WEFT_RESULT_KEY),
@@ -318,17 +292,10 @@ static const struct weft_result_table pauses_table =
     WEFT_RESULT_TABLE("pauses", LIST, "a class that a station pauses", pauses_columns,
                       WEFT_RESULT_EACH(struct weft_decode, pauser, pausers));
 
-static struct weft_result_value difference_interface(struct weft_result_cursor *c) {
-    return interface_text(c, ((const struct weft_decode_difference *)c->part[0])->interface);
-}
-
-static struct weft_result_value difference_own(struct weft_result_cursor *c) {
-    return mac_text(c, ((const struct weft_decode_difference *)c->part[0])->own);
-}
-
-static struct weft_result_value difference_peer(struct weft_result_cursor *c) {
-    return mac_text(c, ((const struct weft_decode_difference *)c->part[0])->peer);
-}
+WEFT_RESULT_VALUE(difference_interface,
+                  interface_text(c, ((const struct weft_decode_difference *)c->part[0])->interface))
+WEFT_RESULT_VALUE(difference_own, mac_text(c, ((const struct weft_decode_difference *)c->part[0])->own))
+WEFT_RESULT_VALUE(difference_peer, mac_text(c, ((const struct weft_decode_difference *)c->part[0])->peer))
 
 static const struct weft_result_column dcbx_columns[] = {
     WEFT_RESULT_CALL(difference_interface, "interface", TEXT, "interface that saw both ends"),
@@ -355,9 +322,7 @@ static bool no_next(struct weft_result_cursor *c) {
     return false;
 }
 
-static struct weft_result_value packet_conversation(struct weft_result_cursor *c) {
-    return whole_value(((const struct weft_decode_packet *)c->part[0])->of->number);
-}
+WEFT_RESULT_VALUE(packet_conversation, whole_value(((const struct weft_decode_packet *)c->part[0])->of->number))
 
 #define PACKET(field, kind, ...) WEFT_RESULT(struct weft_decode_packet, field, kind, __VA_ARGS__)
 static const struct weft_result_column packets_columns[] = {

@@ -50,8 +50,7 @@ static enum weft_status infragraph_build(const void *conf, const struct weft_tre
     char *item = weft_arena_alloc(b->arena, strlen(rest) + 1, 1);
     uint32_t paths = 0;
     while (weft__choice_next(&rest, item)) {
-        path = weft__arena_grow(b->arena, path, paths, sizeof *path);
-        path[paths++] = weft__path_beside(weft_arena_text(b->arena, item), entry, b->arena);
+        WEFT__ADD(b->arena, path, paths) = weft__path_beside(weft_arena_text(b->arena, item), entry, b->arena);
     }
     if (!paths) return WEFT_REFUSE(ret_error, entry, "file: expected the name of a file");
     enum weft_status status = weft__infragraph_read(path, paths, entry, &c->graph, b->arena, &g, ret_error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source: as import/infragraph/infragraph_read.c says.
 #include "import/infragraph/infragraph_device.h"
+#include "base/order.h"
 #include "import/infragraph/infragraph_read.h"
 #include "weft/param_load.h"
 
@@ -16,11 +17,7 @@ enum { DEPTH_MAX = 32 };
 
 // --- names --------------------------------------------------------------------------------------------------------
 
-static int by_name(const void *a, const void *b) {
-    const struct weft__name *x = a, *y = b;
-    int order = strcmp(x->name, y->name);
-    return order ? order : x->number < y->number ? -1 : 1;
-}
+WEFT__ORDER(by_name, struct weft__name, WEFT__TEXT(name) ?: WEFT__UP(number))
 
 uint32_t weft__names_sort(struct weft__names *names, struct weft_arena *arena) {
     names->sorted = weft_arena_alloc(arena, names->n, sizeof *names->sorted);

@@ -11,8 +11,7 @@
 #include "import/infragraph/infragraph_read.h"
 
 static void append_child(struct weft_arena *arena, struct weft_tree *parent, struct weft_tree *child) {
-    parent->child = weft__arena_grow(arena, parent->child, parent->n, sizeof *parent->child);
-    parent->child[parent->n++] = child;
+    WEFT__ADD(arena, parent->child, parent->n) = child;
 }
 
 /// A copy to append to, because trees are not changed once made; it has the same children.

@@ -35,8 +35,7 @@ static struct weft_tree *make_tree(struct weft_arena *arena, enum weft_tree_type
 }
 
 static struct weft_tree *append_child(struct weft_arena *arena, struct weft_tree *parent, struct weft_tree *child) {
-    parent->child = weft__arena_grow(arena, parent->child, parent->n, sizeof *parent->child);
-    return parent->child[parent->n++] = child;
+    return WEFT__ADD(arena, parent->child, parent->n) = child;
 }
 
 static struct weft_tree *put_child(struct weft_arena *arena, struct weft_tree *map, const char *key,

@@ -155,8 +155,7 @@ static void add_wire(struct reader *r, uint64_t a, uint64_t b, const struct weft
         r->graph->loops++;
         return;
     }
-    r->wire = weft__arena_grow(r->arena, r->wire, r->wires, sizeof *r->wire);
-    r->wire[r->wires++] = w;
+    WEFT__ADD(r->arena, r->wire, r->wires) = w;
     r->graph->unrated += !link->rate_bps;
     r->graph->transfers += !link->rate_bps && link->transfers;
     r->graph->undelayed += !link->delay_ps;

@@ -141,8 +141,7 @@ static enum weft_status read_block(struct reader *r, const struct weft__xml_elem
                                "the thread block of line %d has the same %s; expected one such block of a GPU",
                                other->line, twice);
     }
-    gpu->block = weft__arena_grow(r->arena, gpu->block, gpu->blocks, sizeof *gpu->block);
-    r->block = &gpu->block[gpu->blocks++];
+    r->block = &WEFT__ADD(r->arena, gpu->block, gpu->blocks);
     *r->block = b;
     r->m->blocks++;
     if (gpu->blocks > r->m->blocks_max) r->m->blocks_max = gpu->blocks;
@@ -215,8 +214,7 @@ static enum weft_status read_step(struct reader *r, const struct weft__xml_eleme
     if (r->moves > MOVES_MAX)
         return bad_tag(e, "too many chunks; expected at most 67108864 in all steps together", ret_error);
     if (r->m->steps++ == STEPS_MAX) return bad_tag(e, "too many steps; expected at most 4194304", ret_error);
-    b->step = weft__arena_grow(r->arena, b->step, b->steps, sizeof *b->step);
-    b->step[b->steps++] = s;
+    WEFT__ADD(r->arena, b->step, b->steps) = s;
     if (s.count > b->count_max) b->count_max = s.count;
     return WEFT_OK;
 }

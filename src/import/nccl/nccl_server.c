@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/units.h"
 #include "import/nccl/nccl_server.h"
 
@@ -109,8 +110,8 @@ static enum weft_status read_link(struct server_reader *r, const struct weft__xm
     if (status || !r->gpu) return status;
     r->gpu->nvlinks += (uint32_t)count;
     if (!target) return WEFT_OK;
-    r->link = weft__arena_grow(r->arena, r->link, r->links, sizeof *r->link);
-    r->link[r->links++] = (struct gpu_link){(uint32_t)(r->gpu - r->server->gpu), weft_arena_text(r->arena, target)};
+    WEFT__ADD(r->arena, r->link, r->links) =
+        (struct gpu_link){(uint32_t)(r->gpu - r->server->gpu), weft_arena_text(r->arena, target)};
     return WEFT_OK;
 }
 
@@ -164,8 +165,7 @@ static enum weft_status server_begin(void *context, const struct weft__xml_eleme
 }
 
 static void add_device(struct server_reader *r, struct devices *list, uint32_t depth, const char *busid) {
-    list->device = weft__arena_grow(r->arena, list->device, list->n, sizeof *list->device);
-    struct device *own = &list->device[list->n++];
+    struct device *own = &WEFT__ADD(r->arena, list->device, list->n);
     *own = (struct device){.busid = busid, .depth = depth + 1};
     memcpy(own->path, r->path, sizeof *r->path * own->depth);
 }
@@ -183,9 +183,7 @@ static enum weft_status server_end(void *context, const struct weft__xml_element
     return WEFT_OK;
 }
 
-static int by_busid(const void *a, const void *b) {
-    return strcmp(((const struct device *)a)->busid, ((const struct device *)b)->busid);
-}
+WEFT__ORDER(by_busid, struct device, WEFT__TEXT(busid))
 
 /// What a file of PCI devices alone leaves to be found when NCCL starts: GPUs are numbered by bus, as CUDA and NVML do.
 static enum weft_status add_static(struct server_reader *r, struct weft_place place, struct weft_error *ret_error) {
@@ -225,11 +223,7 @@ static void count_unlinked(const struct server_reader *r) {
             s->unlinked += !linked[a * s->gpus + b];
 }
 
-static int by_rank(const void *a, const void *b) {
-    const struct weft__nccl_gpu *x = a, *y = b;
-    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
-    return (x->dev > y->dev) - (x->dev < y->dev);
-}
+WEFT__ORDER(by_rank, struct weft__nccl_gpu, WEFT__UP(rank) ?: WEFT__UP(dev))
 
 enum weft_status weft__nccl_server_read(const char *path, struct weft_place place, struct weft_arena *arena,
                                         struct weft__nccl_server *ret_server, struct weft_error *ret_error) {

@@ -54,8 +54,7 @@ static void set_text(json_t *object, const char *key, const char *text) {
 }
 
 static void add_place(struct reader *r, struct places *p, struct weft_place place) {
-    p->at = weft__arena_grow(r->arena, p->at, p->n, sizeof *p->at);
-    p->at[p->n++] = place;
+    WEFT__ADD(r->arena, p->at, p->n) = place;
 }
 
 /// An attribute of the element, in the arena.

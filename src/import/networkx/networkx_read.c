@@ -3,6 +3,7 @@
 // NetworkX 3.6 calls them) a source and a target, and a key in a multigraph. NetworkX 1 wrote positions of nodes for
 // source and target. Units of the whole graph (capacity_unit, delay_unit) are those of FNSS, "Units".
 #include "import/networkx/networkx_read.h"
+#include "base/order.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -309,13 +310,7 @@ struct pair {
     bool down; ///< from the node with the higher index
 };
 
-static int by_pair(const void *a, const void *b) {
-    const struct pair *x = a, *y = b;
-    if (x->low != y->low) return x->low < y->low ? -1 : 1;
-    if (x->high != y->high) return x->high < y->high ? -1 : 1;
-    if (x->down != y->down) return x->down ? 1 : -1;
-    return x->link < y->link ? -1 : x->link > y->link;
-}
+WEFT__ORDER(by_pair, struct pair, WEFT__UP(low) ?: WEFT__UP(high) ?: WEFT__UP(down) ?: WEFT__UP(link))
 
 /// Links between the same two nodes: `n` in total, `ups` of them in one direction.
 static enum weft_status match_links(struct reader *r, const struct pair *pair, uint32_t n, uint32_t ups,
