@@ -15,12 +15,14 @@
 #include "weft/param.h"
 #include "weft/tin_rma.h"
 #include "weft/transport.h"
+#include "weft/workload.h"
 
 /// Sections of a scenario that are not models. The section of a box has the name of the box.
 static const struct {
     const struct weft_param_table *table;
     const char *summary;
 } sections[] = {
+    {&weft_post_table, "messages that a flow posts in a closed loop"},
     {&weft_pfc_table, "priority-based flow control, of switch and host alike"},
     {&weft_wire_table, "what a frame costs on the wire, of switch and host alike"},
     {&weft_tin_rma_table, "1RMA in a TiN, the key rma of tin"},

@@ -15,6 +15,7 @@
 #include "weft/scenario.h"
 #include "weft/sweep.h"
 #include "weft/tin_rma.h"
+#include "weft/workload.h"
 
 #define NUMBER "^ *[0-9]+(\\.[0-9]+)? *"
 #define BOOLS "[true,false,\"on\",\"off\",\"yes\",\"no\"]"
@@ -225,7 +226,7 @@ static void define_all(struct weft__json *j) {
         &weft_pipeline_table,      &weft_control_table,   &weft_reach_table,    &weft_fsdb_table,
         &weft_bgp_table,           &weft_bootstrap_table, &weft_sdn_table,      &weft_timesync_table,
         &weft_rma_processor_table, &weft_gnet_table,      &weft_tin_rma_table,  &weft_wire_table,
-        &weft_sweep_table};
+        &weft_sweep_table,         &weft_post_table};
     weft__json_key(j, "$defs");
     weft__json_begin_object(j);
     for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++) {

@@ -5,6 +5,7 @@
 
 #include "base/order.h"
 #include "story/why_log.h"
+#include "weft/poster.h"
 
 struct layer {
     struct weft__why_spans of;
@@ -38,7 +39,9 @@ static void find_states(struct wait *x) {
 /// When the latency begins that a posted request has at its end.
 static weft_time_ps latency_from(const struct wait *x, const struct weft__why_span *posting) {
     const struct weft_host_conf *host = weft__why_host(x->y, x->y->run->topology->port[x->port].node);
-    weft_time_ps latency = host->send_latency_ps;
+    const struct weft_flow *flow = &x->y->run->workload->flow[x->path->flow];
+    weft_time_ps fetch = weft__fetch_time(host, flow->depth ? flow->message_bytes : flow->bytes);
+    weft_time_ps latency = host->send_latency_ps + fetch;
     return posting->to_ps > latency ? posting->to_ps - latency : 0;
 }
 
