@@ -48,6 +48,7 @@ enum weft_trust { WEFT_TRUST_DSCP, WEFT_TRUST_PCP };
 
 struct weft_switch_conf {
     weft_time_ps processing_ps; ///< fixed delay from the last bit received to the buffer
+    double clock_ppm;           ///< how much the box's clock is off, at most
     uint32_t forwarding;        ///< enum weft_forwarding
     uint64_t fabric_patience;   ///< see switch.c; 0: without end
     double fabric_speedup;      ///< how much faster than its line an input feeds the crossbar (IQ, VOQ)
@@ -91,6 +92,7 @@ enum weft_roce { WEFT_ROCE_V2, WEFT_ROCE_V1 };
 struct weft_host_conf {
     uint64_t mtu_bytes;         ///< payload of a full packet
     weft_time_ps processing_ps; ///< from the last bit received to the NIC's reaction
+    double clock_ppm;           ///< how much the NIC's clock is off, at most
     struct weft_model_conf transport, cc, scheduler, retry, credit;
     weft_bytes window_bytes;         ///< payload in flight of a queue pair at most; 0: none
     uint64_t dscp[WEFT_PRIORITIES];  ///< that packets of each priority are sent with

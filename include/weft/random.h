@@ -27,6 +27,10 @@ enum weft_random_purpose {
     WEFT_RANDOM_DRAW,             ///< which of the pairs named a flow has
     WEFT_RANDOM_SAMPLE,           ///< points of a sweep
     WEFT_RANDOM_PATH,             ///< entropy values of a sender's packets
+    WEFT_RANDOM_CLOCK,            ///< how far a device's clock is off
+    WEFT_RANDOM_ISSUE,            ///< how long the NIC takes to issue a message
+    WEFT_RANDOM_STALL,            ///< whether it stalls, and for how long
+    WEFT_RANDOM_LAUNCH,           ///< how long the host takes to start a collective
 };
 
 struct weft_random {
@@ -36,8 +40,15 @@ struct weft_random {
     uint64_t drawn; ///< draws so far; the counter
 };
 
+/// A seed for the streams of one device. It depends on the device's name and not on its number, so that other devices
+/// change none of its draws.
+uint64_t weft_random_seed_of(uint64_t seed, const char *name);
 struct weft_random weft_random_stream(uint64_t seed, uint32_t who, enum weft_random_purpose purpose);
 uint64_t weft_random_u64(struct weft_random *random);
 double weft_random_unit(struct weft_random *random);                ///< [0, 1)
 uint64_t weft_random_below(struct weft_random *random, uint64_t n); ///< [0, n), unbiased, n > 0
 double weft_random_exponential(struct weft_random *random, double mean);
+/// Normal with mean 0 and deviation 1; drawn again until its size is at most `bound`. This and the
+/// exponential consist of operations that IEEE 754 defines to the last bit, so every machine draws the same.
+double weft_random_normal(struct weft_random *random, double bound);
+double weft_random_lognormal(struct weft_random *random, double median, double sigma);

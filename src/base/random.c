@@ -4,12 +4,18 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/hash.h"
+
 // The library's header does not compile cleanly with our warnings.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #include <Random123/philox.h>
 #pragma GCC diagnostic pop
+
+uint64_t weft_random_seed_of(uint64_t seed, const char *name) {
+    return weft__hash_text(WEFT__HASH_START ^ seed, name);
+}
 
 struct weft_random weft_random_stream(uint64_t seed, uint32_t who, enum weft_random_purpose purpose) {
     return (struct weft_random){.seed = seed, .who = who, .purpose = purpose};
@@ -39,6 +45,47 @@ uint64_t weft_random_below(struct weft_random *random, uint64_t n) {
     return x % n;
 }
 
+/// Terms of the two series: the remainder is below half of the last bit.
+enum { LOG_POWERS = 21, EXP_POWERS = 14 };
+static const double ln_2 = 0x1.62e42fefa39efp-1;
+
+/// The natural logarithm, by its series in (m - 1) / (m + 1) for m from 1/sqrt(2) to sqrt(2).
+static double calc_log(double x) {
+    int exponent;
+    double m = frexp(x, &exponent);
+    if (m < 0x1.6a09e667f3bcdp-1) {
+        m *= 2;
+        exponent--;
+    }
+    double z = (m - 1) / (m + 1), sum = 0;
+    for (int k = LOG_POWERS; k > 0; k -= 2)
+        sum = sum * (z * z) + 1.0 / k;
+    return 2 * z * sum + exponent * ln_2;
+}
+
+/// e^x by its series for the part beyond a power of two; `x` is far from the limits of a double.
+static double calc_exp(double x) {
+    double power = floor(x / ln_2 + 0.5), rest = x - power * ln_2, sum = 1;
+    for (int k = EXP_POWERS; k > 0; k--)
+        sum = sum * rest / k + 1;
+    return ldexp(sum, (int)power);
+}
+
 double weft_random_exponential(struct weft_random *random, double mean) {
-    return -mean * log1p(-weft_random_unit(random));
+    return -mean * calc_log(1 - weft_random_unit(random));
+}
+
+/// The polar method: G. Marsaglia and T. A. Bray, "A convenient method for generating normal variables", 1964.
+double weft_random_normal(struct weft_random *random, double bound) {
+    assert(bound > 0);
+    for (;;) {
+        double u = 2 * weft_random_unit(random) - 1, v = 2 * weft_random_unit(random) - 1, s = u * u + v * v;
+        if (s >= 1 || s <= 0) continue;
+        double normal = u * sqrt(-2 * calc_log(s) / s);
+        if (fabs(normal) <= bound) return normal;
+    }
+}
+
+double weft_random_lognormal(struct weft_random *random, double median, double sigma) {
+    return median * calc_exp(sigma * weft_random_normal(random, HUGE_VAL));
 }

@@ -57,10 +57,13 @@ bool *weft__network_sampled(const struct weft__network *net, uint32_t node, stru
     return any ? sampled : NULL;
 }
 
-uint32_t weft__network_actor(const struct weft__network *net, uint32_t node) {
-    const struct weft_topology *t = net->topology;
-    if (node >= t->nodes || t->node[node].role != WEFT_NODE_HOST || weft__planes(t, net->device) < 2) return node;
+uint32_t weft__actor(const struct weft_topology *t, const struct weft_device_conf *const *device, uint32_t node) {
+    if (node >= t->nodes || t->node[node].role != WEFT_NODE_HOST || weft__planes(t, device) < 2) return node;
     return t->host[t->node[node].index % t->network[0].hosts];
+}
+
+uint32_t weft__network_actor(const struct weft__network *net, uint32_t node) {
+    return weft__actor(net->topology, net->device, node);
 }
 
 bool weft__network_is_own(const struct weft__network *net, uint32_t node) {

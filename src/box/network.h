@@ -53,6 +53,7 @@ struct weft__port_setup {
 /// How many networks have the k-th host as a port of one NIC; 1: every host is a NIC.
 uint32_t weft__planes(const struct weft_topology *t, const struct weft_device_conf *const *device);
 /// The node that acts for this one: for a NIC with ports in several networks, its first port; else the node itself.
+uint32_t weft__actor(const struct weft_topology *t, const struct weft_device_conf *const *device, uint32_t node);
 uint32_t weft__network_actor(const struct weft__network *net, uint32_t node);
 /// Whether it runs in this process.
 bool weft__network_is_own(const struct weft__network *net, uint32_t node);

@@ -21,6 +21,12 @@ struct weft__speed weft__speed_of(weft_rate_bps rate) {
     return (struct weft__speed){num / divisor, rate / divisor};
 }
 
+struct weft__speed weft__speed_by_clock(weft_rate_bps rate, double ppm) {
+    if (ppm >= 0 && ppm <= 0) return weft__speed_of(rate);
+    double byte_ps = 8.0 * (double)WEFT_PS_PER_S / (double)rate / (1 + ppm * 1e-6);
+    return (struct weft__speed){(uint64_t)llround(ldexp(byte_ps, WEFT__CLOCK_BITS)), UINT64_C(1) << WEFT__CLOCK_BITS};
+}
+
 void weft__port_rows_init(struct weft__port_rows *rows, uint32_t ports, struct weft_arena *arena) {
     assert(ports <= UINT32_MAX / sizeof(struct weft__port_queue));
     rows->ports = ports;
@@ -56,10 +62,14 @@ void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_lin
         .turn_ps = WEFT_TIME_NEVER,
         .faults = faults,
         .tap = tap,
-        .speed = weft__speed_of(link->rate_bps),
         .id = id,
     };
-    if (port->speed.byte_den == 1 && port->speed.byte_num <= UINT32_MAX) port->byte_ps = (uint32_t)port->speed.byte_num;
+    weft__port_set_speed(port, weft__speed_of(link->rate_bps));
+}
+
+void weft__port_set_speed(struct weft__port *port, struct weft__speed speed) {
+    port->speed = speed;
+    port->byte_ps = speed.byte_den == 1 && speed.byte_num <= UINT32_MAX ? (uint32_t)speed.byte_num : 0;
     port->gap_ps = (uint32_t)weft__port_time(port, WEFT__GAP);
 }
 
@@ -71,6 +81,10 @@ static uint32_t trace_port(const struct weft__port *port) {
 weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, uint64_t bytes) {
     if (now != port->busy_until_ps) port->byte_rem = 0; // the line was idle: no remainder to carry
     uint64_t num = bytes * port->speed.byte_num + port->byte_rem;
+    if (weft__speed_is_off(port->speed)) { // as below, without a division
+        port->byte_rem = num & (port->speed.byte_den - 1);
+        return num >> WEFT__CLOCK_BITS;
+    }
     port->byte_rem = num % port->speed.byte_den;
     return num / port->speed.byte_den;
 }

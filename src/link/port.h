@@ -101,19 +101,31 @@ void weft__port_rows_init(struct weft__port_rows *rows, uint32_t ports, struct w
 
 enum { WEFT__PENDING_PFC = 0xff, WEFT__PENDING_LLDP = 0x100 };
 
-/// A byte takes byte_num / byte_den ps, in lowest terms.
+/// A byte takes byte_num / byte_den ps: in lowest terms, or in units of 2^-WEFT__CLOCK_BITS ps where a clock is off.
 struct weft__speed {
     uint64_t byte_num, byte_den;
 };
+/// Units of less than 0.02 ppm at 1.6 Tbit/s, in which the bytes of any frame at 1 Mbit/s fit 64 bits.
+enum { WEFT__CLOCK_BITS = 24, WEFT__CLOCK_PPM_MAX = 100 };
 struct weft__speed weft__speed_of(weft_rate_bps rate);
+/// Of a port whose clock is that much too fast (negative: too slow).
+struct weft__speed weft__speed_by_clock(weft_rate_bps rate, double ppm);
+/// Whether a clock is off, so that times are not whole.
+static inline bool weft__speed_is_off(struct weft__speed speed) {
+    return speed.byte_den == UINT64_C(1) << WEFT__CLOCK_BITS;
+}
 
 /// The time for `bytes`, rounded down, without the carried remainder.
 static inline weft_time_ps weft__speed_time(struct weft__speed speed, uint64_t bytes) {
-    return speed.byte_den == 1 ? bytes * speed.byte_num
-                               : (weft_time_ps)((unsigned __int128)bytes * speed.byte_num / speed.byte_den);
+    if (speed.byte_den == 1) return bytes * speed.byte_num;
+    unsigned __int128 num = (unsigned __int128)bytes * speed.byte_num;
+    return (weft_time_ps)(weft__speed_is_off(speed) ? num >> WEFT__CLOCK_BITS : num / speed.byte_den);
 }
+/// By more than clocks may differ: ports bridge that much with their FIFOs.
 static inline bool weft__speed_is_faster(struct weft__speed a, struct weft__speed b) {
-    return (unsigned __int128)a.byte_num * b.byte_den < (unsigned __int128)b.byte_num * a.byte_den;
+    enum { MILLION = 1000000 };
+    uint64_t ours = MILLION + (weft__speed_is_off(a) || weft__speed_is_off(b) ? 2 * WEFT__CLOCK_PPM_MAX : 0);
+    return (unsigned __int128)a.byte_num * b.byte_den * ours < (unsigned __int128)b.byte_num * a.byte_den * MILLION;
 }
 
 enum weft__port_special {
@@ -212,6 +224,9 @@ static inline struct weft_counters *weft__port_counters(const struct weft__port 
 static inline struct weft__port_pause *weft__port_pause_of(const struct weft__port *port, uint32_t priority) {
     return &port->pause[(size_t)priority * weft__port_row(port)];
 }
+
+/// Sets the speed. Call it before the first frame.
+void weft__port_set_speed(struct weft__port *port, struct weft__speed speed);
 
 /// Allocates from an arena on a cache line boundary.
 static inline void *weft__arena_lines(struct weft_arena *arena, size_t count, size_t size) {

@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "box/box.h"
+#include "box/clock.h"
 #include "link/measure.h"
 #include "sim/paths.h"
 #include "transport/endpoint.h"
@@ -488,8 +489,10 @@ struct weft__coast *weft__coast_new(struct weft__skips *skips, const char **ret_
     *c = (struct weft__coast){.skips = skips, .net = net, .outcome = skips->outcome, .wait_ps = LOOK_PS};
     c->link = weft_arena_alloc(net->arena_qp, net->topology->ports, sizeof *c->link);
     c->coaster = weft_arena_alloc(net->arena_qp, net->qps, sizeof *c->coaster);
-    for (uint32_t i = 0; i < net->topology->ports; i++)
-        c->link[i].rate = (double)net->topology->link[net->topology->port[i].link].rate_bps / 8;
+    for (uint32_t i = 0; i < net->topology->ports; i++) {
+        struct weft__speed speed = weft__clock_speed(net->topology, net->device, net->scenario->run.seed, i);
+        c->link[i].rate = (double)WEFT_PS_PER_S * (double)speed.byte_den / (double)speed.byte_num;
+    }
     find_paths(c, false);
     find_paths(c, true);
     for (uint32_t q = 0; q < net->qps; q++) {

@@ -17,7 +17,8 @@ enum { HOPS_MAX = 64 };
 struct path {
     struct weft__lone_hop hop[HOPS_MAX];
     uint32_t hops;
-    bool alone; ///< there is no other, and times are whole picoseconds
+    bool alone; ///< there is no other, and times are whole picoseconds or go by a clock that is off
+    bool off;   ///< such a clock is among them
     bool cells; ///< it crosses a fabric of cells
 };
 
@@ -62,7 +63,7 @@ static void find_path(const struct weft__forwarding *forwarding, uint32_t src, u
     bool crossed = false; // crossed a fabric to get to this node
     ret->hops = 0;
     ret->alone = true;
-    ret->cells = false;
+    ret->off = ret->cells = false;
     while (node != t->host[dst]) {
         const struct weft__box *box = weft__box_of(&t->node[node]);
         struct weft__lone_hop *in = ret->hops ? &ret->hop[ret->hops - 1] : NULL;
@@ -87,7 +88,8 @@ static void find_path(const struct weft__forwarding *forwarding, uint32_t src, u
         struct weft__lone_hop *h = &ret->hop[ret->hops++];
         *h = weft__lone_hop_of(forwarding, port);
         if (h->members > 1) h->reach_ps += (h->members - 1u) * hop_time(h, bytes + WEFT__PREAMBLE);
-        ret->alone &= h->members < 2 && h->speed.byte_den == 1;
+        ret->off |= weft__speed_is_off(h->speed);
+        ret->alone &= h->members < 2 && (h->speed.byte_den == 1 || weft__speed_is_off(h->speed));
         node = t->port[t->port[port].peer].node;
         packet.port = (uint16_t)(t->port[port].peer - t->node[node].port0);
     }
@@ -208,7 +210,7 @@ static weft_time_ps closed_form(const struct weft__forwarding *forwarding, const
     if (bound) make_bound(&last);
     weft_time_ps time = request + cross_path(path, &last, &train, flow.qps == 1);
     weft_time_ps rounding = 3 * path->hops; // each of three terms is rounded on each hop
-    return bound && time > rounding ? time - rounding : time;
+    return (bound || path->off) && time > rounding ? time - rounding : time;
 }
 
 weft_time_ps weft__calc_ideal_fct(const struct weft__forwarding *forwarding, struct weft__lone **lone,

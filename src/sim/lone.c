@@ -7,8 +7,10 @@
 #include "sim/lone.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "base/grow.h"
+#include "box/clock.h"
 #include "weft/memory.h"
 #include "weft/transport.h"
 
@@ -74,6 +76,7 @@ struct weft__lone {
     uint32_t frames, frames_capacity, free; ///< free: list of frames that have come
     uint32_t *touched, touches;             ///< ports
     weft_rate_bps rate_least;               ///< of any link
+    double clock_ppm;                       ///< the most that a clock may be too fast
     uint64_t parts; ///< so many frames of one length take a whole number of ps on every link; 0: too many
     uint32_t states[STATES_MAX], states_n;
     struct weft_arena *arena;      ///< of the network
@@ -100,7 +103,7 @@ struct weft__lone_hop weft__lone_hop_of(const struct weft__forwarding *forwardin
     struct weft__box_reaction r = weft__box_at(t, info->peer)->reaction(forwarding->device[peer], t, info->peer);
     bool host = t->node[info->node].role == WEFT_NODE_HOST;
     return (struct weft__lone_hop){
-        .speed = weft__speed_of(link->rate_bps),
+        .speed = weft__clock_speed(t, forwarding->device, forwarding->seed, port),
         .reach_ps = link->delay_ps + r.processing_ps,
         .members = link->members,
         .cut_through = r.cut_through && link->members < 2,
@@ -153,6 +156,7 @@ static struct line *line_of(struct weft__lone *x, uint32_t port) {
     struct line *line = &x->line[port];
     if (!line->known) {
         line->hop = weft__lone_hop_of(&x->forwarding, port);
+        line->hop.speed = weft__speed_of(x->forwarding.t->link[x->forwarding.t->port[port].link].rate_bps);
         line->known = true;
     }
     if (!line->touched) {
@@ -530,7 +534,9 @@ weft_time_ps weft__lone_fct(struct weft__lone *x, const struct weft__lone_flow *
     x->transport = x->host->transport.model->ops;
     bool even = !weft__lone_draws(&x->forwarding, flow) || never_waits(x);
     weft_time_ps time = frames > FRAMES_WHOLE && even ? extend_flow(x, packets) : 0;
-    return time || frames > FRAMES_MAX ? time : follow_flow(x, 0);
+    if (!time && frames <= FRAMES_MAX) time = follow_flow(x, 0);
+    // Frames are followed by exact clocks, or no two would take the same time; so it is a bound where a clock is off.
+    return time == WEFT_TIME_NEVER ? time : time - (weft_time_ps)ceil((double)time * x->clock_ppm * 1e-6);
 }
 
 bool weft__lone_draws(const struct weft__forwarding *forwarding, const struct weft__lone_flow *flow) {
@@ -580,6 +586,8 @@ struct weft__lone *weft__lone_new(const struct weft__forwarding *forwarding) {
     x->rate_least = UINT64_MAX;
     for (uint32_t i = 0; i < t->links; i++)
         if (t->link[i].rate_bps < x->rate_least) x->rate_least = t->link[i].rate_bps;
+    for (uint32_t n = 0; n < t->nodes; n++)
+        x->clock_ppm = fmax(x->clock_ppm, weft__clock_bound_ppm(forwarding->device[n], &t->node[n]));
     weft__timers_init(&x->timers, 2 * t->ports);
     return x;
 }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/numa.h"
 #include "box/box.h"
+#include "box/clock.h"
 #include "sim/capture.h"
 #include "sim/check_credit.h"
 #include "sim/check_state.h"
@@ -98,6 +99,7 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     }
     struct weft__port_peer peer = weft__network_peer(net, port);
     weft__port_init(own, port, &t->link[info->link], &peer, net->outcome, setup.faults, setup.tap);
+    weft__port_set_speed(own, weft__clock_speed(t, net->device, net->scenario->run.seed, port));
     set_retry(net, port, setup.faults);
     if (t->link[info->link].members > 1) weft__port_set_members(own, t->link[info->link].members, arena);
     const struct weft_device_conf *device = net->device[info->node];
@@ -164,7 +166,9 @@ static weft_time_ps calc_lookahead(const struct weft__network *net, const bool *
         bool quiet = sender->is_quiet && sender->is_quiet(net->device[t->port[far].node]);
         struct weft__box_reaction r = weft__box_at(t, i)->reaction(net->device[t->port[i].node], t, i);
         weft_time_ps reaction = quiet || r.processing_ps < r.pause_ps ? r.processing_ps : r.pause_ps;
-        weft_time_ps ahead = t->link[t->port[i].link].delay_ps + (short_frames ? 0 : r.frame_least_ps) + reaction;
+        uint32_t from = t->port[far].node;
+        weft_time_ps frame = r.frame_least_ps - weft__clock_slack(net->device[from], &t->node[from], r.frame_least_ps);
+        weft_time_ps ahead = t->link[t->port[i].link].delay_ps + (short_frames ? 0 : frame) + reaction;
         if (ahead < least) least = ahead;
     }
     return least;

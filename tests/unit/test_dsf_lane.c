@@ -27,7 +27,7 @@ static void the_product_is_the_quotient(void **state) {
                                           51200000000000};
     struct weft_random random = weft_random_stream(7, 1, WEFT_RANDOM_TEST);
     for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
-        struct weft__lane_rate rate = weft__lane_rate_of(rates[r]);
+        struct weft__lane_rate rate = weft__lane_rate_of(weft__speed_of(rates[r]));
         const uint64_t c = rate.cell_ps, around[] = {0, c, 2 * c, 1000 * c, rate.cell_reciprocal, UINT64_MAX};
         for (size_t k = 0; k < sizeof around / sizeof *around; k++)
             for (uint64_t d = 0; d < 3; d++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The boxes of a disaggregated scheduled fabric.
 #include "box/box.h"
+#include "box/clock.h"
 #include "box/dsf/dsf_fn.h"
 #include "box/dsf/dsf_in.h"
 #include "box/dsf/dsf_net.h"
@@ -11,7 +12,8 @@ static void connect_lane(struct weft__network *net, uint32_t port, const struct 
     const struct weft_topology *t = net->topology;
     const struct weft_port_info *info = &t->port[port];
     struct weft__port_peer peer = weft__network_peer(net, port);
-    bool connected = weft__lanes_connect(lanes, lane, &t->link[info->link], &peer, setup->faults);
+    struct weft__speed speed = weft__clock_speed(t, net->device, net->scenario->run.seed, port);
+    bool connected = weft__lanes_connect(lanes, lane, &t->link[info->link], speed, &peer, setup->faults);
     assert(connected); // weft_simulation_check guarantees it
     lanes->follow = weft__network_follow(net, info->node);
     if (!lanes->follow) return;

@@ -8,9 +8,9 @@
 
 // --- lanes --------------------------------------------------------------------------------------------------------
 
-struct weft__lane_rate weft__lane_rate_of(weft_rate_bps rate_bps) {
+struct weft__lane_rate weft__lane_rate_of(struct weft__speed speed) {
     uint64_t wire = WEFT_CELL_PAYLOAD + WEFT_CELL_HEADER;
-    struct weft__lane_rate rate = {.speed = weft__speed_of(rate_bps)};
+    struct weft__lane_rate rate = {.speed = speed};
     rate.cell_ps = wire * rate.speed.byte_num / rate.speed.byte_den;
     assert(rate.cell_ps);
     rate.cell_reciprocal = UINT64_MAX / rate.cell_ps + 1;
@@ -19,8 +19,9 @@ struct weft__lane_rate weft__lane_rate_of(weft_rate_bps rate_bps) {
 }
 
 bool weft__lanes_connect(struct weft__lanes *lanes, uint32_t lane, const struct weft_link_info *link,
-                         const struct weft__port_peer *peer, struct weft__port_faults *faults) {
-    struct weft__lane_rate rate = weft__lane_rate_of(link->rate_bps);
+                         struct weft__speed speed, const struct weft__port_peer *peer,
+                         struct weft__port_faults *faults) {
+    struct weft__lane_rate rate = weft__lane_rate_of(speed);
     uint32_t r = 0;
     while (r < lanes->rates && (lanes->rate[r].speed.byte_num != rate.speed.byte_num ||
                                 lanes->rate[r].speed.byte_den != rate.speed.byte_den))
@@ -45,6 +46,10 @@ weft_time_ps weft__lane_time(struct weft__cell_lane *lane, const struct weft__la
     if (lane->busy_until_ps < now) lane->rem = 0; // the line was idle: no remainder to carry
     uint64_t num = wire * rate->speed.byte_num + lane->rem;
     if (rate->speed.byte_den == 1) return num;
+    if (weft__speed_is_off(rate->speed)) { // as below, without a division
+        lane->rem = (uint32_t)(num & (rate->speed.byte_den - 1));
+        return num >> WEFT__CLOCK_BITS;
+    }
     lane->rem = (uint32_t)(num % rate->speed.byte_den);
     return num / rate->speed.byte_den;
 }

@@ -102,7 +102,7 @@ struct weft__lane_rate {
     uint64_t cell_reciprocal; ///< 2^64 / cell_ps, rounded up; 0 if cell_ps is 1
     uint32_t cell_rem;
 };
-struct weft__lane_rate weft__lane_rate_of(weft_rate_bps rate_bps);
+struct weft__lane_rate weft__lane_rate_of(struct weft__speed speed);
 enum { WEFT__LANE_RATES = 8 }; ///< different rates at one box
 
 /// A box's choice of lanes.
@@ -162,7 +162,8 @@ struct weft__lanes {
 
 /// False: the box has more different rates than it can hold.
 bool weft__lanes_connect(struct weft__lanes *lanes, uint32_t lane, const struct weft_link_info *link,
-                         const struct weft__port_peer *peer, struct weft__port_faults *faults);
+                         struct weft__speed speed, const struct weft__port_peer *peer,
+                         struct weft__port_faults *faults);
 
 weft_time_ps weft__lane_time(struct weft__cell_lane *lane, const struct weft__lane_rate *rate, weft_time_ps now,
                              uint32_t wire);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time of a frame that crosses a DSF alone, and the port by which it leaves.
+#include "box/clock.h"
 #include "box/dsf/dsf_net.h"
 
 enum { HOPS_MAX = 64 };
@@ -24,8 +25,9 @@ static weft_time_ps cross_fabric(const struct weft__forwarding *forwarding, uint
         const struct weft_link_info *link = &t->link[out->link];
         node = t->port[out->peer].node;
         struct weft__box_reaction r = weft__box_at(t, out->peer)->reaction(forwarding->device[node], t, out->peer);
-        time += weft__speed_time(weft__speed_of(link->rate_bps), (uint64_t)wire * (hops ? 1 : turns)) + link->delay_ps +
-                r.processing_ps;
+        struct weft__speed speed =
+            weft__clock_speed(t, forwarding->device, forwarding->seed, t->port[out->peer].peer);
+        time += weft__speed_time(speed, (uint64_t)wire * (hops ? 1 : turns)) + link->delay_ps + r.processing_ps;
         if (t->node[node].box == WEFT_BOX_DSF_INTERFACE) break;
     }
     *ret_far = node;

@@ -82,6 +82,9 @@ static const struct weft_param host_rows[] = {
     WEFT_BYTES(struct weft_host_conf, mtu_bytes, "mtu", "4096B", "64B", "10240B", "payload of a full packet"),
     WEFT_TIME(struct weft_host_conf, processing_ps, "processing", "0ns", "0ns", "1ms",
               "from the last bit received to the NIC's reaction (assumed)"),
+    WEFT_REAL(struct weft_host_conf, clock_ppm, "clock_ppm", "0", "0", "100",
+              "how much the NIC's clock is off, at most, in parts per million: a draw per host, normal with a deviation "
+              "of 20 ppm (assumed) and cut at this bound; IEEE 802.3 allows 100, 50 is usual at 400G (assumed); 0: exact"),
     WEFT_MODEL_BESIDE(struct weft_host_conf, transport, "transport", WEFT_KIND_TRANSPORT, "roce_rc",
                       "how a queue pair's packets get to the other host"),
     WEFT_MODEL_PARAM(struct weft_host_conf, cc, "cc", WEFT_KIND_CC, "none", "congestion control of a queue pair"),

@@ -10,6 +10,7 @@ static const char *const forwardings[] = {"store_and_forward", "cut_through", NU
 // Matches the host.preset of that name (src/box/nic/nic_conf.c): switch-node.cc, switch-mmu.cc.
 static const struct weft_param_value ns3_hpcc[] = {
     {"processing", "0ns"},
+    {"clock_ppm", "0"},
     {"forwarding", "store_and_forward"},
     {"wire.overhead", "0B"},
     {"wire.serialisation", "whole_ns"},
@@ -33,7 +34,8 @@ static const struct weft_param_value ns3_hpcc[] = {
 // Matches the host.preset of that name: sim/queue_lossless_input.cpp, queue_lossless_output.cpp. A queue is paused
 // above 15 packets of 9000 B and resumes below 12; it has room for 2000.
 static const struct weft_param_value htsim[] = {
-    {"processing", "0ns"},         {"forwarding", "store_and_forward"},
+    {"processing", "0ns"},         {"clock_ppm", "0"},
+    {"forwarding", "store_and_forward"},
     {"wire.overhead", "0B"},       {"wire.pause_frame", "14B"},
     {"buffer.kind", "static"},     {"buffer.size", "18MB"},
     {"buffer.xoff", "135000B"},    {"buffer.xon", "107999B"},
@@ -49,6 +51,8 @@ static const struct weft_param switch_rows[] = {
                 "another simulator's switches (docs/peers.md); other keys override it"),
     WEFT_TIME(struct weft_switch_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
               "from the last bit received to the buffer (IEEE 802.1Qdw simulations, dw-chen-sfc)"),
+    WEFT_REAL(struct weft_switch_conf, clock_ppm, "clock_ppm", "0", "0", "100",
+              "how much the clock of a box with ports is off, at most, in parts per million; see host.clock_ppm"),
     WEFT_CHOICE(struct weft_switch_conf, forwarding, "forwarding", "store_and_forward", forwardings,
                 "send a frame on when it is complete, or as soon as its header has arrived"),
     WEFT_UINT(struct weft_switch_conf, fabric_patience, "fabric_patience", "0", "0", "65535",
