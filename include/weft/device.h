@@ -96,6 +96,8 @@ struct weft_host_conf {
     struct weft_model_conf transport, cc, scheduler, retry, credit;
     weft_bytes window_bytes;         ///< payload in flight of a queue pair at most; 0: none
     uint64_t dscp[WEFT_PRIORITIES];  ///< that packets of each priority are sent with
+    weft_time_ps launch_ps;          ///< median, of a collective that finds its communicator idle
+    double launch_skew;              ///< of the logarithm
     weft_time_ps work_request_ps;    ///< that one takes
     weft_time_ps work_request_qp_ps; ///< from one of a queue pair to its next
     weft_rate_bps drain_rate_bps;    ///< of the host behind the NIC (PCIe); 0: never the bottleneck

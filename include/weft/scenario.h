@@ -25,6 +25,7 @@ enum weft_fast_forward { WEFT_FAST_FORWARD_OFF, WEFT_FAST_FORWARD_EXACT, WEFT_FA
 
 struct weft_run_conf {
     uint64_t seed;
+    bool jitter;                    ///< off: all clocks are exact, and hosts take their median times
     weft_time_ps until_ps;          ///< WEFT_TIME_NEVER: until every flow is done and the network is empty
     weft_time_ps stall_ps;          ///< no progress for this long, beyond what timeouts and links explain, ends the run
     weft_time_ps detection_ps;      ///< link failure to new routes

@@ -240,6 +240,12 @@ static enum weft_status load_fabric(struct bind *b) {
     return take_mistake(b, &own);
 }
 
+/// run.jitter: off.
+static void forbid_draws(struct weft_device_conf *device) {
+    device->sw.clock_ppm = device->host.clock_ppm = 0;
+    device->host.launch_skew = 0;
+}
+
 /// Every section, even after a mistake in one: the user sees them all at once.
 static enum weft_status bind_all(struct bind *b) {
     enum weft_status status = load_head(b); // with an unknown key a section may be there under another name
@@ -249,6 +255,8 @@ static enum weft_status bind_all(struct bind *b) {
     status = worse_status(status, load_workload(b));
     status = worse_status(
         status, load_params(b, &weft_run_table, weft__tree_section(b->root, "run"), "run", &b->scenario->run));
+    for (uint32_t i = 0; !status && !b->scenario->run.jitter && i < b->scenario->devices; i++)
+        forbid_draws(&b->scenario->device[i]);
     b->scenario->control_tree = weft__tree_section(b->root, "control");
     status = worse_status(status, load_params(b, &weft_control_table, weft__tree_section(b->root, "control"), "control",
                                               &b->scenario->control));

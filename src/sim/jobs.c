@@ -268,6 +268,10 @@ static void make_gpus(const struct build *b) {
         if (!n[h]) continue;
         net->gpu[h] = weft_arena_alloc(b->arena, 1, sizeof **net->gpu);
         net->gpu[h]->program = weft_arena_alloc(b->arena, n[h], sizeof *net->gpu[h]->program);
+        uint32_t node = net->topology->host[h];
+        net->gpu[h]->launch_ps = net->device[node]->host.launch_ps;
+        net->gpu[h]->launch_skew = net->device[node]->host.launch_skew;
+        net->gpu[h]->seed = weft_random_seed_of(net->scenario->run.seed, net->topology->node[node].name);
     }
     for (uint32_t i = 0; i < b->all->n; i++) {
         const struct weft__program *p = &b->all->program[i];

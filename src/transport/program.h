@@ -107,6 +107,7 @@ struct weft__lane {
 struct weft__stream {
     uint32_t queued, finished; ///< counts of operations, over all iterations
     uint32_t lanes_left;
+    bool launches; ///< the host starts the operation, and its lanes do not run yet
     const struct weft_job_op *op; ///< under way
     uint32_t part;                ///< likewise; part: enum weft_turn_part
     uint32_t number;              ///< the rank's number in its group
@@ -201,6 +202,9 @@ struct weft__gpu {
     uint32_t ports;              ///< more than 1: GPUs that share the NIC
     struct weft__inner_port *port;
     weft_bytes sent_bytes, received_bytes;
+    weft_time_ps launch_ps; ///< median; of host.launch and host.launch_skew
+    double launch_skew;
+    uint64_t seed; ///< of the host
 };
 
 /// Arguments that functions of programs pass along.
@@ -235,7 +239,8 @@ static inline uint32_t weft__distance(const struct weft_job *job, uint32_t src, 
 void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number);
 
 /// An idle communicator starts an operation at its rank.
-void weft__stream_begin(struct weft__at *at, uint32_t stream, const struct weft_job_op *op, uint32_t part);
+void weft__stream_begin(struct weft__at *at, uint32_t stream, const struct weft_job_op *op, uint32_t part,
+                        bool launch);
 
 /// For a rank of a schedule: it starts, or a compute ends; an operation of a communicator ends; messages of a
 /// connection are acknowledged, or have arrived.

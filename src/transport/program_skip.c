@@ -31,6 +31,7 @@ static void mix_stream(const struct weft__program *p, uint32_t c, struct weft__f
     const struct weft__stream *st = &p->stream[c];
     weft__fingerprint_mix_into(s->within, st->finished - p->iteration * weft__program_stage(p)->order[c].turns);
     weft__fingerprint_mix(s, (uint64_t)(st->queued - st->finished) << 32 | st->lanes_left);
+    weft__fingerprint_mix(s, st->launches);
     if (!st->lanes_left) return;
     weft__fingerprint_mix(s, (uint64_t)p->kind[st->op - p->job->op] << 32 | st->part);
     for (uint32_t k = 0; k < st->op->ops->lanes(st->op->conf, &st->op->shape); k++)

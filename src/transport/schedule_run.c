@@ -125,7 +125,7 @@ static void begin_collective(struct weft__at *at, uint32_t step) {
     }
     const struct weft_job_op *op = &p->job->op[weft_job_find_op(p->job, what)];
     p->schedule->collective[op->communicator] = step;
-    weft__stream_begin(at, op->communicator, op, WEFT_TURN_WHOLE);
+    weft__stream_begin(at, op->communicator, op, WEFT_TURN_WHOLE, true);
 }
 
 static void begin_step(struct weft__at *at, uint32_t step) {

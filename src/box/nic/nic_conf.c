@@ -95,6 +95,13 @@ static const struct weft_param host_rows[] = {
     WEFT_WEIGHTS(struct weft_host_conf, dscp, "dscp", "0,8,16,24,32,40,50,48", "0", "63",
                  "code point of packets of each priority, by which switches classify (24 and 48 for RoCE data and CNPs "
                  "are common, the others assumed)"),
+    WEFT_TIME(struct weft_host_conf, launch_ps, "launch", "0ns", "0ns", "1ms",
+              "time that a host takes to launch a collective on an idle communicator, median (measured for a kernel and "
+              "its synchronisation on A100 and GH200: 6.1us)"),
+    WEFT_REAL(struct weft_host_conf, launch_skew, "launch_skew", "0", "0", "1",
+              "deviation of the launch's logarithm, a draw per rank and collective, so that ranks start apart "
+              "(measured: 0.1 to 0.3; 0.2 is usual); 0: all take the same time",
+              .needs = "launch"),
     WEFT_TIME(struct weft_host_conf, work_request_ps, "work_request", "0ns", "0ns", "1ms",
               "time that the NIC takes per work request (a message, a part of one, a clear-to-send), one after another "
               "(published for a ConnectX-6: 215 million messages a second, 4.65 ns)"),
