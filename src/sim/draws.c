@@ -16,7 +16,7 @@ static bool models_draw(const struct weft_scenario *s) {
     for (uint32_t i = 0; i < s->workloads; i++)
         if (workload_draws(&s->workload[i])) return true;
     for (uint32_t i = 0; i < s->devices; i++)
-        if (s->device[i].sw.aqm.model->draws) return true;
+        if (s->device[i].sw.aqm.model->draws || weft_device_jitters(&s->device[i])) return true;
     return false;
 }
 
