@@ -24,7 +24,9 @@ enum weft_sender_state {
     WEFT_SENDER_EMPTY,  ///< something to send; an acknowledgement, if all has been sent
     WEFT_SENDER_WINDOW, ///< an acknowledgement: as much as may be is under way
     WEFT_SENDER_PACED,  ///< the time that its congestion control allows
-    WEFT_SENDER_HELD,   ///< the end of a pause by source flow control
+    WEFT_SENDER_HELD,    ///< the end of a pause by source flow control
+    WEFT_SENDER_POSTING, ///< a posted work request: the first bit of its data may not leave yet
+    WEFT_SENDER_TELLING, ///< its host, which has not seen that all has completed
 };
 
 /// Of a packet in a cell fabric.

@@ -59,7 +59,8 @@ struct weft__receiving {
     uint32_t qp; ///< like the sender's
     uint16_t qps, parts;
     uint32_t *came; ///< parts of messages that arrived, per queue pair
-    uint32_t arrived, consumed;
+    uint32_t whole; ///< messages that arrived
+    uint32_t arrived, consumed; ///< arrived: that the rank knows of
     uint32_t due;             ///< in the operations that the rank has reached
     uint32_t posted;          ///< of those, how many have a buffer posted and a clear-to-send sent
     const uint32_t *messages; ///< of weft_connection
@@ -363,9 +364,14 @@ weft_time_ps weft__message_pace(struct weft__endpoint *end, uint32_t qp, uint32_
 /// Payload of the last packet of a message, or of a part of one, on its first arrival. Its sender wrote the size beside
 /// the connection before the packet left, and keeps it there until the message is acknowledged.
 uint32_t weft__message_last_payload(const struct weft__endpoint *end, const struct weft_packet *p);
-/// The last packet of a message, or of a part of one, arrived in order.
-void weft__message_arrived(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
-/// Packets were acknowledged. True: these were the last messages that the connection will ever have.
+/// The last packet of a message, or of a part of one, arrived in order; returns how many messages are whole by that.
+/// Then: its receiver sees these.
+uint32_t weft__message_came(const struct weft__endpoint *end, uint32_t qp);
+void weft__message_arrived(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
+                           uint32_t messages);
+/// Whether packets that were just acknowledged may complete a message, or a part of one. Then: its sender sees that
+/// everything up to weft_qp_sample.seen has completed. True: these were the last messages of the connection.
+bool weft__message_completes(const struct weft__endpoint *end, uint32_t qp);
 bool weft__message_acked(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
 /// A clear-to-send for messages below `granted` arrived.
 void weft__message_granted(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
