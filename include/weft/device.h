@@ -93,6 +93,9 @@ struct weft_host_conf {
     uint64_t mtu_bytes;         ///< payload of a full packet
     weft_time_ps processing_ps; ///< from the last bit received to the NIC's reaction
     double clock_ppm;           ///< how much the NIC's clock is off, at most
+    double jitter;              ///< deviation of the logarithm of a message's latency
+    weft_time_ps stall_ps;      ///< mean, of a message that stalls
+    double stall_chance;        ///< of a message
     weft_time_ps launch_ps;     ///< median, of a collective that finds its communicator idle
     double launch_skew;         ///< of the logarithm
     struct weft_model_conf transport, cc, scheduler, retry, credit;

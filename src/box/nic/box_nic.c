@@ -69,6 +69,7 @@ static void nic_make(struct weft__network *net, uint32_t node) {
         .node = node,
         .port0 = info->port0,
         .events_max = net->events_max,
+        .seed = weft_random_seed_of(net->scenario->run.seed, t->node[first].name),
         .arena = net->arena_host,
     };
     weft__nic_new(&setup, &net->engine.node[node]);

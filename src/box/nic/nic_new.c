@@ -43,6 +43,7 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     nic->line_rate_bps = setup->line_rate_bps;
     nic->room_bytes = setup->room_bytes;
     nic->posts_later = weft__posting_takes_time(setup->conf);
+    nic->seed = setup->seed;
     nic->gaps = weft__frames_have_gaps(setup->conf, setup->line_rate_bps);
     nic->sends = setup->sends;
     nic->receives = setup->receives;
