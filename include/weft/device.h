@@ -129,6 +129,11 @@ struct weft_host_conf {
 };
 extern const struct weft_param_table weft_host_table;
 
+/// Whether something about such hosts is drawn: how far clocks are off, how long messages and launches take.
+static inline bool weft_host_jitters(const struct weft_host_conf *c) {
+    return c->clock_ppm > 0 || c->jitter > 0 || c->stall_ps || (c->launch_ps && c->launch_skew > 0);
+}
+
 /// Its data packets collect telemetry.
 static inline bool weft_host_collects(const struct weft_host_conf *c) {
     return c->cc.model && ((const struct weft_cc_ops *)c->cc.model->ops)->telemetry_bytes;

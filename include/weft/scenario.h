@@ -139,8 +139,6 @@ enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32
 uint32_t weft_scenario_mistakes(const struct weft_scenario_file *file, uint32_t variant,
                                 void (*on_mistake)(void *context, const struct weft_error *error), void *context);
 void weft_scenario_free(struct weft_scenario *scenario);
-/// Whether something about such devices is drawn: how far clocks are off, how long hosts take. run.jitter: off, nothing.
-bool weft_device_jitters(const struct weft_device_conf *device);
 /// The configuration of a node by its name.
 const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *scenario, const char *node);
 /// Configuration of each node, in the arena: of the scenario's entries the last one that matches the node's name.

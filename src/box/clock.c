@@ -23,8 +23,7 @@ struct weft__speed weft__clock_speed(const struct weft_topology *t, const struct
     uint32_t node = weft__actor(t, device, t->port[port].node);
     double bound = weft__clock_bound_ppm(device[node], &t->node[node]);
     if (bound <= 0) return weft__speed_of(rate);
-    struct weft_random random =
-        weft_random_stream(weft_random_seed_of(seed, t->node[node].name), 0, WEFT_RANDOM_CLOCK);
+    struct weft_random random = weft_random_stream(weft_random_seed_of(seed, t->node[node].name), 0, WEFT_RANDOM_CLOCK);
     return weft__speed_by_clock(rate, deviation_ppm * weft_random_normal(&random, bound / deviation_ppm));
 }
 

@@ -13,12 +13,6 @@ const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *
     return &scenario->device[0];
 }
 
-bool weft_device_jitters(const struct weft_device_conf *device) {
-    const struct weft_host_conf *host = &device->host;
-    return device->sw.clock_ppm > 0 || host->clock_ppm > 0 || host->launch_skew > 0 ||
-           host->jitter > 0 || host->stall_ps;
-}
-
 const struct weft_device_conf **weft_device_confs(const struct weft_scenario *scenario, const struct weft_topology *t,
                                                   struct weft_arena *arena) {
     const struct weft_device_conf **device = weft_arena_alloc(arena, t->nodes, sizeof *device);

@@ -418,8 +418,11 @@ static void rest_network(struct weft__fast_forward *f) {
 
 /// The first node of which something is drawn that no later stretch repeats; NULL: none.
 static const char *find_jitter(const struct weft__network *net) {
-    for (uint32_t i = 0; i < net->topology->nodes; i++)
-        if (weft_device_jitters(net->device[i])) return net->topology->node[i].name;
+    for (uint32_t i = 0; i < net->topology->nodes; i++) {
+        bool host = net->topology->node[i].role == WEFT_NODE_HOST;
+        const struct weft_device_conf *d = net->device[i];
+        if (host ? weft_host_jitters(&d->host) : d->sw.clock_ppm > 0) return net->topology->node[i].name;
+    }
     return NULL;
 }
 
@@ -462,10 +465,11 @@ static const char *why_refused(const struct weft__run *run) {
     if (conf->count_flows) return "run.count_flows";
     const char *jitters = find_jitter(net);
     if (jitters && conf->fast_forward == WEFT_FAST_FORWARD_EXACT)
-        return weft_arena_format(net->outcome->arena,
-                                 "draws of %s (clock_ppm, host.launch_skew), which never repeat: set run.jitter to off, "
-                                 "or run.fast_forward to steady",
-                                 jitters);
+        return weft_arena_format(
+            net->outcome->arena,
+            "draws of %s (clock_ppm, host.jitter, stall, launch_skew), which never repeat: set run.jitter to off, "
+            "or run.fast_forward to steady",
+            jitters);
     return refuse_boxes(net, conf->fast_forward == WEFT_FAST_FORWARD_EXACT);
 }
 

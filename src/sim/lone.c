@@ -498,8 +498,8 @@ static uint64_t find_head(const struct weft__lone *x) {
     const struct weft_topology *t = x->forwarding.t;
     const struct weft_flow *flow = x->flow->flow;
     uint64_t head = FRAMES_HEAD / x->senders + 2;
-    weft_time_ps each = x->host->work_request_ps > x->host->post_cost_ps ? x->host->work_request_ps
-                                                                       : x->host->post_cost_ps;
+    weft_time_ps each =
+        x->host->work_request_ps > x->host->post_cost_ps ? x->host->work_request_ps : x->host->post_cost_ps;
     if (flow->verb == WEFT_VERB_READ || !each) return head;
     weft_rate_bps rate = t->link[weft_topology_port(t, t->host[flow->src], 0)->link].rate_bps;
     weft_time_ps time = weft__speed_time(weft__speed_of(rate), x->flow->qp->mtu);
@@ -546,7 +546,8 @@ weft_time_ps weft__lone_fct(struct weft__lone *x, const struct weft__lone_flow *
     x->offset = flow->planes > 1 ? t->network[0].hosts : 0;
     x->host = &x->forwarding.device[t->host[flow->flow->src]]->host;
     x->transport = x->host->transport.model->ops;
-    x->gaps = weft__frames_have_gaps(x->host, t->link[weft_topology_port(t, t->host[flow->flow->src], 0)->link].rate_bps);
+    x->gaps =
+        weft__frames_have_gaps(x->host, t->link[weft_topology_port(t, t->host[flow->flow->src], 0)->link].rate_bps);
     bool even = !weft__lone_draws(&x->forwarding, flow) || never_waits(x);
     weft_time_ps time = frames > FRAMES_WHOLE && even ? extend_flow(x, packets) : 0;
     if (!time && frames <= FRAMES_MAX) time = follow_flow(x, 0);

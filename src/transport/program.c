@@ -186,7 +186,8 @@ uint32_t weft__program_op(const struct weft__program *p, uint32_t stream) {
 }
 
 /// How long the host takes to start a kernel. Measured for empty kernels and their synchronisation: 6.13 us on a GH200,
-/// 6.07 on an A100, with a deviation of 13 to 30% for 1 to 8 of them (simllm, a100_graph_launch_v1). Assumed: lognormal.
+/// 6.07 on an A100, with a deviation of 13 to 30% for 1 to 8 of them (simllm, a100_graph_launch_v1). Assumed:
+/// lognormal.
 static weft_time_ps draw_launch(const struct weft__at *at, uint32_t stream) {
     enum { DRAWS_BITS = 16 }; // of the stream that one operation may use
     const struct weft__gpu *gpu = at->end->gpu;

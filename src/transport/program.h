@@ -58,19 +58,19 @@ struct weft__receiving {
     uint32_t connection;
     uint32_t qp; ///< like the sender's
     uint16_t qps, parts;
-    uint32_t *came; ///< parts of messages that arrived, per queue pair
-    uint32_t whole; ///< messages that arrived
+    uint32_t *came;             ///< parts of messages that arrived, per queue pair
+    uint32_t whole;             ///< messages that arrived
     uint32_t arrived, consumed; ///< arrived: that the rank knows of
-    uint32_t due;             ///< in the operations that the rank has reached
-    uint32_t posted;          ///< of those, how many have a buffer posted and a clear-to-send sent
-    const uint32_t *messages; ///< of weft_connection
-    uint32_t arrived_before;  ///< at the last check for a lost clear-to-send
-    uint32_t doublings;       ///< of the time to the next check
-    uint32_t stream, lane;    ///< the lane that waits for a message; WEFT_NONE: none
-    uint32_t slots;           ///< like the sender's
-    weft_bytes left_bytes;    ///< not consumed
-    uint32_t peer, channel;   ///< peer: the rank that sends
-    uint32_t peer_node;       ///< the peer's host
+    uint32_t due;               ///< in the operations that the rank has reached
+    uint32_t posted;            ///< of those, how many have a buffer posted and a clear-to-send sent
+    const uint32_t *messages;   ///< of weft_connection
+    uint32_t arrived_before;    ///< at the last check for a lost clear-to-send
+    uint32_t doublings;         ///< of the time to the next check
+    uint32_t stream, lane;      ///< the lane that waits for a message; WEFT_NONE: none
+    uint32_t slots;             ///< like the sender's
+    weft_bytes left_bytes;      ///< not consumed
+    uint32_t peer, channel;     ///< peer: the rank that sends
+    uint32_t peer_node;         ///< the peer's host
 };
 
 /// What clear-to-send messages cost, one value per message: from the receiver's post to its arrival at the sender; and
@@ -108,7 +108,7 @@ struct weft__lane {
 struct weft__stream {
     uint32_t queued, finished; ///< counts of operations, over all iterations
     uint32_t lanes_left;
-    bool launches; ///< the host starts the operation, and its lanes do not run yet
+    bool launches;                ///< the host starts the operation, and its lanes do not run yet
     const struct weft_job_op *op; ///< under way
     uint32_t part;                ///< likewise; part: enum weft_turn_part
     uint32_t number;              ///< the rank's number in its group
@@ -240,8 +240,7 @@ static inline uint32_t weft__distance(const struct weft_job *job, uint32_t src, 
 void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number);
 
 /// An idle communicator starts an operation at its rank.
-void weft__stream_begin(struct weft__at *at, uint32_t stream, const struct weft_job_op *op, uint32_t part,
-                        bool launch);
+void weft__stream_begin(struct weft__at *at, uint32_t stream, const struct weft_job_op *op, uint32_t part, bool launch);
 
 /// For a rank of a schedule: it starts, or a compute ends; an operation of a communicator ends; messages of a
 /// connection are acknowledged, or have arrived.

@@ -46,8 +46,7 @@ void weft__qp_count_packets(struct weft_qp_conf *qp, const struct weft_flow *flo
 
 /// Payload of a packet, and the bytes of its frame.
 static inline uint32_t weft__qp_payload(const struct weft_qp_conf *qp, uint32_t psn) {
-    if (__builtin_expect(qp->message_packets, 0))
-        return (psn + 1) % qp->message_packets ? qp->mtu : qp->message_last;
+    if (__builtin_expect(qp->message_packets, 0)) return (psn + 1) % qp->message_packets ? qp->mtu : qp->message_last;
     return psn + 1 < qp->packets ? qp->mtu : (uint32_t)(qp->bytes - (weft_bytes)(qp->packets - 1) * qp->mtu);
 }
 /// The bytes of the frame of a packet of RoCE with so much payload, but for what the first and the last have besides.

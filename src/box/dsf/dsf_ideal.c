@@ -25,8 +25,7 @@ static weft_time_ps cross_fabric(const struct weft__forwarding *forwarding, uint
         const struct weft_link_info *link = &t->link[out->link];
         node = t->port[out->peer].node;
         struct weft__box_reaction r = weft__box_at(t, out->peer)->reaction(forwarding->device[node], t, out->peer);
-        struct weft__speed speed =
-            weft__clock_speed(t, forwarding->device, forwarding->seed, t->port[out->peer].peer);
+        struct weft__speed speed = weft__clock_speed(t, forwarding->device, forwarding->seed, t->port[out->peer].peer);
         time += weft__speed_time(speed, (uint64_t)wire * (hops ? 1 : turns)) + link->delay_ps + r.processing_ps;
         if (t->node[node].box == WEFT_BOX_DSF_INTERFACE) break;
     }

@@ -82,22 +82,25 @@ static const struct weft_param host_rows[] = {
     WEFT_BYTES(struct weft_host_conf, mtu_bytes, "mtu", "4096B", "64B", "10240B", "payload of a full packet"),
     WEFT_TIME(struct weft_host_conf, processing_ps, "processing", "0ns", "0ns", "1ms",
               "from the last bit received to the NIC's reaction (assumed)"),
-    WEFT_REAL(struct weft_host_conf, clock_ppm, "clock_ppm", "0", "0", "100",
-              "how much the NIC's clock is off, at most, in parts per million: a draw per host, normal with a deviation "
-              "of 20 ppm (assumed) and cut at this bound; IEEE 802.3 allows 100, 50 is usual at 400G (assumed); 0: exact"),
-    WEFT_REAL(struct weft_host_conf, jitter, "jitter", "0", "0", "1",
-              "deviation of the logarithm of a message's send_latency + receive_latency, a draw per message that delays "
-              "its issue (measured over NIC and PCIe: p99 is 1.06 times the median, which is 0.03); 0: none",
-              .needs = "send_latency"),
+    WEFT_REAL(
+        struct weft_host_conf, clock_ppm, "clock_ppm", "0", "0", "100",
+        "how much the NIC's clock is off, at most, in parts per million: a draw per host, normal with a deviation "
+        "of 20 ppm (assumed) and cut at this bound; IEEE 802.3 allows 100, 50 is usual at 400G (assumed); 0: exact"),
+    WEFT_REAL(
+        struct weft_host_conf, jitter, "jitter", "0", "0", "1",
+        "deviation of the logarithm of a message's send_latency + receive_latency, a draw per message that delays "
+        "its issue (measured over NIC and PCIe: p99 is 1.06 times the median, which is 0.03); 0: none",
+        .needs = "send_latency"),
     WEFT_TIME(struct weft_host_conf, stall_ps, "stall", "0ns", "0ns", "1ms",
               "mean of how much later a message that stalls in the NIC or PCIe is issued, exponential; those after it "
               "wait (measured: 0.5us to 4us, 1us is usual); 0ns: none stalls"),
     WEFT_REAL(struct weft_host_conf, stall_chance, "stall_chance", "0.001", "0", "1",
               "share of messages that stall (of 1000 measured, the longest took 1.3 to 5.3 times the median)",
               .needs = "stall"),
-    WEFT_TIME(struct weft_host_conf, launch_ps, "launch", "0ns", "0ns", "1ms",
-              "time that a host takes to launch a collective on an idle communicator, median (measured for a kernel and "
-              "its synchronisation on A100 and GH200: 6.1us)"),
+    WEFT_TIME(
+        struct weft_host_conf, launch_ps, "launch", "0ns", "0ns", "1ms",
+        "time that a host takes to launch a collective on an idle communicator, median (measured for a kernel and "
+        "its synchronisation on A100 and GH200: 6.1us)"),
     WEFT_REAL(struct weft_host_conf, launch_skew, "launch_skew", "0", "0", "1",
               "deviation of the launch's logarithm, a draw per rank and collective, so that ranks start apart "
               "(measured: 0.1 to 0.3; 0.2 is usual); 0: all take the same time",

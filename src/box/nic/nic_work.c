@@ -10,9 +10,9 @@
 //
 // Each request's latency may jitter (host.jitter): median times lognormal, over send_latency + receive_latency, as NIC
 // and PCIe of both ends were measured together: p99 is 1.06 times the median on a ConnectX-5 (simllm, measurements; a
-// ConnectX-7 and a 40G NIC: 1.07). One in a thousand stalls (host.stall, exponential; assumed from the longest of 1000).
-// Draws are keyed by the host's name, the queue pair's number there and its PSN, so other hosts change none. A READ's
-// request does not jitter.
+// ConnectX-7 and a 40G NIC: 1.07). One in a thousand stalls (host.stall, exponential; assumed from the longest of
+// 1000). Draws are keyed by the host's name, the queue pair's number there and its PSN, so other hosts change none. A
+// READ's request does not jitter.
 //
 // Source: Kalia, Kaminsky, Andersen, "Design guidelines for high performance RDMA systems", USENIX ATC 2016, for what a
 // request consists of; Neugebauer et al., "Understanding PCIe performance for end host networking", SIGCOMM 2018, for

@@ -34,14 +34,21 @@ static const struct weft_param_value ns3_hpcc[] = {
 // Matches the host.preset of that name: sim/queue_lossless_input.cpp, queue_lossless_output.cpp. A queue is paused
 // above 15 packets of 9000 B and resumes below 12; it has room for 2000.
 static const struct weft_param_value htsim[] = {
-    {"processing", "0ns"},         {"clock_ppm", "0"},
+    {"processing", "0ns"},
+    {"clock_ppm", "0"},
     {"forwarding", "store_and_forward"},
-    {"wire.overhead", "0B"},       {"wire.pause_frame", "14B"},
-    {"buffer.kind", "static"},     {"buffer.size", "18MB"},
-    {"buffer.xoff", "135000B"},    {"buffer.xon", "107999B"},
-    {"route.kind", "ecmp"},        {"aqm.kind", "none"},
-    {"pfc.priorities", "0-7"},     {"pfc.reaction", "0ns"},
-    {"pfc.lasts", "until_resume"}, {NULL, NULL},
+    {"wire.overhead", "0B"},
+    {"wire.pause_frame", "14B"},
+    {"buffer.kind", "static"},
+    {"buffer.size", "18MB"},
+    {"buffer.xoff", "135000B"},
+    {"buffer.xon", "107999B"},
+    {"route.kind", "ecmp"},
+    {"aqm.kind", "none"},
+    {"pfc.priorities", "0-7"},
+    {"pfc.reaction", "0ns"},
+    {"pfc.lasts", "until_resume"},
+    {NULL, NULL},
 };
 static const struct weft_param_preset presets[] = {{"ns3_hpcc", ns3_hpcc}, {"htsim", htsim}, {NULL, NULL}};
 static const char *const preset_names[] = {"none", "ns3_hpcc", "htsim", NULL};
