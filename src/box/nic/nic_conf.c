@@ -17,6 +17,10 @@ static const char *const sfc_scopes[] = {"flow", "destination", "priority", NULL
 // ns-3 as published with HPCC: Y. Li et al., SIGCOMM 2019, alibaba-edu/High-Precision-Congestion-Control: rdma-hw.cc,
 // qbb-net-device.cc, third.cc. Values that scale with the rate are those for 100G in dcqcn_connectx's preset hpcc.
 static const struct weft_param_value ns3_hpcc[] = {
+    {"clock_ppm", "0"},
+    {"jitter", "0"},
+    {"stall", "0ns"},
+    {"launch_skew", "0"},
     {"processing", "0ns"},
     {"data_header", "48B"},
     {"ack_frame", "60B"},
@@ -40,6 +44,10 @@ static const struct weft_param_value ns3_hpcc[] = {
 // htsim's RoCE over queues without loss: Broadcom/csg-htsim, sim/roce.cpp, rocepacket.h, datacenter/main_roce.cpp, with
 // the defaults of its command line.
 static const struct weft_param_value htsim[] = {
+    {"clock_ppm", "0"},
+    {"jitter", "0"},
+    {"stall", "0ns"},
+    {"launch_skew", "0"},
     {"mtu", "9000B"},
     {"processing", "0ns"},
     {"data_header", "64B"},
@@ -66,6 +74,10 @@ static const struct weft_param_value uet[] = {
 // uet-htsim, the Ultra Ethernet Consortium's reference simulator: sim/uec.cpp, datacenter/main_uec.cpp, with the
 // defaults of its command line: packets of 4150 B, no preamble and gap.
 static const struct weft_param_value uet_htsim[] = {
+    {"clock_ppm", "0"},
+    {"jitter", "0"},
+    {"stall", "0ns"},
+    {"launch_skew", "0"},
     {"mtu", "4086B"},     {"processing", "0ns"},      {"data_header", "64B"},
     {"ack_frame", "64B"}, {"wire.overhead", "0B"},    {"transport.kind", "uet"},
     {"cc.kind", "nscc"},  {"pfc.priorities", "none"}, {NULL, NULL},
