@@ -95,6 +95,9 @@ struct weft_host_conf {
     uint64_t mtu_bytes;         ///< payload of a full packet
     weft_time_ps processing_ps; ///< from the last bit received to the NIC's reaction
     double clock_ppm;           ///< how much the NIC's clock is off, at most
+    double jitter;              ///< deviation of the logarithm of a message's latency
+    weft_time_ps stall_ps;      ///< mean, of a message that stalls
+    double stall_chance;        ///< of a message
     struct weft_model_conf transport, cc, scheduler, retry, credit;
     weft_bytes window_bytes;            ///< payload in flight of a queue pair at most; 0: none
     uint64_t dscp[WEFT_PRIORITIES];     ///< that packets of each priority are sent with
@@ -133,6 +136,11 @@ struct weft_host_conf {
     uint64_t plane_timeouts; ///< timeouts in a row after which a queue pair moves to the next plane
 };
 extern const struct weft_param_table weft_host_table;
+
+/// Whether something about such hosts is drawn: how far clocks are off, how long messages and launches take.
+static inline bool weft_host_jitters(const struct weft_host_conf *c) {
+    return c->clock_ppm > 0 || c->jitter > 0 || c->stall_ps || (c->launch_ps && c->launch_skew > 0);
+}
 
 /// Its data packets collect telemetry.
 static inline bool weft_host_collects(const struct weft_host_conf *c) {

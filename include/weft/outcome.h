@@ -172,6 +172,7 @@ struct weft_fast_forward_outcome {
     uint32_t dropped;         ///< audits that could not be judged: where the stretch was to end did not come
     double audit_error;       ///< the largest relative difference of an audited stretch's time
     const char *refused;      ///< why nothing could be skipped; NULL: nothing stands against it
+    bool draws_left_out;      ///< a stretch is skipped with the draws of those before it: of launches and stalls
 };
 
 struct weft_sample {

@@ -14,7 +14,7 @@ struct weft__poster {
 
 /// Whether a request takes any time.
 static inline bool weft__posting_takes_time(const struct weft_host_conf *c) {
-    return c->post_cost_ps || c->work_request_ps || c->send_latency_ps || c->pcie_rate_bps;
+    return c->post_cost_ps || c->work_request_ps || c->send_latency_ps || c->pcie_rate_bps || c->stall_ps;
 }
 
 /// The time in which payload of one packet crosses PCIe.

@@ -71,15 +71,24 @@ static bool has_lossy(const struct weft_run *run) {
     return false;
 }
 
+/// Of two hosts with exact clocks both send in step.
+static bool has_equal_clocks(const struct weft_run *run) {
+    uint32_t exact = 0;
+    for (uint32_t h = 0; h < run->topology->hosts && exact < 2; h++)
+        exact += conf_of(run, run->topology->host[h])->host.clock_ppm <= 0;
+    return exact == 2;
+}
+
 /// Facts about lossy go-back-N: S. Zhu et al., SIGCOMM 2015, section 2, on losses; phase effects: Floyd and Jacobson,
 /// "On traffic phase effects in packet-switched gateways", 1992.
 static void say_phase(struct weft_hints *h) {
     const struct weft_outcome *o = h->now->outcome;
     if (o && !o->drops[WEFT_DROP_BUFFER_FULL]) return;
-    if (!has_lossy(h->now) || !goes_back_n(h->now)) return;
+    if (!has_lossy(h->now) || !goes_back_n(h->now) || !has_equal_clocks(h->now)) return;
     say(h,
-        "go-back-N%s without PFC or marks: all clocks are equal and nothing jitters, so one of two senders into a full "
-        "queue may win every time; goodput is too high, shares are too unequal, and other seeds do not show it",
+        "go-back-N%s without PFC or marks, and hosts with equal clocks: one of two senders into a full queue may win "
+        "every time; goodput is too high, shares are too unequal, and other seeds do not show it; expected "
+        "host.clock_ppm, such as 50",
         o ? " lost packets" : "");
 }
 

@@ -125,6 +125,7 @@ static void print_fast_forward(FILE *file, const struct weft_run *run) {
         fprintf(file, "; they took as long as what came before, to %.2g %%", 100 * (o->error > 1e-6 ? o->error : 1e-6));
     else if (!o->refused && o->stretches && exact)
         fprintf(file, "; nothing differs from a full run");
+    if (o->stretches && o->draws_left_out) fprintf(file, "; what hosts would have drawn for them is left out");
     if (o->stretches) putc('\n', file);
     if (o->audited)
         fprintf(file,

@@ -8,7 +8,8 @@ static const struct weft_param run_rows[] = {
     WEFT_UINT(struct weft_run_conf, seed, "seed", "1", "0", "9223372036854775807", "seed of all random numbers"),
     WEFT_BOOL(
         struct weft_run_conf, jitter, "jitter", "on",
-        "off: clocks are exact and hosts take their median times, whatever boxes say (clock_ppm, host.launch_skew)"),
+        "off: clocks are exact and hosts take their median times, whatever boxes say (clock_ppm of hosts and switches; "
+        "host.jitter, stall, launch_skew)"),
     WEFT_TIME(struct weft_run_conf, until_ps, "until", "never", "1ns", "never",
               "end of the run; never: when all flows are done and the network is empty, at the latest after 100 days"),
     WEFT_TIME(struct weft_run_conf, stall_ps, "stall", "100ms", "1us", "never",

@@ -264,7 +264,8 @@ static enum weft_status load_fabric(struct bind *b) {
 /// run.jitter: off.
 static void forbid_draws(struct weft_device_conf *device) {
     device->sw.clock_ppm = device->host.clock_ppm = 0;
-    device->host.launch_skew = 0;
+    device->host.jitter = device->host.launch_skew = 0;
+    device->host.stall_ps = 0;
 }
 
 /// Every section, even after a mistake in one: the user sees them all at once.

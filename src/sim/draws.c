@@ -15,8 +15,10 @@ static bool workload_draws(const struct weft_model_conf *entry) {
 static bool models_draw(const struct weft_scenario *s) {
     for (uint32_t i = 0; i < s->workloads; i++)
         if (workload_draws(&s->workload[i])) return true;
-    for (uint32_t i = 0; i < s->devices; i++)
-        if (s->device[i].sw.aqm.model->draws) return true;
+    for (uint32_t i = 0; i < s->devices; i++) {
+        const struct weft_device_conf *d = &s->device[i];
+        if (d->sw.aqm.model->draws || d->sw.clock_ppm > 0 || weft_host_jitters(&d->host)) return true;
+    }
     return false;
 }
 

@@ -416,6 +416,16 @@ static void rest_network(struct weft__fast_forward *f) {
 
 // --- a run --------------------------------------------------------------------------------------------------------
 
+/// The first node of which something is drawn that no later stretch repeats; NULL: none.
+static const char *find_jitter(const struct weft__network *net) {
+    for (uint32_t i = 0; i < net->topology->nodes; i++) {
+        bool host = net->topology->node[i].role == WEFT_NODE_HOST;
+        const struct weft_device_conf *d = net->device[i];
+        if (host ? weft_host_jitters(&d->host) : d->sw.clock_ppm > 0) return net->topology->node[i].name;
+    }
+    return NULL;
+}
+
 /// steady mode compares times, and boxes stay as they are: it only requires that their counts can be added again.
 static const char *refuse_boxes(const struct weft__network *net, bool exact) {
     const struct weft__shared *shared;
@@ -453,6 +463,13 @@ static const char *why_refused(const struct weft__run *run) {
     if (net->topology->events) return "links that fail or return (events)";
     if (conf->sample_interval_ps) return "time series (run.sample_interval)";
     if (conf->count_flows) return "run.count_flows";
+    const char *jitters = find_jitter(net);
+    if (jitters && conf->fast_forward == WEFT_FAST_FORWARD_EXACT)
+        return weft_arena_format(
+            net->outcome->arena,
+            "draws of %s (clock_ppm, host.jitter, stall, launch_skew), which never repeat: set run.jitter to off, "
+            "or run.fast_forward to steady",
+            jitters);
     return refuse_boxes(net, conf->fast_forward == WEFT_FAST_FORWARD_EXACT);
 }
 
@@ -514,6 +531,7 @@ static enum weft_status start_skipping(struct weft__run *run, struct weft_error 
         .later = 1,
     };
     net->outcome->fast_forward = f->outcome;
+    f->outcome->draws_left_out = find_jitter(net) != NULL;
     f->outcome->refused = why_refused(run);
     f->over = f->outcome->refused != NULL;
     if (f->over) return WEFT_OK;

@@ -246,7 +246,8 @@ weft_time_ps weft__calc_ideal_fct(const struct weft__forwarding *forwarding, str
     bool alone = path.alone && f->qps == 1 && f->planes == 1 && !host->drain_rate_bps && !gaps &&
                  !((const struct weft_transport_ops *)host->transport.model->ops)->path;
     if (!path.hops) return WEFT_TIME_NEVER;
-    if (alone || path.cells || f->flow->messages || f->flow->depth) return closed_form(forwarding, f, &train, &path, !alone);
+    if (alone || path.cells || f->flow->messages || f->flow->depth)
+        return closed_form(forwarding, f, &train, &path, !alone);
     if (!*lone) *lone = weft__lone_new(forwarding);
     weft_time_ps time = weft__lone_fct(*lone, f);
     return time ? time : closed_form(forwarding, f, &train, &path, true);

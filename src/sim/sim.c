@@ -565,13 +565,15 @@ static void network_free(struct weft__network *net) {
     weft_arena_free(net->arena_qp);
 }
 
-/// Where chance or failures choose paths, a run may give a flow better ones than it draws alone; and small messages of
-/// a job, or parts of one, may follow each other more closely than full packets do. Then a flow's ideal is what it had.
+/// Where chance or failures choose paths, a run may give a flow better ones than it draws alone; a message may be
+/// issued sooner than the median; and small messages of a job, or parts of one, may follow each other more closely than
+/// full packets do. Then a flow's ideal is what it had.
 static void calc_ideal(const struct weft__network *net, const struct weft__forwarding *forwarding,
                        struct weft__lone **lone, const struct weft__lone_flow *flow, struct weft_flow_outcome *o) {
     o->ideal_ps = weft__calc_ideal_fct(forwarding, lone, flow);
     if (o->end_ps == WEFT_TIME_NEVER || o->ideal_ps <= o->end_ps - o->start_ps) return;
-    if (flow->flow->messages || weft__lone_draws(forwarding, flow)) o->ideal_ps = o->end_ps - o->start_ps;
+    bool jitters = forwarding->device[forwarding->t->host[flow->flow->src]]->host.jitter > 0;
+    if (jitters || flow->flow->messages || weft__lone_draws(forwarding, flow)) o->ideal_ps = o->end_ps - o->start_ps;
 }
 
 /// The entries in force at the end, of switches that run here.

@@ -57,6 +57,8 @@ class Hints(unittest.TestCase):
         text = LEAVES.format(spines=4) + INCAST
         for more, check, run in (("", False, False), (LOSSY, True, True), (LOSSY.replace("50KB", "5MB"), True, False),
                                  (LOSSY.replace("host: {", "host: {retransmission: selective, "), False, False),
+                                 (LOSSY.replace("host: {", "host: {clock_ppm: 50, "), False, False),
+                                 (LOSSY.replace("host: {", "host: {clock_ppm: 50, ") + "run: {jitter: off}\n", True, True),
                                  (LOSSY.replace("switch: {", "switch: {aqm: wred, "), False, False)):
             self.assertEqual("phase" in self.hints("check", text + more), check, more)
             self.assertEqual("phase" in self.hints("run", text + more), run, more)

@@ -33,6 +33,7 @@ SAMPLE = [
     ("aquila/small.yaml", None, 2),  # cells, leaves
     ("dsf/rails.yaml", None, 3),  # credits, cells
     ("meta-roce/entropy.yaml", None, 2),
+    ("hardware/equal_shares.yaml", "tail", 2),  # clocks and jitter
     ("transports/planes.yaml", "two-flow", 2),  # NICs with ports in several networks
     ("transports/planes.yaml", "dead-entropy", 3),
 ]
@@ -160,6 +161,8 @@ class Test(unittest.TestCase):
     def test_collective(self):
         for scaling in ("split", "round_robin"):
             self.same(self.write("collective.yaml", COLLECTIVE.replace("SCALING", scaling)), None, [2, 3])
+        jitters = "host: {launch: 6us, launch_skew: 0.2, clock_ppm: 50, send_latency: 700ns, jitter: 0.03, stall: 1us, "
+        self.same(self.write("jitter.yaml", COLLECTIVE.replace("SCALING", "split").replace("host: {", jitters)), None, [2, 3])
 
     def test_collective_in_a_clique(self):
         """Clear-to-sends of hosts and of TiNs have numbers of different things in the same field. Not every flow is of the job."""

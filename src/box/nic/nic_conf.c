@@ -19,6 +19,10 @@ static const char *const sfc_scopes[] = {"flow", "destination", "priority", NULL
 // qbb-net-device.cc, third.cc. Values that scale with the rate are those for 100G in dcqcn_connectx's preset hpcc.
 static const struct weft_param_value ns3_hpcc[] = {
     {"nic", WEFT_HARDWARE_IDEAL},
+    {"clock_ppm", "0"},
+    {"jitter", "0"},
+    {"stall", "0ns"},
+    {"launch_skew", "0"},
     {"processing", "0ns"},
     {"data_header", "48B"},
     {"ack_frame", "60B"},
@@ -43,6 +47,10 @@ static const struct weft_param_value ns3_hpcc[] = {
 // the defaults of its command line.
 static const struct weft_param_value htsim[] = {
     {"nic", WEFT_HARDWARE_IDEAL},
+    {"clock_ppm", "0"},
+    {"jitter", "0"},
+    {"stall", "0ns"},
+    {"launch_skew", "0"},
     {"mtu", "9000B"},
     {"processing", "0ns"},
     {"data_header", "64B"},
@@ -69,11 +77,20 @@ static const struct weft_param_value uet[] = {
 // uet-htsim, the Ultra Ethernet Consortium's reference simulator: sim/uec.cpp, datacenter/main_uec.cpp, with the
 // defaults of its command line: packets of 4150 B, no preamble and gap.
 static const struct weft_param_value uet_htsim[] = {
-    {"nic", WEFT_HARDWARE_IDEAL}, {"mtu", "4086B"},
-    {"processing", "0ns"},        {"data_header", "64B"},
-    {"ack_frame", "64B"},         {"wire.overhead", "0B"},
-    {"transport.kind", "uet"},    {"cc.kind", "nscc"},
-    {"pfc.priorities", "none"},   {NULL, NULL},
+    {"nic", WEFT_HARDWARE_IDEAL},
+    {"clock_ppm", "0"},
+    {"jitter", "0"},
+    {"stall", "0ns"},
+    {"launch_skew", "0"},
+    {"mtu", "4086B"},
+    {"processing", "0ns"},
+    {"data_header", "64B"},
+    {"ack_frame", "64B"},
+    {"wire.overhead", "0B"},
+    {"transport.kind", "uet"},
+    {"cc.kind", "nscc"},
+    {"pfc.priorities", "none"},
+    {NULL, NULL},
 };
 static const struct weft_param_preset presets[] = {
     {"ns3_hpcc", ns3_hpcc}, {"htsim", htsim}, {"uet", uet}, {"uet_htsim", uet_htsim}, {NULL, NULL}};
@@ -92,6 +109,17 @@ static const struct weft_param host_rows[] = {
         struct weft_host_conf, clock_ppm, "clock_ppm", "0", "0", "100",
         "how much the NIC's clock is off, at most, in parts per million: a draw per host, normal with a deviation "
         "of 20 ppm (assumed) and cut at this bound; IEEE 802.3 allows 100, 50 is usual at 400G (assumed); 0: exact"),
+    WEFT_REAL(
+        struct weft_host_conf, jitter, "jitter", "0", "0", "1",
+        "deviation of the logarithm of a message's send_latency + receive_latency, a draw per message that delays "
+        "its issue (measured over NIC and PCIe: p99 is 1.06 times the median, which is 0.03); 0: none",
+        .needs = "send_latency"),
+    WEFT_TIME(struct weft_host_conf, stall_ps, "stall", "0ns", "0ns", "1ms",
+              "mean of how much later a message that stalls in the NIC or PCIe is issued, exponential; those after it "
+              "wait (measured: 0.5us to 4us, 1us is usual); 0ns: none stalls"),
+    WEFT_REAL(struct weft_host_conf, stall_chance, "stall_chance", "0.001", "0", "1",
+              "share of messages that stall (of 1000 measured, the longest took 1.3 to 5.3 times the median)",
+              .needs = "stall"),
     WEFT_MODEL_BESIDE(struct weft_host_conf, transport, "transport", WEFT_KIND_TRANSPORT, "roce_rc",
                       "how a queue pair's packets get to the other host"),
     WEFT_MODEL_PARAM(struct weft_host_conf, cc, "cc", WEFT_KIND_CC, "none", "congestion control of a queue pair"),
