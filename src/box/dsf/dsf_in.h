@@ -149,9 +149,10 @@ struct weft__in {
     weft_bytes voq_bytes, voq_bytes_max, reassembly_bytes, reassembly_bytes_max;
     struct weft__hbm hbm;
     // congestion of the fabric
-    uint8_t *port_rci;   ///< [node_ports]: of the last cell that came by a lane since the last check
-    uint32_t rci_level;  ///< 0 to 7
-    weft_time_ps rci_ps; ///< time of the next check
+    uint8_t *port_rci;  ///< [node_ports]: of the last cell that came by a lane since the last check
+    double rci_ports;   ///< rate of all Ethernet ports over that of the chip for which counts of cells hold; at least 1
+    uint32_t rci_level; ///< 0 to 7
+    weft_time_ps rci_ps;                          ///< time of the next check
     weft_time_ps throttled_until_ps, throttle_ps; ///< when the box may grant its next credit; time between two, 0: no
                                                   ///< limit
     // rarely used

@@ -10,13 +10,13 @@
 // Congestion of the fabric slows all ports of a box (RCI). Sources, OpenBCM 6.5.24:
 // - fabric_tune.c: with n lanes and at congestion level r a box may take n x lane rate x 0.80 / (r + 1): 0.90 x 0.95 x
 //   0.99 x 0.95 for FEC, headers, control and utilisation. Here the lane rate is what FEC leaves, so 0.90 is omitted.
-// - fabric_cgm_tune.c: level r begins at a score of 200, 300, ... 800. A congested link scores 4, 5 or 6 by its level;
-// the
-//   local level is 0, 1, 2 from 40, 60, 80 links on; links of high severity score 1000 from so many on; the ports score
-//   250, 450, 650 when 4000, 5000, 6000 cells wait at them (Jericho 2+; Jericho 2 scores 500 each).
-// Assumed: a link has the level of the last cell that came by it in the interval, and at least the local level; links
+// - fabric_cgm_tune.c: level r begins at a score of 200, 300, ... 800. A congested link scores 4, 5 or 6 by its level,
+//   and at least by the local level: 0, 1, 2 from 40, 60, 80 links on. Links of high severity score 1000 from so many
+//   on; the ports 250, 450, 650 when 4000, 5000, 6000 cells wait (Jericho 2+; Jericho 2 scores 500 each).
+// Assumed: a link has the level of the last cell that came by it in the interval; how own and local level meet; links
 // at the highest level are those of high severity; the score is the largest of the three; a cell is 256 B at the ports,
-// too; links of a box with another number of them than the chip are scaled to it.
+// too. Links of a box with another number of them than the chip are scaled to it, and so are cells at ports that are
+// faster together than Jericho 2+'s, 7.2T.
 #include "base/grow.h"
 #include "box/dsf/dsf_in.h"
 #include "weft/memory.h"
@@ -186,7 +186,8 @@ static void look_at_fabric(struct weft__in *in, weft_time_ps now) {
         egress += in->ether.queues[k].bytes;
     memset(in->port_rci, 0, in->node_ports);
     uint32_t before = in->rci_level;
-    uint32_t score = weft__in_rci_score(links, (double)in->conf->rci_severe_links, egress / WEFT_CELL_PAYLOAD);
+    uint32_t score = weft__in_rci_score(links, (double)in->conf->rci_severe_links,
+                                        (uint64_t)((double)egress / WEFT_CELL_PAYLOAD / in->rci_ports));
     in->rci_level = weft__in_rci_level(score);
     if (__builtin_expect(in->trace != NULL, 0)) note_throttle(in, now, before, score);
     in->rci_ps = now + in->conf->rci_interval_ps;

@@ -107,16 +107,20 @@ struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__n
 void weft__in_start(void *state) {
     struct weft__in *in = state;
     const struct weft_interface_conf *conf = in->conf;
+    static const double CHIP_BPS = 7.2e12; // Jericho 2+
     uint64_t inflight = 2;
+    double ports_bps = 0;
     for (uint32_t k = 0; k < in->ether.ports; k++) {
         struct weft__in_port *port = &in->port[k];
         double byte_ps = (double)in->ether.port[k].speed.byte_num / (double)in->ether.port[k].speed.byte_den;
         port->credit_ps = (weft_time_ps)(byte_ps * (double)conf->credit_bytes / conf->speedup);
         port->slow_credit_ps = (weft_time_ps)(byte_ps * (double)conf->credit_bytes * conf->speedup);
         weft_rate_bps rate = (weft_rate_bps)(8.0 * (double)WEFT_PS_PER_S / byte_ps);
+        ports_bps += (double)rate;
         uint64_t own = weft_dsf_inflight(rate, weft_interface_fabric_delay(conf), conf->credit_bytes);
         if (own > inflight) inflight = own;
     }
+    in->rci_ports = ports_bps > CHIP_BPS ? ports_bps / CHIP_BPS : 1;
     if (conf->inflight) inflight = conf->inflight;
     in->preset = weft_dsf_preset(conf->voq_preset, inflight, conf->credit_bytes);
     weft__in_hbm_start(in);
