@@ -91,9 +91,11 @@ static void find_path(const struct weft__forwarding *forwarding, uint32_t src, u
         node = t->port[t->port[port].peer].node;
         packet.port = (uint16_t)(t->port[port].peer - t->node[node].port0);
     }
-    // A faster next hop needs the complete frame first.
-    for (uint32_t i = 0; i + 1 < ret->hops; i++)
+    // A faster next hop needs the complete frame first, and a slower one each frame that finds it sending.
+    for (uint32_t i = 0; i + 1 < ret->hops; i++) {
+        ret->alone &= !ret->hop[i].cut_through || !weft__speed_is_faster(ret->hop[i].speed, ret->hop[i + 1].speed);
         if (weft__speed_is_faster(ret->hop[i + 1].speed, ret->hop[i].speed)) ret->hop[i].cut_through = false;
+    }
 }
 
 /// No hop is slower than the first.

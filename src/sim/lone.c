@@ -68,7 +68,7 @@ enum { PLANES_MAX = 32 };
 struct weft__lone {
     struct weft__forwarding forwarding; ///< with route states of its own
     struct line *line;                  ///< [ports]
-    struct queue *queue;                ///< [2 * ports]: on the wire; complete too late for a faster port
+    struct queue *queue;                ///< [2 * ports]: on the wire; being received whole by a cut-through switch
     struct weft__timers timers;
     struct frame *frame;
     uint32_t frames, frames_capacity, free; ///< free: list of frames that have come
@@ -302,13 +302,19 @@ static void on_frame(struct weft__lone *x, uint32_t key) {
         return;
     }
     uint32_t bytes = x->frame[f].bytes;
-    if (!behind->hop.cut_through || bytes <= WEFT__HEADER ||
-        !weft__speed_is_faster(line_of(x, out)->hop.speed, behind->hop.speed)) {
+    const struct line *ahead = line_of(x, out);
+    weft_time_ps whole = x->now_ps;
+    if (behind->hop.cut_through && bytes > WEFT__HEADER)
+        whole += weft__speed_time(behind->hop.speed, bytes - WEFT__HEADER);
+    bool idle = ahead->free_ps <= x->now_ps;
+    if (idle ? !weft__speed_is_faster(ahead->hop.speed, behind->hop.speed) : ahead->free_ps >= whole)
+        whole = x->now_ps; // as weft__switch_keeps_back
+    if (whole == x->now_ps) {
         send_frame(x, out, f, x->now_ps);
         return;
     }
     x->frame[f].out = out;
-    x->frame[f].at_ps = x->now_ps + weft__speed_time(behind->hop.speed, bytes - WEFT__HEADER);
+    x->frame[f].at_ps = whole;
     queue_push(x, t->ports + port, f);
 }
 

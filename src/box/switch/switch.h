@@ -73,7 +73,8 @@ struct weft__switch {
     // rarely used
     struct weft__sfc sfc;
     const struct weft__hosts *hosts;
-    struct weft_packet *deferred; ///< [ports]: frame being received for a faster output (in its `node`)
+    struct weft_packet
+        *deferred; ///< [ports]: frame being received whole by a cut-through switch; its `node`: the output
     const struct weft__epoch *epoch;
     uint32_t epochs_left;
     const bool *sampled; ///< [ports] or NULL
@@ -115,8 +116,9 @@ struct weft__switch_setup {
     struct weft_arena *arena;
 };
 
-extern const struct weft__node_ops weft__switch_ops, weft__switch_plain_ops;
-/// Whether it has only what most switches have, and so runs by weft__switch_plain_ops. `lldp`: its ports have LLDP.
+extern const struct weft__node_ops weft__switch_ops, weft__switch_plain_ops, weft__switch_cut_ops;
+/// Whether it has only what most switches have, and so runs by weft__switch_plain_ops or, if it cuts through,
+/// weft__switch_cut_ops. `lldp`: its ports have LLDP.
 bool weft__switch_is_plain(const struct weft__switch *sw, bool lldp);
 extern const struct weft__ether_ops weft__switch_ether_ops;
 

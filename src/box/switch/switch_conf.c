@@ -50,7 +50,8 @@ static const struct weft_param switch_rows[] = {
     WEFT_TIME(struct weft_switch_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
               "from the last bit received to the buffer (IEEE 802.1Qdw simulations, dw-chen-sfc)"),
     WEFT_CHOICE(struct weft_switch_conf, forwarding, "forwarding", "store_and_forward", forwardings,
-                "send a frame on when it is complete, or as soon as its header has arrived"),
+                "send a frame on when it is complete; or cut_through: as soon as its header has arrived, if it finds "
+                "the output idle, not paused and no faster than the input"),
     WEFT_UINT(struct weft_switch_conf, fabric_patience, "fabric_patience", "0", "0", "65535",
               "an output that has taken this many frames from other inputs waits for an input that has a frame for it "
               "but is busy (iq and voq; assumed); 0: it never waits",

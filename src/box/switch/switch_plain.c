@@ -193,8 +193,9 @@ static void plain_prepare(struct weft__node *node, struct weft__arrival *arrival
     weft__timers_fetch(node, end, weft__switch_prepare_timer);
 }
 
-static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
-                             uint64_t word) {
+/// `cuts`: the switch cuts through, so this is the header of the frame.
+static inline __attribute__((always_inline)) void take_packet(struct weft__node *node, struct weft__worker *w,
+                                                              struct weft_packet *packet, uint64_t word, bool cuts) {
     struct weft__switch *sw = node->state;
     if (__builtin_expect(word >= RARE, 0)) {
         weft__switch_take_rare(node, sw, w, packet, (uint32_t)word);
@@ -202,7 +203,20 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
     }
     uint32_t priority = (uint32_t)(word >> PRIORITY_BIT);
     struct weft__port *port = (struct weft__port *)(void *)((char *)sw->port + (uint32_t)word);
-    if (!pass_packet(node, sw, w, packet, port, priority)) wait_packet(node, sw, w, packet, port, priority);
+    if (cuts && weft__switch_keeps_back(sw, w->now_ps, packet, port))
+        weft__switch_defer(node, sw, w, packet, number_of(sw, port));
+    else if (!pass_packet(node, sw, w, packet, port, priority))
+        wait_packet(node, sw, w, packet, port, priority);
+}
+
+static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
+                             uint64_t word) {
+    take_packet(node, w, packet, word, false);
+}
+
+static inline void on_header(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
+                             uint64_t word) {
+    take_packet(node, w, packet, word, true);
 }
 
 static inline weft_time_ps on_turn(struct weft__node *node, struct weft__worker *w, uint32_t key) {
@@ -218,16 +232,36 @@ static inline void on_timer(struct weft__node *node, struct weft__worker *w, uin
     weft__switch_on_due(node, w, key, weft__switch_kick);
 }
 
+/// Of a switch that cuts through: a frame may now be complete.
+static inline void on_due(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    struct weft__switch *sw = node->state;
+    uint32_t in = key / WEFT__ETHER_KEYS_A_PORT;
+    if (key % WEFT__ETHER_KEYS_A_PORT != WEFT__SWITCH_KEY_DEFERRED) {
+        on_timer(node, w, key);
+        return;
+    }
+    struct weft_packet *p = weft__switch_complete(sw, w, in);
+    struct weft__port *port = &sw->port[p->node];
+    if (!pass_packet(node, sw, w, p, port, p->priority)) wait_packet(node, sw, w, p, port, p->priority);
+    p->bytes = 0; // no longer held there
+}
+
+static void cut_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
+                    weft_time_ps end) {
+    weft__node_run_turns(node, w, arrival, n, end, on_header, on_turn, on_due);
+}
+
 static void plain_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
                       weft_time_ps end) {
     weft__node_run_turns(node, w, arrival, n, end, on_packet, on_turn, on_timer);
 }
 
 bool weft__switch_is_plain(const struct weft__switch *sw, bool lldp) {
-    bool queues = sw->buffer->fixed && !sw->arbitrated && !sw->has_cut_through && !sw->scheduler->on_sent;
+    bool queues = sw->buffer->fixed && !sw->arbitrated && !sw->scheduler->on_sent;
     bool links = !lldp && !weft_credit_grants(&sw->conf->credit) && sw->conf->trust == WEFT_TRUST_DSCP;
     return queues && links && !sw->aqm_leaving && !sw->ether.aqm_bytes && !sw->trace && !sw->route_state &&
            sw->by_tuple && sw->sfc_watch_bytes == UINT64_MAX;
 }
 
 const struct weft__node_ops weft__switch_plain_ops = {.fetch = plain_fetch, .prepare = plain_prepare, .run = plain_run};
+const struct weft__node_ops weft__switch_cut_ops = {.fetch = plain_fetch, .prepare = plain_prepare, .run = cut_run};
