@@ -170,7 +170,7 @@ static const char *const counters[WEFT_COUNTERS] = {
 #undef X
 };
 
-static struct run run_with(const char *text, const char *setting) {
+static struct run run_setting(const char *text, const char *setting) {
     struct run r = {0};
     enum weft_status status =
         weft_scenario_file_parse("t.yaml", text, strlen(text), &setting, *setting != 0, &r.file, &r.error);
@@ -182,10 +182,10 @@ static struct run run_with(const char *text, const char *setting) {
 static void compare_paths(const char *text, const char *setting) {
     plain_nics = plain_switches = 0;
     general = false;
-    struct run plain = run_with(text, setting);
+    struct run plain = run_setting(text, setting);
     if (!plain_nics || !plain_switches) fail_msg("nothing is plain with '%s':\n%s", setting, text);
     general = true;
-    struct run whole = run_with(text, setting);
+    struct run whole = run_setting(text, setting);
     compare_tables(&plain, &whole);
     compare_sums(plain.outcome, whole.outcome);
     note_counters(plain.outcome);
