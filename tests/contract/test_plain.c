@@ -194,7 +194,7 @@ static void compare_paths(const char *text, const char *setting) {
 }
 
 /// Settings of which a plain switch has code of its own.
-static const char *const settings[] = {"", "switch.forwarding=cut_through"};
+static const char *const settings[] = {"", "switch.forwarding=cut_through", "switch.buffer.cell=254B"};
 
 static void both_paths_count_alike(void **state) {
     for (unsigned i = 0; i < RUNS; i++)

@@ -37,7 +37,7 @@ void weft__switch_check_state(const struct weft__network *net, uint32_t node, we
                               struct weft__check *c) {
     const struct weft__switch *sw = net->engine.node[node].state;
     struct counted counted;
-    weft__held_init(&counted.held, sw->ports);
+    weft__held_init(&counted.held, &sw->ether);
     counted.from = weft_memory_new(WEFT_MEMORY_SWITCH, sw->ports, sizeof *counted.from);
     counted.to = weft_memory_new(WEFT_MEMORY_SWITCH, sw->ports, sizeof *counted.to);
     weft__switch_each(sw, count_waiting, &counted);

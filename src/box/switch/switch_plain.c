@@ -30,7 +30,7 @@ static inline bool pass_packet(struct weft__node *node, struct weft__switch *sw,
     if (port->hindrances || port->busy_until_ps > w->now_ps) return false;
     uint32_t in = p->port, bytes = p->bytes;
     struct weft_buffer_group *group = group_of(sw, in, priority);
-    uint32_t level = group->level + bytes;
+    uint32_t level = group->level + weft_buffer_fixed_occupied(&sw->fixed, bytes);
     if (__builtin_expect(level > sw->fixed.size_bytes, 0)) return false;
     struct weft__port_queue *queue = weft__port_queue_of(port, priority); // which is empty
     weft_buffer_count_level(group, level);
@@ -54,7 +54,7 @@ static inline void send_head(struct weft__node *node, struct weft__switch *sw, s
     weft__fifo_drop(&queue->fifo, sw->pool);
     if (!queue->fifo.n) port->ready &= (uint8_t) ~(1u << priority);
     struct weft_buffer_group *group = group_of(sw, in, priority);
-    group->level -= bytes;
+    group->level -= weft_buffer_fixed_occupied(&sw->fixed, bytes);
     review_group(node, sw, w, in, group, priority, port);
 }
 
@@ -85,7 +85,7 @@ static inline void wait_packet(struct weft__node *node, struct weft__switch *sw,
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     enum weft_aqm_verdict verdict = weft__switch_verdict(sw, w->now_ps, p, port, queue);
     struct weft_buffer_group *group = group_of(sw, p->port, priority);
-    bool fits = group->level + p->bytes <= sw->fixed.size_bytes;
+    bool fits = group->level + weft_buffer_fixed_occupied(&sw->fixed, p->bytes) <= sw->fixed.size_bytes;
     bool busy = port->busy_until_ps > w->now_ps;
     if (__builtin_expect(verdict >= WEFT_AQM_DROP || port->storm || !fits || (!busy && !port->ready), 0)) {
         weft__switch_forward(node, sw, w, p, number_of(sw, port), verdict);
