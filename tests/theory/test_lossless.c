@@ -63,7 +63,7 @@ static void one_run(struct weft_random *random, uint64_t seed) {
                  xoff + headroom, xoff, xon, cell);
     else
         snprintf(buffer, sizeof buffer,
-                 "kind: dynamic, total: 100MB, reserve: %s, alpha: %s, headroom: %" PRIu64 "B, threshold_max: %" PRIu64
+                 "kind: dynamic, total: 500MB, reserve: %s, alpha: %s, headroom: %" PRIu64 "B, threshold_max: %" PRIu64
                  "B, cell: %" PRIu64 "B",
                  ONE_OF("0B", "4KB"), ONE_OF("1/1024", "1/8", "4"), headroom, xoff, cell);
     const char *priorities = ONE_OF("3", "3-4", "0-6");
