@@ -26,6 +26,7 @@
     X(REQUEST, "request", "of a READ, until its responder begins; of 1RMA, until it has come")                         \
     X(RETRANSMISSION, "retransmission", "what was lost is sent again")                                                 \
     X(ARBITRATION, "arbitration", "its turn has not come, though its port is free")                                    \
+    X(PACKET_RATE, "packet rate", "the switch takes no more packets a second")                                         \
     X(CREDITS, "credits", "a virtual output queue waits for credits, or a cell for those of the next switch")          \
     X(CLEAR, "clear-to-send", "from the request to send until it is answered")                                         \
     X(REASSEMBLY, "reassembly", "whole, and those before it are not, or its other cells have not come")                \

@@ -87,7 +87,7 @@ static void find_path(const struct weft__forwarding *forwarding, uint32_t src, u
         struct weft__lone_hop *h = &ret->hop[ret->hops++];
         *h = weft__lone_hop_of(forwarding, port);
         if (h->members > 1) h->reach_ps += (h->members - 1u) * hop_time(h, bytes + WEFT__PREAMBLE);
-        ret->alone &= h->members < 2 && h->speed.byte_den == 1;
+        ret->alone &= h->members < 2 && h->speed.byte_den == 1 && !(h->turn.ps | h->turn.part);
         node = t->port[t->port[port].peer].node;
         packet.port = (uint16_t)(t->port[port].peer - t->node[node].port0);
     }

@@ -36,6 +36,7 @@ struct line {
     bool known, touched;
     uint64_t byte_rem;
     weft_time_ps free_ps;
+    struct weft__pipe pipe; ///< as if no other port shared it
     struct members {
         weft_time_ps released_ps, until_ps[];
     } * members;
@@ -104,6 +105,7 @@ struct weft__lone_hop weft__lone_hop_of(const struct weft__forwarding *forwardin
         .reach_ps = link->delay_ps + r.processing_ps,
         .members = link->members,
         .cut_through = r.cut_through && link->members < 2,
+        .turn = host ? weft__turn_of(0, 1) : weft__turn_of(sender->sw.packet_rate, sender->sw.pipes),
         .wire = host ? &sender->host.wire : &sender->sw.wire,
     };
 }
@@ -204,6 +206,8 @@ static void send_frame(struct weft__lone *x, uint32_t port, uint32_t f, weft_tim
     frame->start_ps = now > line->free_ps ? now : line->free_ps;
     frame->waited = frame->start_ps > now;
     weft_time_ps last_bit = take_line(line, frame->start_ps, frame->bytes);
+    weft_time_ps over = weft__pipe_take(&line->pipe, &line->hop.turn, frame->start_ps);
+    if (line->free_ps < over) line->free_ps = over;
     frame->end_ps = line->free_ps;
     if (line->hop.cut_through && frame->bytes > WEFT__HEADER)
         last_bit = frame->start_ps + weft__speed_time(line->hop.speed, WEFT__PREAMBLE + WEFT__HEADER);

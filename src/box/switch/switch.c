@@ -96,12 +96,20 @@ static __attribute__((noinline)) bool judge_leaving(struct weft__node *node, str
     return false;
 }
 
+/// The chip's packet rate delays the next packet of the port.
+static __attribute__((noinline)) void take_turn(struct weft__switch *sw, weft_time_ps now, uint32_t out) {
+    struct weft__pipe *pipe = &sw->pipe[(uint64_t)out * sw->conf->pipes / sw->ports];
+    weft_time_ps over = weft__pipe_take(pipe, &sw->turn, now);
+    if (sw->port[out].busy_until_ps < over) sw->port[out].busy_until_ps = over;
+}
+
 /// False: the AQM has dropped the packet instead.
 static inline bool transmit_packet(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                                    struct weft_packet *p, uint32_t out) {
     struct weft__port *port = &sw->port[out];
     if (__builtin_expect(sw->aqm_leaving, 0) && !judge_leaving(node, sw, w, p, out)) return false;
     weft__port_send(port, w, p);
+    if (__builtin_expect(sw->pipe != NULL, 0)) take_turn(sw, w->now_ps, out);
     if (sw->scheduler->on_sent)
         sw->scheduler->on_sent(&port->scheduler, sw->conf->scheduler.conf, p->priority, p->bytes + WEFT_WIRE_OVERHEAD);
     leave_buffer(node, sw, w, p, out);

@@ -6,6 +6,7 @@
 #include "box/mechanism.h"
 #include "box/switch/te.h"
 #include "link/ether.h"
+#include "link/pipe.h"
 #include "link/sfc.h"
 #include "transport/qp.h"
 #include "weft/arbiter.h"
@@ -71,6 +72,8 @@ struct weft__switch {
     uint64_t *inputs;               ///< [words]
     uint64_t *insisting, *insisted; ///< [words]: outputs that have passed over some input too often; those inputs
     // rarely used
+    struct weft__pipe *pipe; ///< [conf->pipes]; NULL: no limit on packets a second
+    struct weft__turn turn;  ///< of a packet in a pipe
     struct weft__sfc sfc;
     const struct weft__hosts *hosts;
     struct weft_packet

@@ -86,6 +86,8 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     }
     sw->has_cut_through = conf->forwarding == WEFT_CUT_THROUGH;
     if (sw->has_cut_through) sw->deferred = weft_arena_alloc(setup->arena, sw->ports, sizeof *sw->deferred);
+    if (conf->packet_rate) sw->pipe = weft_arena_alloc(setup->arena, conf->pipes, sizeof *sw->pipe);
+    sw->turn = weft__turn_of(conf->packet_rate, conf->pipes);
     weft__sfc_init(&sw->sfc, &conf->sfc, sw->queueing->depth ? sw->ports * sw->ports : sw->ports);
     // Where queues are not at the outputs, the depth of an output means nothing.
     sw->sfc_watch_bytes = sw->queueing->depth && sw->sfc.conf->priorities ? 0 : sw->sfc.watch_bytes;

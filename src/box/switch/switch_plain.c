@@ -257,7 +257,7 @@ static void plain_run(struct weft__node *node, struct weft__worker *w, const str
 }
 
 bool weft__switch_is_plain(const struct weft__switch *sw, bool lldp) {
-    bool queues = sw->buffer->fixed && !sw->arbitrated && !sw->scheduler->on_sent;
+    bool queues = sw->buffer->fixed && !sw->arbitrated && !sw->pipe && !sw->scheduler->on_sent;
     bool links = !lldp && !weft_credit_grants(&sw->conf->credit) && sw->conf->trust == WEFT_TRUST_DSCP;
     return queues && links && !sw->aqm_leaving && !sw->ether.aqm_bytes && !sw->trace && !sw->route_state &&
            sw->by_tuple && sw->sfc_watch_bytes == UINT64_MAX;
