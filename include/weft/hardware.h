@@ -7,6 +7,7 @@
 #include "weft/memory.h"
 #include "weft/types.h"
 
+struct weft_answer; // weft/result.h
 struct weft_param;
 struct weft_param_table;
 struct weft_param_classes;
@@ -86,10 +87,23 @@ enum weft_status weft_hardware_find(uint32_t kind, const char *name, struct weft
 /// A class from text.
 enum weft_status weft_hardware_parse(const char *file, const char *text, size_t size, struct weft_arena *arena,
                                      const struct weft_hardware **ret_hardware, struct weft_error *ret_error);
+/// Classes as an answer.
+struct weft_hardware_classes {
+    const struct weft_hardware *hardware; ///< [classes]
+    uint32_t classes;
+};
+extern const struct weft_answer weft__answer_hardware_classes; // weft/result.h
+/// All that come with weft, or the one called `name`, or in that file.
+enum weft_status weft_hardware_classes(const char *name, struct weft_arena *arena,
+                                       struct weft_hardware_classes *ret_classes, struct weft_error *ret_error);
+/// The unit of a value's numbers: "ps"; NULL: none.
+const char *weft_hardware_unit(const struct weft_hardware_value *value);
 /// NULL: the class does not say.
 const struct weft_hardware_value *weft_hardware_value(const struct weft_hardware *hardware, const char *key);
 /// The number of a value; `otherwise`: the class does not say.
 double weft_hardware_number(const struct weft_hardware *hardware, const char *key, double otherwise);
+/// Whether a number written otherwise, "700000ps", is the typical one.
+bool weft_hardware_is_typical(const struct weft_hardware_value *value, const char *text, struct weft_arena *arena);
 /// The value of a parameter ("switch.processing") in the class, if that is of the parameter's section and gives a band;
 /// else NULL.
 const struct weft_hardware_value *weft_hardware_band(const struct weft_hardware *hardware, const char *path);

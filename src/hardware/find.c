@@ -88,6 +88,28 @@ enum weft_status weft_hardware_find(uint32_t kind, const char *name, struct weft
     return WEFT_OK;
 }
 
+enum weft_status weft_hardware_classes(const char *name, struct weft_arena *arena,
+                                       struct weft_hardware_classes *ret_classes, struct weft_error *ret_error) {
+    enum { MAX = 1024 };
+    const struct weft_hardware *one;
+    const char *names[MAX];
+    struct weft_hardware *all = weft_arena_alloc(arena, weft_hardware_count() + 1, sizeof *all);
+    *ret_classes = (struct weft_hardware_classes){.hardware = all};
+    if (name && weft_hardware_is_file(name)) {
+        enum weft_status status = read_file(name, WEFT_NOWHERE, arena, &one, ret_error);
+        if (!status) all[ret_classes->classes++] = *one;
+        return status;
+    }
+    for (uint32_t i = 0; i < weft_hardware_count() && i < MAX; i++) {
+        names[i] = weft_hardware_name(i);
+        if (!name || !strcmp(name, names[i])) all[ret_classes->classes++] = *weft_hardware_at(i, arena);
+    }
+    if (ret_classes->classes) return WEFT_OK;
+    char expected[512];
+    weft__names_expected(name, names, weft_hardware_count(), expected, sizeof expected);
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "no class of hardware \"%s\"; %s", name, expected);
+}
+
 const struct weft_hardware_value *weft_hardware_value(const struct weft_hardware *hardware, const char *key) {
     for (uint32_t i = 0; hardware && i < hardware->n; i++)
         if (!strcmp(hardware->value[i].key, key)) return &hardware->value[i];

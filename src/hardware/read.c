@@ -171,6 +171,13 @@ static enum weft_status parse_text(const struct weft_hardware_value *v, const ch
     return status;
 }
 
+bool weft_hardware_is_typical(const struct weft_hardware_value *value, const char *text, struct weft_arena *arena) {
+    const struct weft_tree nowhere = {.key = value->key};
+    double number;
+    return !parse_text(value, text, &nowhere, arena, &number, NULL) && !(number < value->number) &&
+           !(number > value->number);
+}
+
 static enum weft_status check_band(const struct weft_hardware_value *v, const struct weft_tree *tree, const char *path,
                                    struct weft_error *ret_error) {
     if ((v->low || v->high) && !is_number(v->row))

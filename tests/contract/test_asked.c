@@ -296,6 +296,8 @@ static const struct exempt {
     {"switch.buffer.dynamic.xoff_at",
      "differs only where a group holds its threshold to the byte: tests/contract/test_buffer.c"},
     {"host.preset", "sets others"},
+    {"switch.chip", "sets others"},
+    {"host.nic", "sets others"},
     {"host.transport.", "of queue pairs, whatever the NIC"},
     {"host.cc.", "of queue pairs, whatever the NIC"},
     {"host.plane_timeouts", "of hosts with planes: tests/theory/test_planes.c"},
