@@ -79,8 +79,9 @@ const char *weft_hardware_name(uint32_t i);
 const struct weft_hardware *weft_hardware_at(uint32_t i, struct weft_arena *arena);
 /// Whether a name in a scenario means a file: it has a slash or ends in .yaml.
 bool weft_hardware_is_file(const char *name);
-/// The class `name` of that kind, or in that file, which is relative to the file of `place`. An error if there is none,
-/// or if it is of another kind, with the names that fit; `path` is what the error begins with ("switch.chip").
+/// The class `name` of that kind (WEFT_HARDWARE_KINDS: of any), or in that file, which is relative to the file of
+/// `place`. An error if there is none, or if it is of another kind, with the names that fit; `path` is what the error
+/// begins with ("switch.chip").
 enum weft_status weft_hardware_find(uint32_t kind, const char *name, struct weft_place place, const char *path,
                                     struct weft_arena *arena, const struct weft_hardware **ret_hardware,
                                     struct weft_error *ret_error);
