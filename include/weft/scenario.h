@@ -61,6 +61,7 @@ extern const struct weft_param_table weft_capture_table;
 enum weft_link_which { WEFT_LINK_ANY, WEFT_LINK_HOST, WEFT_LINK_LEAF, WEFT_LINK_SPINE, WEFT_LINK_WHICH };
 struct weft_link_conf {
     const char *cable[WEFT_LINK_WHICH], *length[WEFT_LINK_WHICH];
+    const char *phy;
 };
 extern const struct weft_param_table weft_link_table;
 

@@ -28,12 +28,15 @@ static const struct weft_param link_rows[] = {
     WEFT_TEXT(struct weft_link_conf, length[WEFT_LINK_ANY], "length", "",
               "of the cables of all links, 2m; empty: as the class says, else 5m to hosts, 40m to the switches next to "
               "these, 300m above (SONiC's buffer templates)"),
+    WEFT_TEXT(
+        struct weft_link_conf, phy, "phy", "by_rate",
+        "class of PHY and FEC, which delay each link with a cable; by_rate: that of the link's rate; none: no such "
+        "delay, as where latencies of chips and NICs are figures from port to port that have it in them"),
     LINK_ROWS(WEFT_LINK_HOST, "host", "links of hosts"),
     LINK_ROWS(WEFT_LINK_LEAF, "leaf", "links above the switches next to hosts"),
     LINK_ROWS(WEFT_LINK_SPINE, "spine", "links above these"),
 };
-const struct weft_param_table weft_link_table =
-    WEFT_PARAM_TABLE_CLASSES("link", struct weft_link_conf, link_rows, NULL, NULL, &weft_hardware_by_cable);
+const struct weft_param_table weft_link_table = WEFT_PARAM_TABLE("link", struct weft_link_conf, link_rows);
 
 static const char *const prefixes[] = {"", "host_", "leaf_", "spine_"};
 static const double fleet_m[] = {0, 5, 40, 300};
@@ -96,7 +99,8 @@ static enum weft_status read_cable(struct lay *l, const char *name, struct weft_
     const char *own = class_of(name, l->arena, &ret->metres);
     ret->name = name;
     enum weft_status status = weft_hardware_find(WEFT_HARDWARE_CABLE, own, place, path, l->arena, &ret->of, l->error);
-    if (!status && isnan(ret->metres)) ret->metres = weft_hardware_number(ret->of, "length", NAN);
+    const struct weft_hardware_value *length = weft_hardware_value(ret->of, "length");
+    if (length && isnan(ret->metres)) ret->metres = metres_of(length->typical);
     return status;
 }
 
@@ -115,12 +119,21 @@ static enum weft_status read_section(struct lay *l) {
     return status;
 }
 
-static void find_phys(struct lay *l) {
-    l->phy = weft_arena_alloc(l->arena, weft_hardware_count(), sizeof(struct weft_hardware *));
+/// The classes of PHYs that a link may have: the one that is named, or those from which its rate chooses.
+static enum weft_status find_phys(struct lay *l) {
+    const char *name = l->scenario->link.phy;
+    l->phy = weft_arena_alloc(l->arena, weft_hardware_count() + 1, sizeof(struct weft_hardware *));
+    if (!strcmp(name, "none")) return WEFT_OK;
+    if (strcmp(name, "by_rate") != 0) {
+        l->phys = 1;
+        return weft_hardware_find(WEFT_HARDWARE_PHY, name, place_of(l->scenario, "", "phy"), "link.phy", l->arena,
+                                  &l->phy[0], l->error);
+    }
     for (uint32_t i = 0; i < weft_hardware_count(); i++) {
         const struct weft_hardware *h = weft_hardware_at(i, l->arena);
         if (h->kind == WEFT_HARDWARE_PHY && weft_hardware_value(h, "fec_delay")) l->phy[l->phys++] = h;
     }
+    return WEFT_OK;
 }
 
 /// Delay of PHY and FEC of a link: of the class with its rate, or the next below; of the slowest if all are above.
@@ -203,7 +216,8 @@ static const struct weft_topology *build_longer(struct lay *l) {
         size_t n = strlen(row->name);
         if (row->type != WEFT_PARAM_TIME || n < 5 || strcmp(row->name + n - 5, "delay") != 0) continue;
         weft_time_ps *delay = (weft_time_ps *)(void *)(conf + row->offset);
-        if (*delay && !weft_tree_find(s->topology_tree, row->name)) *delay = *delay < WEFT_PS_PER_S ? *delay + 1 : *delay - 1;
+        if (*delay && !weft_tree_find(s->topology_tree, row->name))
+            *delay = *delay < WEFT_PS_PER_S ? *delay + 1 : *delay - 1;
     }
     struct weft_model_conf longer = s->topology;
     struct weft_topology *t = NULL;
@@ -242,7 +256,7 @@ static enum weft_status lay_cables(struct lay *l) {
     const struct weft_tree **entry = list_entries(l);
     enum weft_status status = read_section(l);
     uint32_t laid = 0;
-    find_phys(l);
+    if (!status) status = find_phys(l);
     for (uint32_t i = 0; i < t->links && !status; i++) {
         enum weft_link_which which = which_of(t, &t->link[i]);
         struct cable c = l->cable[which];

@@ -194,7 +194,9 @@ static void compare_paths(const char *text, const char *setting) {
 }
 
 /// Settings of which a plain switch has code of its own.
-static const char *const settings[] = {"", "switch.forwarding=cut_through", "switch.buffer.cell=254B"};
+static const char *const settings[] = {"", "switch.forwarding=cut_through", "switch.buffer.cell=254B",
+                                       "switch.buffer={kind: dynamic, total: 3MB, headroom: 10KB, alpha: 1/16}",
+                                       "switch.buffer={kind: egress, size: 200KB, xoff: 60KB, xon: 40KB}"};
 
 static void both_paths_count_alike(void **state) {
     for (unsigned i = 0; i < RUNS; i++)

@@ -26,8 +26,8 @@ struct weft__switch {
     // line 2: used by every packet
     const struct weft_switch_conf *conf;
     struct weft_packet_pool *pool;
-    weft_bytes aqm_ask_bytes; ///< from this depth on a port asks the AQM about a packet that arrives
-    struct weft_buffer_fixed fixed;
+    weft_bytes aqm_ask_bytes;       ///< from this depth on a port asks the AQM about a packet that arrives
+    struct weft_buffer_fixed fixed; ///< of a plain switch; all 0: its buffer has no fixed thresholds
     uint32_t ports;
     uint8_t fetched_priority; ///< prefetch the queues of this priority before it is known which will be served: a guess
     uint8_t lossless;         ///< lossless priorities of a plain switch

@@ -108,7 +108,7 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     }
 
     bool plain = weft__switch_is_plain(sw, setup->lldp);
-    if (plain) sw->buffer->fixed(conf->buffer.conf, &sw->fixed);
+    if (plain && sw->buffer->fixed) sw->buffer->fixed(conf->buffer.conf, &sw->fixed);
     sw->lossless = (uint8_t)conf->pfc.priorities;
     sw->counts_hops = setup->captured;
     const struct weft__node_ops *plain_ops = sw->has_cut_through ? &weft__switch_cut_ops : &weft__switch_plain_ops;
