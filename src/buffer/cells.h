@@ -13,6 +13,12 @@
         "a packet occupies whole cells of this size, and all sizes here are of occupied bytes; 0B: it occupies "       \
         "its own bytes")
 
+/// weft_buffer_occupied of a frame: in 32 bits, which divide faster.
+static inline uint32_t weft__buffer_frame(weft_bytes cell_bytes, uint32_t bytes) {
+    uint32_t cell = (uint32_t)cell_bytes;
+    return cell > 1 ? (bytes + cell - 1) / cell * cell : bytes;
+}
+
 /// The largest packet that fits into what is free.
 static inline weft_bytes weft__buffer_whole(weft_bytes cell_bytes, weft_bytes free_bytes) {
     return cell_bytes > 1 ? free_bytes / cell_bytes * cell_bytes : free_bytes;

@@ -271,7 +271,9 @@ static void dynamic_plan(const void *conf, uint32_t ports, uint8_t lossless_mask
 
 static enum weft_buffer_answer review_group(const struct dynamic_conf *c, const struct dynamic_state *s,
                                             const struct dynamic_group *g, uint32_t priority) {
-    weft_bytes threshold = calc_threshold(c, s, g->doublings, priority), shared = calc_shared(c, g->pool);
+    weft_bytes shared = calc_shared(c, g->pool);
+    if (!shared && !g->headroom && c->xoff_at == XOFF_ABOVE) return WEFT_BUFFER_XON; // whatever the threshold
+    weft_bytes threshold = calc_threshold(c, s, g->doublings, priority);
     if (g->headroom || shared > threshold) return WEFT_BUFFER_XOFF;
     if (c->xoff_at == XOFF_REACHED && shared == threshold) return WEFT_BUFFER_XOFF;
     return !shared || shared + c->xon_offset_bytes <= threshold ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
@@ -283,12 +285,26 @@ static enum weft_buffer_answer dynamic_review(const void *state, const void *con
     return review_group(conf, s, group_of(s, port, priority), priority);
 }
 
+/// Admits the usual packet: the group is not in headroom, and not even with the packet above its threshold.
+static inline bool admit_below(const struct dynamic_conf *c, struct dynamic_state *s, struct dynamic_group *g,
+                               uint32_t priority, weft_bytes bytes) {
+    weft_bytes shared = calc_shared(c, g->pool + bytes), more = shared - calc_shared(c, g->pool);
+    if (g->headroom || more > s->shared_size - s->shared_used) return false;
+    const struct dynamic_state after = {.shared_size = s->shared_size, .shared_used = s->shared_used + more};
+    if (shared + (c->xoff_at == XOFF_REACHED) > calc_threshold(c, &after, g->doublings, priority)) return false;
+    g->pool += bytes;
+    s->shared_used += more;
+    if (g->pool > g->level_max) g->level_max = g->pool;
+    return true;
+}
+
 static enum weft_buffer_answer dynamic_admit(void *state, const void *conf, uint32_t port, uint32_t out,
                                              uint32_t priority, uint32_t frame_bytes) {
     const struct dynamic_conf *c = conf;
     struct dynamic_state *s = state;
     struct dynamic_group *g = group_at(s, port, priority);
-    weft_bytes bytes = weft_buffer_occupied(c->cell_bytes, frame_bytes);
+    weft_bytes bytes = weft__buffer_frame(c->cell_bytes, frame_bytes);
+    if (__builtin_expect(admit_below(c, s, g, priority, bytes), 1)) return WEFT_BUFFER_OK;
     bool lossless = weft__is_lossless(&s->lossless, port, priority);
     weft_bytes shared = calc_shared(c, g->pool + bytes), more = shared - calc_shared(c, g->pool);
     if (!more || (shared <= calc_threshold(c, s, g->doublings, priority) && more <= s->shared_size - s->shared_used)) {
@@ -308,7 +324,7 @@ static enum weft_buffer_answer dynamic_release(void *state, const void *conf, ui
     const struct dynamic_conf *c = conf;
     struct dynamic_state *s = state;
     struct dynamic_group *g = group_at(s, port, priority);
-    weft_bytes bytes = weft_buffer_occupied(c->cell_bytes, frame_bytes);
+    weft_bytes bytes = weft__buffer_frame(c->cell_bytes, frame_bytes);
     weft_bytes from_headroom = bytes < g->headroom ? bytes : g->headroom;
     weft_bytes shared = calc_shared(c, g->pool);
     g->headroom -= from_headroom;

@@ -139,7 +139,7 @@ enum weft_buffer_answer weft__shared_admit(void *state, const void *conf, uint32
     struct shared_state *s = state;
     struct group *g = group_at(s, port, priority);
     struct share *share = &shares_of(s, port, priority)[room];
-    weft_bytes *used = used_at(s, room, priority), bytes = weft_buffer_occupied(c->cell_bytes, frame_bytes);
+    weft_bytes *used = used_at(s, room, priority), bytes = weft__buffer_frame(c->cell_bytes, frame_bytes);
     bool lossless = weft__is_lossless(&s->lossless, port, priority);
     if (*used + bytes <= limit_of(c, lossless)) {
         *used += bytes;
@@ -163,7 +163,7 @@ enum weft_buffer_answer weft__shared_release(void *state, const void *conf, uint
     struct shared_state *s = state;
     struct group *g = group_at(s, port, priority);
     struct share *share = &shares_of(s, port, priority)[room];
-    weft_bytes bytes = weft_buffer_occupied(c->cell_bytes, frame_bytes);
+    weft_bytes bytes = weft__buffer_frame(c->cell_bytes, frame_bytes);
     weft_bytes from_headroom = bytes < share->headroom ? bytes : share->headroom;
     g->level -= bytes;
     g->headroom -= from_headroom;
