@@ -5,7 +5,6 @@
 #pragma once
 
 #include "weft/buffer.h"
-#include "weft/param.h"
 
 #define WEFT__BUFFER_CELL(T)                                                                                           \
     WEFT_BYTES(                                                                                                        \

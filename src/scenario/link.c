@@ -156,7 +156,7 @@ static double longest_of(const struct weft_hardware *h) {
     return !v ? INFINITY : isnan(v->high_number) ? v->number : v->high_number;
 }
 
-static bool carries(const struct weft_hardware *h, double rate) {
+static bool carries_rate(const struct weft_hardware *h, double rate) {
     return rate <= weft_hardware_number(h, "port_rate", weft_hardware_number(h, "rate", INFINITY));
 }
 
@@ -169,13 +169,13 @@ static enum weft_status fail_cable(const struct lay *l, const struct cable *c, u
     int used = 0;
     for (uint32_t i = 0; i < weft_hardware_count() && (size_t)used < sizeof able; i++) {
         const struct weft_hardware *h = weft_hardware_at(i, l->arena);
-        if (h->kind == WEFT_HARDWARE_CABLE && metres <= longest_of(h) && carries(h, rate))
+        if (h->kind == WEFT_HARDWARE_CABLE && metres <= longest_of(h) && carries_rate(h, rate))
             used += snprintf(able + used, sizeof able - (size_t)used, "%s%s", used ? ", " : "", h->name);
     }
     weft_format_rate((weft_rate_bps)rate, rate_text, sizeof rate_text);
     weft_topology_port_name(t, info->port[0], a, sizeof a);
     weft_topology_port_name(t, info->port[1], b, sizeof b);
-    if (!carries(c->of, rate))
+    if (!carries_rate(c->of, rate))
         return WEFT_REFUSE(l->error, c->place, "cable %s cannot do the %s of %s--%s; expected one that can: %s",
                            c->name, rate_text, a, b, used ? able : "none does");
     return WEFT_REFUSE(
@@ -195,7 +195,7 @@ static enum weft_status lay_cable(struct lay *l, uint32_t link, const struct cab
     struct weft_link_info *info = &l->t->link[link];
     double longest = longest_of(c->of), metres = c->metres, rate = (double)info->rate_bps / info->members;
     if (isnan(metres)) metres = which == WEFT_LINK_HOST ? fmin(fleet_m[which], longest) : fleet_m[which];
-    if (metres > longest || !carries(c->of, rate)) return fail_cable(l, c, link, metres);
+    if (metres > longest || !carries_rate(c->of, rate)) return fail_cable(l, c, link, metres);
     double delay = metres * weft_hardware_number(c->of, "delay_per_metre", 0) +
                    2 * weft_hardware_number(c->of, "end_delay", 0) + phy_delay(l, rate);
     info->delay_ps = delay < 1 ? 1 : (weft_time_ps)llround(delay);
