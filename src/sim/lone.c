@@ -310,7 +310,7 @@ static void on_frame(struct weft__lone *x, uint32_t key) {
     weft_time_ps whole = x->now_ps;
     if (behind->hop.cut_through && bytes > WEFT__HEADER)
         whole += weft__speed_time(behind->hop.speed, bytes - WEFT__HEADER);
-    bool idle = ahead->free_ps <= x->now_ps;
+    bool idle = ahead->free_ps <= x->now_ps + weft__speed_time(ahead->hop.speed, WEFT__GAP);
     if (idle ? !weft__speed_is_faster(ahead->hop.speed, behind->hop.speed) : ahead->free_ps >= whole)
         whole = x->now_ps; // as weft__switch_keeps_back
     if (whole == x->now_ps) {

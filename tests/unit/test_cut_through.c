@@ -17,6 +17,7 @@ enum {
     WHOLE = HEADER + 4110 * 80,
     LAST = (4174 + 8) * 80 + 100000, ///< from the first bit sent by a switch at 100G to the end
     OCCUPIED = (4174 + 20) * 80,
+    GAP = 12 * 80,
 };
 
 #define STAR(rate)                                                                                                     \
@@ -70,7 +71,8 @@ static void a_busy_output(void **state) {
     for (uint32_t k = 0; k < 4; k++) {
         assert_int_equal(behind(kinds[k], 4096, 1000), HEADER + OCCUPIED - 1000 + LAST); // complete before its turn
         assert_int_equal(behind(kinds[k], 4096, 100000), WHOLE + LAST);                  // its turn comes before
-        assert_int_equal(behind(kinds[k], 4096, OCCUPIED - 1), WHOLE + LAST);            // busy for 1 ps more
+        assert_int_equal(behind(kinds[k], 4096, OCCUPIED - GAP - 1), WHOLE + LAST);      // busy for 1 ps more
+        assert_int_equal(behind(kinds[k], 4096, OCCUPIED - GAP), HEADER + GAP + LAST);   // idle, in its gap
         assert_int_equal(behind(kinds[k], 4096, OCCUPIED), HEADER + LAST);               // just free
     }
 }

@@ -82,9 +82,10 @@ static inline bool weft__switch_keeps_back(const struct weft__switch *sw, weft_t
                                            struct weft__port *port) {
     const struct weft__port *from = &sw->port[p->port];
     if (p->bytes <= WEFT__HEADER) return false; // it is complete
+    weft_time_ps until = now + port->gap_ps;    // in the gap after a frame the line is idle, too
     bool busy = port->busy_until_ps > now;
-    if (!busy && !port->pending && !port->ready && !weft__port_paused(port, now) &&
-        !(sw->arbitrated && (port->waiting || sw->input_until_ps[p->port] > now)))
+    if (port->busy_until_ps <= until && !port->pending && !port->ready && !weft__port_paused(port, now) &&
+        !(sw->arbitrated && (port->waiting || sw->input_until_ps[p->port] > until)))
         return weft__port_is_faster(port, from);
     weft_time_ps wait = busy ? port->busy_until_ps - now : 0;
     if (!sw->arbitrated && !sw->aqm_leaving) { // so all of its queue is sent before it
