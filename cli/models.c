@@ -28,6 +28,7 @@ static const struct {
     {&weft_tin_rma_table, "1RMA in a TiN, the key rma of tin"},
     {&weft_dcbx_table, "LLDP and DCBX between neighbours, of switch and host alike"},
     {&weft_fabric_part_table, "a chip, optical module or NIC of a fabric, and what one takes"},
+    {&weft_link_table, "cables of links, which give these their delays"},
     {&weft_run_table, "the run itself"},
     {&weft_control_table, "the control plane of a DSF fabric or a Clique"},
     {&weft_reach_table, "reachability in a DSF fabric, and input balanced mode"},

@@ -116,7 +116,7 @@ static enum weft_status plan_variant(const struct plan *plan, const struct weft_
     enum weft_status status = weft_scenario_new(file, variant, &s, ret_error);
     if (status) return status;
     ret_variant->variant = weft_arena_text(o->arena, s->variant);
-    status = weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
+    status = weft_scenario_topology(s, s->arena, &t, ret_error);
     if (!status)
         status = weft_workload_new(s->workload, s->workloads, t, s->run.seed, s->run.until_ps, s->arena, &w, ret_error);
     if (!status) status = plan->by_scenario(plan, o, s, t, w, ret_variant, ret_error);

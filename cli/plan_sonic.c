@@ -63,7 +63,7 @@ static enum weft_status load_scenario(struct weft_plan_pfc_conf *base, struct we
     struct weft_topology *t;
     enum weft_status status = weft_scenario_file_read(scenario_file, NULL, 0, &file, ret_error);
     if (!status) status = weft_scenario_new(file, 0, &s, ret_error);
-    if (!status) status = weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
+    if (!status) status = weft_scenario_topology(s, s->arena, &t, ret_error);
     uint32_t lines = 0;
     const struct weft_plan_pfc_conf start = *base;
     const struct weft_plan_line *line = status ? NULL : weft_plan_scenario_lines(s, t, &start, s->arena, &lines);

@@ -209,7 +209,7 @@ static enum weft_status show_variant(const struct weft_scenario *s, const struct
                            form.dot ? "dot" : "paths");
     if (form.svg) status = weft_cli_can_write_file("--svg", form.svg, o, ret_error);
     if (form.report && !status) status = weft_cli_can_write_file("--report", form.report, o, ret_error);
-    if (!status) status = weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
+    if (!status) status = weft_scenario_topology(s, s->arena, &t, ret_error);
     if (!status) status = weft_simulation_check(s, t, ret_error);
     if (status) return status;
     if (form.paths) return show_paths(s, t, ret_error);

@@ -240,8 +240,7 @@ static enum weft_status trace_variant(const struct weft_scenario *s, const struc
                                       struct weft_error *ret_error) {
     struct weft_topology *t;
     if (form.steps && !weft_cli_number("--steps", form.steps, 0, UINT32_MAX, &steps_max)) return WEFT_ERROR_INPUT;
-    enum weft_status status =
-        weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
+    enum weft_status status = weft_scenario_topology(s, s->arena, &t, ret_error);
     if (status) return status;
     struct weft_control_answer a = {
         .scenario = s->name, .variant = s->variant, .seed = s->run.seed, .topology = t, .conf = &s->control};

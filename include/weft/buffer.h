@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffer accounting of a switch by input port and priority (the "priority group"), because PFC pauses an input port's
-// neighbour. The switch itself counts the depth of egress queues, by which ECN marks. A box calls admit for each frame
-// that arrives and release with the same arguments when the frame leaves, sent or discarded.
+// neighbour. Models may count the cells that frames occupy; the switch itself counts the depth of egress queues, by
+// which ECN marks. A box calls admit for each frame that arrives and release with the same arguments when the frame
+// leaves, sent or discarded.
 #pragma once
 
 #include "weft/model.h"
@@ -18,6 +19,7 @@ enum weft_buffer_answer {
 struct weft_buffer_plan {
     weft_bytes xoff_bytes;     ///< the group's level above which its neighbour is paused, if no other group holds bytes
     weft_bytes headroom_bytes; ///< bytes that the group accepts at least after its level has passed xoff_bytes
+    uint32_t cell_bytes;       ///< packets occupy whole cells, in which all of this is counted; 0: their own bytes
     char text[192];            ///< both quantities, with the names of the parameters
     char headroom_text[96];    ///< the parameters that give the headroom
 };
@@ -29,15 +31,32 @@ struct weft_buffer_port {
     weft_time_ps delay_ps;
 };
 
-/// Bytes of one port and priority, and their maximum so far, for models that count each group separately.
+/// Occupied bytes of one port and priority, and their maximum so far, for models that count each group separately.
 struct weft_buffer_group {
     uint32_t level, level_max;
 };
 
+/// What a packet occupies in cells of this size; 0, 1: no more than its bytes.
+static inline weft_bytes weft_buffer_occupied(weft_bytes cell_bytes, weft_bytes bytes) {
+    return cell_bytes > 1 ? (bytes + cell_bytes - 1) / cell_bytes * cell_bytes : bytes;
+}
+
 /// Thresholds that are the same for every port and priority and do not move.
 struct weft_buffer_fixed {
     uint32_t size_bytes, xoff_bytes, xon_bytes;
+    uint32_t cell_bytes, cell_inverse; ///< inverse: 2^32 / cell_bytes, rounded up; 0: packets occupy their own bytes
 };
+static inline struct weft_buffer_fixed weft_buffer_fixed_of(weft_bytes size, weft_bytes xoff, weft_bytes xon,
+                                                            weft_bytes cell) {
+    uint32_t inverse = cell > 1 ? (uint32_t)(((UINT64_C(1) << 32) + cell - 1) / cell) : 0;
+    return (struct weft_buffer_fixed){(uint32_t)size, (uint32_t)xoff, (uint32_t)xon, (uint32_t)cell, inverse};
+}
+/// weft_buffer_occupied without a division; exact for frames and cells below 2^16 B.
+static inline uint32_t weft_buffer_fixed_occupied(const struct weft_buffer_fixed *fixed, uint32_t bytes) {
+    if (__builtin_expect(!fixed->cell_inverse, 1)) return bytes;
+    uint64_t cells = (uint64_t)(bytes + fixed->cell_bytes - 1) * fixed->cell_inverse >> 32;
+    return (uint32_t)cells * fixed->cell_bytes;
+}
 #define WEFT_BUFFER_FIXED_MAX "4GB" ///< for rows: a group's level is 32 bits
 
 /// Counts so many bytes in the group.
@@ -48,6 +67,7 @@ static inline void weft_buffer_count_level(struct weft_buffer_group *g, uint32_t
 static inline enum weft_buffer_answer weft_buffer_fixed_admit(const struct weft_buffer_fixed *fixed,
                                                               struct weft_buffer_group *g, uint32_t bytes,
                                                               bool lossless) {
+    bytes = weft_buffer_fixed_occupied(fixed, bytes);
     if (g->level + bytes > fixed->size_bytes) return WEFT_BUFFER_DROP;
     g->level += bytes;
     weft_buffer_count_level(g, g->level);
@@ -57,7 +77,7 @@ static inline enum weft_buffer_answer weft_buffer_fixed_admit(const struct weft_
 static inline enum weft_buffer_answer weft_buffer_fixed_release(const struct weft_buffer_fixed *fixed,
                                                                 struct weft_buffer_group *g, uint32_t bytes,
                                                                 bool lossless) {
-    g->level -= bytes;
+    g->level -= weft_buffer_fixed_occupied(fixed, bytes);
     return g->level <= fixed->xon_bytes && lossless ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
 }
 

@@ -51,6 +51,8 @@ struct weft_switch_conf {
     weft_time_ps processing_ps; ///< fixed delay from the last bit received to the buffer
     double clock_ppm;           ///< how much the box's clock is off, at most
     uint32_t forwarding;        ///< enum weft_forwarding
+    uint64_t packet_rate;       ///< packets a second of the chip at most; 0: no limit
+    uint64_t pipes;             ///< parts of the chip that share it
     uint64_t fabric_patience;   ///< see switch.c; 0: without end
     double fabric_speedup;      ///< how much faster than its line an input feeds the crossbar (IQ, VOQ)
     struct weft_model_conf queueing, arbiter, scheduler, buffer, aqm, route;

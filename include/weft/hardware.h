@@ -31,9 +31,8 @@ enum weft_hardware_kind {
     "class of its hardware (weft models hardware), whose typical values hold where neither a key nor the preset says " \
     "another, or the file of one (./mine.yaml); ideal: defaults of the other parameters"
 
-/// For tables of parameters (weft/param.h): they have a row "chip", "nic", "kind" or "cable" that names a class.
-extern const struct weft_param_classes weft_hardware_by_chip, weft_hardware_by_nic, weft_hardware_by_kind,
-    weft_hardware_by_cable;
+/// For tables of parameters (weft/param.h): they have a row "chip", "nic" or "kind" that names a class.
+extern const struct weft_param_classes weft_hardware_by_chip, weft_hardware_by_nic, weft_hardware_by_kind;
 
 /// How a value is known, the best first.
 enum weft_hardware_basis {

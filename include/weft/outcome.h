@@ -48,7 +48,7 @@ extern const char *const weft_drop_names[WEFT_DROPS];
       "packets marked CE by the AQM of this egress queue")                                                             \
     X(queue_bytes_max, BYTES, "SAI_QUEUE_STAT_WATERMARK_BYTES", "most bytes in this egress queue")                     \
     X(ingress_bytes_max, BYTES, "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES",                              \
-      "most bytes of this ingress priority group in the buffer")                                                       \
+      "most bytes that this ingress priority group occupied in the buffer (switch.buffer.cell)")                       \
     X(pfc_tx_xoff, COUNT, "SAI_PORT_STAT_PFC_%u_TX_PKTS", "pause frames sent with a time above 0")                     \
     X(pfc_tx_xon, COUNT, "SAI_PORT_STAT_PFC_%u_ON2OFF_TX_PKTS", "pause frames sent with time 0 (name ours)")           \
     X(pfc_rx_xoff, COUNT, "SAI_PORT_STAT_PFC_%u_RX_PKTS", "pause frames received with a time above 0")                 \

@@ -27,6 +27,7 @@ struct weft_plan_pfc_conf {
     weft_bytes mtu_bytes;       ///< payload of a full packet
     weft_bytes ahead_mtu_bytes; ///< largest MTU of all classes, of the frame that a pause waits for; 0: mtu_bytes
     weft_bytes framing_bytes;   ///< of a scenario: weft_host_framing_bytes
+    weft_bytes held_cell_bytes; ///< of a scenario: the cells of the buffer that all this is counted in; 0: bytes
     const char *chip;           ///< class of the receiver's switch, whose constants hold; "": none
     weft_bytes buffer_bytes;    ///< of the port and priority at the receiver; 0: not asked about
     weft_bytes xoff_bytes;      ///< threshold to be judged; 0: none
@@ -53,7 +54,7 @@ struct weft_plan_pfc {
     weft_bytes ahead_bytes;     ///< BOUND: the frame that the pause waits for, of any class; else 0
     weft_bytes pause_bytes;     ///< the pause frame
     weft_bytes mac_phy_bytes;   ///< SONIC: held by MAC and PHY; else 0
-    double occupancy;           ///< cells taken over bytes, worst case (SONIC); else 1
+    double occupancy;           ///< bytes occupied over bytes on the wire, worst case (SONIC, BOUND); else 1
     weft_bytes headroom_bytes;  ///< what must fit above XOFF
     weft_bytes xon_bytes;       ///< SONIC: kept below XON; else 0
     weft_bytes size_bytes;      ///< SONIC: of the priority group; else the headroom

@@ -4,7 +4,7 @@
 // may name another scenario file as its base and say only what differs.
 //
 //   name: ...           about: ...         fabric: {kind: clos, ...} (weft/fabric.h)
-//   topology: {kind: clos3, ...}      events: [{at: 1ms, link: a/1, state: down}]
+//   topology: {kind: clos3, ...}      link: {cable: dac, ...}      events: [{at: 1ms, link: a/1, state: down}]
 //   switch: {...}                     host: {...}          dcbx: {...}
 //   interface_node: {...}             fabric_node: {...}   (of a DSF)   tin: {...}
 //   devices: [{match: "core-*", switch: {...}}]
@@ -58,6 +58,14 @@ enum weft_capture_content { WEFT_CAPTURE_HEADERS, WEFT_CAPTURE_FULL };
 enum weft_capture_switches { WEFT_CAPTURE_ROUTERS, WEFT_CAPTURE_BRIDGES };
 extern const struct weft_param_table weft_capture_table;
 
+/// Cables: of any link, or of those of a tier. "": as any; of lengths: as the class or a fleet has them.
+enum weft_link_which { WEFT_LINK_ANY, WEFT_LINK_HOST, WEFT_LINK_LEAF, WEFT_LINK_SPINE, WEFT_LINK_WHICH };
+struct weft_link_conf {
+    const char *cable[WEFT_LINK_WHICH], *length[WEFT_LINK_WHICH];
+    const char *phy;
+};
+extern const struct weft_param_table weft_link_table;
+
 /// Configuration of some devices: those whose node name matches, or all (match == NULL; always the first).
 struct weft_device_conf {
     const char *match;
@@ -77,7 +85,9 @@ struct weft_scenario {
     const struct weft_tree *tree;  ///< all that follows is bound from it
     struct weft_model_conf topology;
     const struct weft_tree *topology_tree, *events_tree;
-    struct weft_device_conf *device; ///< later entries win
+    struct weft_link_conf link;
+    const struct weft_tree *link_tree; ///< its section, NULL: none
+    struct weft_device_conf *device;   ///< later entries win
     uint32_t devices;
     struct weft_model_conf *workload;
     uint32_t workloads;
@@ -139,6 +149,9 @@ enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32
 uint32_t weft_scenario_mistakes(const struct weft_scenario_file *file, uint32_t variant,
                                 void (*on_mistake)(void *context, const struct weft_error *error), void *context);
 void weft_scenario_free(struct weft_scenario *scenario);
+/// Builds the network, with the delays of its cables (section `link`). In `arena`.
+enum weft_status weft_scenario_topology(const struct weft_scenario *scenario, struct weft_arena *arena,
+                                        struct weft_topology **ret_topology, struct weft_error *ret_error);
 /// The configuration of a node by its name.
 const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *scenario, const char *node);
 /// Configuration of each node, in the arena: of the scenario's entries the last one that matches the node's name.

@@ -45,7 +45,8 @@ struct weft_link_info {
     weft_rate_bps rate_bps;
     weft_time_ps delay_ps;
     double bit_error_rate;
-    uint16_t members; ///< of a Hyperport, of which rate_bps is the sum; 1: a port like any other
+    uint16_t members;  ///< of a Hyperport, of which rate_bps is the sum; 1: a port like any other
+    const char *cable; ///< class of its cable, which gives its delay; NULL: the topology does
 };
 
 /// Nodes that reach one another and nobody else. Its nodes, hosts and switches follow one another.
@@ -125,6 +126,10 @@ struct weft_topology {
     uint32_t name_mask;       ///< its size less one
     struct weft_arena *arena; ///< borrowed
 };
+
+/// Delay of a link that a list of links gives none.
+#define WEFT_LIST_DELAY "150ns"
+#define WEFT_LIST_DELAY_PS (150 * WEFT_PS_PER_NS)
 
 /// A link as a topology model asks for it; `from` and `to` are node numbers.
 struct weft_topology_builder;

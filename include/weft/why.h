@@ -26,6 +26,7 @@
     X(REQUEST, "request", "of a READ, until its responder begins; of 1RMA, until it has come")                         \
     X(RETRANSMISSION, "retransmission", "what was lost is sent again")                                                 \
     X(ARBITRATION, "arbitration", "its turn has not come, though its port is free")                                    \
+    X(PACKET_RATE, "packet rate", "the switch takes no more packets a second")                                         \
     X(CREDITS, "credits", "a virtual output queue waits for credits, or a cell for those of the next switch")          \
     X(POSTING, "posting", "a work request waits for the host's thread, or for the NIC, which take others first")       \
     X(SENDS, "host sends", "a work request's latency: doorbell, fetches over PCIe, NIC")                               \

@@ -6,7 +6,7 @@
 //   XOFF, the one that the pause frame waits for, the one that the sender has started. The one that the pause frame
 //   waits for may be of any class, so it is as long as the port allows. Delays as in IEEE 802.1Q annex N (buffer
 //   requirements for PFC), which counts the same parts; the sender's interface is in its reaction, the receiver's is
-//   `phy`.
+//   `phy`. In a buffer of cells all of this occupies more, most of all if it comes as the smallest frames.
 // - study: "SFC simulation" (IEEE P802.1Qdw, part 4 and 5): (2 x link delay + switch delay) x rate; no frames.
 // - sonic: SONiC, sonic-swss cfgmgr/buffer_headroom_mellanox.lua. Bytes in flight as there, scaled by the cells that
 //   small packets waste, rounded up to KiB. Its share of small packets by bytes is used as written there: 100 x 64 /
@@ -21,6 +21,7 @@
 #include <stdio.h>
 
 #include "base/units.h"
+#include "weft/buffer.h"
 #include "weft/hardware.h"
 #include "weft/packet.h"
 #include "weft/param.h"
@@ -129,6 +130,18 @@ static weft_time_ps reaction_of(const struct weft_plan_pfc_conf *c) {
     return weft_pfc_calc_reaction(c->formula == WEFT_PLAN_SONIC ? WEFT_TIME_NEVER : c->reaction_ps, c->rate_bps);
 }
 
+/// Bytes that frames occupy in cells over their bytes on the wire, for the size of frame that is worst: the smallest,
+/// or one byte more than whole cells.
+static double calc_occupancy(weft_bytes cell_bytes) {
+    double worst = 1;
+    for (weft_bytes bytes = WEFT_FRAME_MIN, k = 0; k < 3; k++) {
+        double one = (double)weft_buffer_occupied(cell_bytes, bytes) / (double)(bytes + WEFT_WIRE_OVERHEAD);
+        if (one > worst) worst = one;
+        bytes = weft_buffer_occupied(cell_bytes, bytes) + 1;
+    }
+    return worst;
+}
+
 static void add_bound(const struct weft_plan_pfc_conf *c, struct weft_plan_pfc *p) {
     p->in_flight_bytes =
         weft_plan_calc_bytes(c->rate_bps, 2 * (c->delay_ps + c->phy_ps) + c->processing_ps + p->reaction_ps);
@@ -138,6 +151,8 @@ static void add_bound(const struct weft_plan_pfc_conf *c, struct weft_plan_pfc *
     if (p->ahead_bytes < p->frame_bytes) p->ahead_bytes = p->frame_bytes;
     p->pause_bytes = PAUSE_WIRE;
     p->headroom_bytes = p->in_flight_bytes + p->frames * p->frame_bytes + p->ahead_bytes + p->pause_bytes;
+    p->occupancy = calc_occupancy(c->held_cell_bytes);
+    if (p->occupancy > 1) p->headroom_bytes = (weft_bytes)ceil((double)p->headroom_bytes * p->occupancy);
 }
 
 static void add_sonic(const struct weft_plan_pfc_conf *c, struct weft_plan_pfc *p) {

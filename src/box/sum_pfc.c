@@ -79,7 +79,7 @@ static const struct weft_result_column layers_columns[] = {
     PFC(queue_bytes_max, BYTES,
         "most bytes of one priority that waited at a port of the paused layer to leave for the other"),
     PFC(ingress_bytes_max, BYTES,
-        "most bytes of one priority that a port of the layer that sends pauses held of the other"),
+        "most bytes that one priority of the other occupied at a port of the layer that sends pauses"),
 };
 static const struct weft_result_table layers = WEFT_RESULT_TABLE(
     "pfc_layers", MAP, "an ordered pair of neighbouring layers, hosts included; spine-leaf: spines paused leaves",

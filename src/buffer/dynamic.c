@@ -18,13 +18,14 @@
 
 #include "base/fingerprint.h"
 #include "base/units.h"
+#include "buffer/cells.h"
 #include "buffer/lossless.h"
 #include "weft/buffer.h"
 #include "weft/param.h"
 
 struct dynamic_conf {
     weft_bytes total_bytes, reserve_bytes, headroom_bytes, xon_offset_bytes;
-    weft_bytes threshold_bytes_min, threshold_bytes_max;
+    weft_bytes threshold_bytes_min, threshold_bytes_max, cell_bytes;
     double alpha;
     uint64_t weight[WEFT_PRIORITIES];
     double link_headroom;
@@ -63,6 +64,7 @@ static const struct weft_param dynamic_rows[] = {
                "the threshold is never below this"),
     WEFT_BYTES(struct dynamic_conf, threshold_bytes_max, "threshold_max", "1TB", "0B", "1TB",
                "the threshold is never above this"),
+    WEFT__BUFFER_CELL(struct dynamic_conf),
 };
 
 static const char *dynamic_conf_check(const void *conf, char *text, size_t size) {
@@ -200,10 +202,10 @@ static weft_bytes calc_threshold(const struct dynamic_conf *c, const struct dyna
 static bool takes_frame(const struct dynamic_conf *c, weft_bytes shared_size, uint8_t lossless_mask,
                         uint32_t frame_bytes) {
     const struct dynamic_state empty = {.shared_size = shared_size};
-    weft_bytes shared = calc_shared(c, frame_bytes);
+    weft_bytes bytes = weft_buffer_occupied(c->cell_bytes, frame_bytes), shared = calc_shared(c, bytes);
     for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++)
         if (!shared || (shared <= calc_threshold(c, &empty, 0, priority) && shared <= shared_size)) return true;
-    return lossless_mask && frame_bytes <= c->headroom_bytes;
+    return lossless_mask && bytes <= c->headroom_bytes;
 }
 
 static const char *dynamic_fit(const void *conf, uint32_t ports, uint8_t lossless_mask, uint32_t frame_bytes,
@@ -259,7 +261,8 @@ static void dynamic_plan(const void *conf, uint32_t ports, uint8_t lossless_mask
     const struct dynamic_conf *c = conf;
     double alpha = c->alpha * (double)least_weight(c, lossless_mask);
     *ret_plan = (struct weft_buffer_plan){.xoff_bytes = calc_alone(c, ports, lossless_mask, alpha),
-                                          .headroom_bytes = lossless_mask ? c->headroom_bytes : 0};
+                                          .headroom_bytes = lossless_mask ? c->headroom_bytes : 0,
+                                          .cell_bytes = (uint32_t)c->cell_bytes};
     snprintf(ret_plan->text, sizeof ret_plan->text, "dynamic threshold of one congested group, %s, and headroom %s",
              weft__bytes_text(ret_plan->xoff_bytes).text, weft__bytes_text(ret_plan->headroom_bytes).text);
     snprintf(ret_plan->headroom_text, sizeof ret_plan->headroom_text, "headroom %s",
@@ -268,7 +271,9 @@ static void dynamic_plan(const void *conf, uint32_t ports, uint8_t lossless_mask
 
 static enum weft_buffer_answer review_group(const struct dynamic_conf *c, const struct dynamic_state *s,
                                             const struct dynamic_group *g, uint32_t priority) {
-    weft_bytes threshold = calc_threshold(c, s, g->doublings, priority), shared = calc_shared(c, g->pool);
+    weft_bytes shared = calc_shared(c, g->pool);
+    if (!shared && !g->headroom && c->xoff_at == XOFF_ABOVE) return WEFT_BUFFER_XON; // whatever the threshold
+    weft_bytes threshold = calc_threshold(c, s, g->doublings, priority);
     if (g->headroom || shared > threshold) return WEFT_BUFFER_XOFF;
     if (c->xoff_at == XOFF_REACHED && shared == threshold) return WEFT_BUFFER_XOFF;
     return !shared || shared + c->xon_offset_bytes <= threshold ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
@@ -280,11 +285,26 @@ static enum weft_buffer_answer dynamic_review(const void *state, const void *con
     return review_group(conf, s, group_of(s, port, priority), priority);
 }
 
+/// Admits the usual packet: the group is not in headroom, and not even with the packet above its threshold.
+static inline bool admit_below(const struct dynamic_conf *c, struct dynamic_state *s, struct dynamic_group *g,
+                               uint32_t priority, weft_bytes bytes) {
+    weft_bytes shared = calc_shared(c, g->pool + bytes), more = shared - calc_shared(c, g->pool);
+    if (g->headroom || more > s->shared_size - s->shared_used) return false;
+    const struct dynamic_state after = {.shared_size = s->shared_size, .shared_used = s->shared_used + more};
+    if (shared + (c->xoff_at == XOFF_REACHED) > calc_threshold(c, &after, g->doublings, priority)) return false;
+    g->pool += bytes;
+    s->shared_used += more;
+    if (g->pool > g->level_max) g->level_max = g->pool;
+    return true;
+}
+
 static enum weft_buffer_answer dynamic_admit(void *state, const void *conf, uint32_t port, uint32_t out,
-                                             uint32_t priority, uint32_t bytes) {
+                                             uint32_t priority, uint32_t frame_bytes) {
     const struct dynamic_conf *c = conf;
     struct dynamic_state *s = state;
     struct dynamic_group *g = group_at(s, port, priority);
+    weft_bytes bytes = weft__buffer_frame(c->cell_bytes, frame_bytes);
+    if (__builtin_expect(admit_below(c, s, g, priority, bytes), 1)) return WEFT_BUFFER_OK;
     bool lossless = weft__is_lossless(&s->lossless, port, priority);
     weft_bytes shared = calc_shared(c, g->pool + bytes), more = shared - calc_shared(c, g->pool);
     if (!more || (shared <= calc_threshold(c, s, g->doublings, priority) && more <= s->shared_size - s->shared_used)) {
@@ -300,10 +320,11 @@ static enum weft_buffer_answer dynamic_admit(void *state, const void *conf, uint
 }
 
 static enum weft_buffer_answer dynamic_release(void *state, const void *conf, uint32_t port, uint32_t out,
-                                               uint32_t priority, uint32_t bytes) {
+                                               uint32_t priority, uint32_t frame_bytes) {
     const struct dynamic_conf *c = conf;
     struct dynamic_state *s = state;
     struct dynamic_group *g = group_at(s, port, priority);
+    weft_bytes bytes = weft__buffer_frame(c->cell_bytes, frame_bytes);
     weft_bytes from_headroom = bytes < g->headroom ? bytes : g->headroom;
     weft_bytes shared = calc_shared(c, g->pool);
     g->headroom -= from_headroom;
@@ -331,7 +352,8 @@ static weft_bytes dynamic_level(const void *state, const void *conf, uint32_t po
 
 /// Whether a packet of this size would be admitted without XOFF.
 static bool takes_packet(const struct dynamic_conf *c, const struct dynamic_state *s, const struct dynamic_group *g,
-                         uint32_t priority, weft_bytes bytes, bool lossless) {
+                         uint32_t priority, weft_bytes packet_bytes, bool lossless) {
+    weft_bytes bytes = weft_buffer_occupied(c->cell_bytes, packet_bytes);
     weft_bytes shared = calc_shared(c, g->pool + bytes), more = shared - calc_shared(c, g->pool);
     if (more && (shared > calc_threshold(c, s, g->doublings, priority) || more > s->shared_size - s->shared_used))
         return false;

@@ -6,6 +6,7 @@
 //
 // An input resumes when every queue that paused it is at or below XON, or holds none of its packets any more. The
 // source does not say who has the headroom: here each input has its own, as in `pool` (assumed).
+#include "buffer/cells.h"
 #include "buffer/shared.h"
 #include "weft/param.h"
 
@@ -18,6 +19,7 @@ static const struct weft_param egress_rows[] = {
                "resume an input when the queue is at or below this many bytes, or holds none of the input's (assumed)"),
     WEFT_BYTES(struct weft__shared_conf, headroom_bytes, "headroom", "0B", "0B", "1TB",
                "for data that an input sends after the pause; 0B: size - xoff"),
+    WEFT__BUFFER_CELL(struct weft__shared_conf),
 };
 static const struct weft_param_table egress_params =
     WEFT_PARAM_TABLE_CHECKED("egress", struct weft__shared_conf, egress_rows, weft__shared_conf_check);

@@ -6,6 +6,7 @@
 //
 // Each port has its own headroom, as the source computes it for one link; with one headroom for all, packets would be
 // lost.
+#include "buffer/cells.h"
 #include "buffer/shared.h"
 #include "weft/param.h"
 
@@ -17,6 +18,7 @@ static const struct weft_param pool_rows[] = {
                "resume at or below this many bytes, or when a sender has none left here (assumed)"),
     WEFT_BYTES(struct weft__shared_conf, headroom_bytes, "headroom", "0B", "0B", "1TB",
                "for data that a port sends after the pause; 0B: size - xoff"),
+    WEFT__BUFFER_CELL(struct weft__shared_conf),
 };
 static const struct weft_param_table pool_params =
     WEFT_PARAM_TABLE_CHECKED("pool", struct weft__shared_conf, pool_rows, weft__shared_conf_check);

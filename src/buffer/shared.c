@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fingerprint.h"
+#include "buffer/cells.h"
 #include "buffer/levels.h"
 #include "buffer/lossless.h"
 
@@ -58,9 +59,9 @@ const char *weft__shared_conf_check(const void *conf, char *text, size_t size) {
 const char *weft__shared_fit(const void *conf, uint32_t ports, uint8_t lossless_mask, uint32_t frame_bytes, char *text,
                              size_t size) {
     const struct weft__shared_conf *c = conf;
-    weft_bytes headroom = headroom_of(c);
-    if (frame_bytes <= c->xoff_bytes || (lossless_mask && frame_bytes <= headroom)) return NULL;
-    if (!lossless_mask && frame_bytes <= c->size_bytes) return NULL;
+    weft_bytes headroom = headroom_of(c), occupied = weft_buffer_occupied(c->cell_bytes, frame_bytes);
+    if (occupied <= c->xoff_bytes || (lossless_mask && occupied <= headroom)) return NULL;
+    if (!lossless_mask && occupied <= c->size_bytes) return NULL;
     snprintf(text, size,
              "neither xoff (%llu B) nor the headroom above it (%llu B) takes one full frame (%u B, by host.mtu): it "
              "would be dropped for ever",
@@ -71,7 +72,8 @@ const char *weft__shared_fit(const void *conf, uint32_t ports, uint8_t lossless_
 void weft__shared_plan(const void *conf, uint8_t lossless_mask, const char *of, struct weft_buffer_plan *ret_plan) {
     const struct weft__shared_conf *c = conf;
     weft_bytes xoff = limit_of(c, lossless_mask), headroom = lossless_mask ? headroom_of(c) : 0;
-    *ret_plan = (struct weft_buffer_plan){.xoff_bytes = xoff, .headroom_bytes = headroom};
+    *ret_plan = (struct weft_buffer_plan){
+        .xoff_bytes = xoff, .headroom_bytes = headroom, .cell_bytes = (uint32_t)c->cell_bytes};
     snprintf(ret_plan->text, sizeof ret_plan->text, "xoff %s of %s, and headroom %s of each",
              weft__bytes_text(xoff).text, of, weft__bytes_text(headroom).text);
     if (c->headroom_bytes)
@@ -132,12 +134,12 @@ enum weft_buffer_answer weft__shared_review(const void *state, const void *conf,
 }
 
 enum weft_buffer_answer weft__shared_admit(void *state, const void *conf, uint32_t port, uint32_t room,
-                                           uint32_t priority, uint32_t bytes) {
+                                           uint32_t priority, uint32_t frame_bytes) {
     const struct weft__shared_conf *c = conf;
     struct shared_state *s = state;
     struct group *g = group_at(s, port, priority);
     struct share *share = &shares_of(s, port, priority)[room];
-    weft_bytes *used = used_at(s, room, priority);
+    weft_bytes *used = used_at(s, room, priority), bytes = weft__buffer_frame(c->cell_bytes, frame_bytes);
     bool lossless = weft__is_lossless(&s->lossless, port, priority);
     if (*used + bytes <= limit_of(c, lossless)) {
         *used += bytes;
@@ -156,10 +158,12 @@ enum weft_buffer_answer weft__shared_admit(void *state, const void *conf, uint32
 }
 
 enum weft_buffer_answer weft__shared_release(void *state, const void *conf, uint32_t port, uint32_t room,
-                                             uint32_t priority, uint32_t bytes) {
+                                             uint32_t priority, uint32_t frame_bytes) {
+    const struct weft__shared_conf *c = conf;
     struct shared_state *s = state;
     struct group *g = group_at(s, port, priority);
     struct share *share = &shares_of(s, port, priority)[room];
+    weft_bytes bytes = weft__buffer_frame(c->cell_bytes, frame_bytes);
     weft_bytes from_headroom = bytes < share->headroom ? bytes : share->headroom;
     g->level -= bytes;
     g->headroom -= from_headroom;
@@ -192,7 +196,7 @@ weft_bytes weft__shared_room(const void *state, const void *conf, uint32_t port,
     bool lossless = weft__is_lossless(&s->lossless, port, priority);
     weft_bytes limit = limit_of(conf, lossless), used = *used_at(s, room, priority);
     if (lossless && group_of(s, port, priority)->headroom) return 0;
-    return used < limit ? limit - used : 0;
+    return used < limit ? weft__buffer_whole(((const struct weft__shared_conf *)conf)->cell_bytes, limit - used) : 0;
 }
 
 weft_bytes weft__shared_level_max(const void *state, const void *conf, uint32_t port, uint32_t priority) {

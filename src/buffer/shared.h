@@ -8,7 +8,7 @@
 #include "weft/buffer.h"
 
 struct weft__shared_conf {
-    weft_bytes size_bytes, xoff_bytes, xon_bytes, headroom_bytes;
+    weft_bytes size_bytes, xoff_bytes, xon_bytes, headroom_bytes, cell_bytes;
 };
 
 /// Like the operations of a buffer; `rooms` is 1 or the number of ports, `room` 0 or the packet's output.

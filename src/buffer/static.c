@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "base/fingerprint.h"
+#include "buffer/cells.h"
 #include "buffer/levels.h"
 #include "buffer/lossless.h"
 #include "weft/buffer.h"
 #include "weft/param.h"
 
 struct static_conf {
-    weft_bytes size_bytes, xoff_bytes, xon_bytes;
+    weft_bytes size_bytes, xoff_bytes, xon_bytes, cell_bytes;
 };
 
 static const struct weft_param static_rows[] = {
@@ -22,6 +23,7 @@ static const struct weft_param static_rows[] = {
                "pause the sender above this many bytes (assumed)"),
     WEFT_BYTES(struct static_conf, xon_bytes, "xon", "740KB", "0B", WEFT_BUFFER_FIXED_MAX,
                "resume it at or below this many (assumed)"),
+    WEFT__BUFFER_CELL(struct static_conf),
 };
 
 static const char *static_conf_check(const void *conf, char *text, size_t size) {
@@ -48,7 +50,7 @@ static struct weft_buffer_group *group_of(const void *state, uint32_t port, uint
 static const char *static_fit(const void *conf, uint32_t ports, uint8_t lossless_mask, uint32_t frame_bytes, char *text,
                               size_t size) {
     const struct static_conf *c = conf;
-    if (frame_bytes <= c->size_bytes) return NULL;
+    if (weft_buffer_occupied(c->cell_bytes, frame_bytes) <= c->size_bytes) return NULL;
     snprintf(text, size, "size (%llu B) is less than one full frame (%u B, by host.mtu): it would be dropped for ever",
              (unsigned long long)c->size_bytes, frame_bytes);
     return text;
@@ -57,7 +59,8 @@ static const char *static_fit(const void *conf, uint32_t ports, uint8_t lossless
 static void static_plan(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan) {
     const struct static_conf *c = conf;
     weft_bytes xoff = lossless_mask ? c->xoff_bytes : c->size_bytes;
-    *ret_plan = (struct weft_buffer_plan){.xoff_bytes = xoff, .headroom_bytes = c->size_bytes - xoff};
+    *ret_plan = (struct weft_buffer_plan){
+        .xoff_bytes = xoff, .headroom_bytes = c->size_bytes - xoff, .cell_bytes = (uint32_t)c->cell_bytes};
     snprintf(ret_plan->text, sizeof ret_plan->text, "size %s, xoff %s", weft__bytes_text(c->size_bytes).text,
              weft__bytes_text(xoff).text);
     snprintf(ret_plan->headroom_text, sizeof ret_plan->headroom_text, "size %s - xoff %s",
@@ -75,7 +78,7 @@ static size_t static_state_size(const void *conf, uint32_t ports) {
 
 static void static_fixed(const void *conf, struct weft_buffer_fixed *ret_fixed) {
     const struct static_conf *c = conf;
-    *ret_fixed = (struct weft_buffer_fixed){(uint32_t)c->size_bytes, (uint32_t)c->xoff_bytes, (uint32_t)c->xon_bytes};
+    *ret_fixed = weft_buffer_fixed_of(c->size_bytes, c->xoff_bytes, c->xon_bytes, c->cell_bytes);
 }
 
 static void static_keep_at(void *state, struct weft_buffer_group *first, size_t port_stride, size_t priority_stride) {
@@ -135,7 +138,7 @@ static weft_bytes static_room(const void *state, const void *conf, uint32_t port
     const struct static_conf *c = conf;
     weft_bytes level = group_of(s, port, priority)->level;
     weft_bytes limit = weft__is_lossless(&s->lossless, port, priority) ? c->xoff_bytes : c->size_bytes;
-    return level < limit ? limit - level : 0;
+    return level < limit ? weft__buffer_whole(c->cell_bytes, limit - level) : 0;
 }
 
 static weft_bytes static_level_max(const void *state, const void *conf, uint32_t port, uint32_t priority) {

@@ -154,8 +154,7 @@ static enum weft_status find_values(const struct weft_param_table *table, const 
 }
 
 static const char *const chip_rows[] = {"chip", NULL}, *const nic_rows[] = {"nic", NULL},
-                         *const kind_rows[] = {"kind", NULL}, *const cable_rows[] = {"cable", NULL};
+                         *const kind_rows[] = {"kind", NULL};
 const struct weft_param_classes weft_hardware_by_chip = {chip_rows, find_values},
                                 weft_hardware_by_nic = {nic_rows, find_values},
-                                weft_hardware_by_kind = {kind_rows, find_values},
-                                weft_hardware_by_cable = {cable_rows, find_values};
+                                weft_hardware_by_kind = {kind_rows, find_values};

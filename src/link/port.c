@@ -56,9 +56,7 @@ void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_lin
         .peer_inbox = (uint8_t)peer->inbox,
         .cut_through = peer->cut_through,
         .counters = weft_outcome_at(outcome, id, 0),
-        .special = faults || tap       ? WEFT__PORT_SPECIAL
-                   : peer->cut_through ? WEFT__PORT_CUT_THROUGH
-                                       : WEFT__PORT_PLAIN,
+        .special = faults || tap ? WEFT__PORT_SPECIAL : WEFT__PORT_PLAIN,
         .turn_ps = WEFT_TIME_NEVER,
         .faults = faults,
         .tap = tap,
@@ -249,8 +247,7 @@ bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w
     weft_time_ps now = w->now_ps, last_bit = port->busy_until_ps - port->gap_ps;
     if (port->special != WEFT__PORT_SPECIAL) {
         weft_time_ps sent = weft__port_sent(port, now, packet, last_bit);
-        if (port->special == WEFT__PORT_FOLLOWED && packet->kind == WEFT_PACKET_DATA)
-            transmit_followed(port, w, packet, sent);
+        if (packet->kind == WEFT_PACKET_DATA) transmit_followed(port, w, packet, sent);
         weft__send(w, weft__port_peer_of(port), sent + delay, packet);
         return true;
     }

@@ -133,7 +133,6 @@ enum weft__port_special {
     WEFT__PORT_SPECIAL,  ///< has faults, a tap, members or its own wire, counts flows, adds telemetry or follows every
                          ///< frame
     WEFT__PORT_FOLLOWED, ///< follows data, and is otherwise plain
-    WEFT__PORT_CUT_THROUGH, ///< the peer is a cut-through switch, and the port is otherwise plain
 };
 
 struct weft__port {
@@ -239,6 +238,15 @@ static inline weft_time_ps weft__port_time(const struct weft__port *port, uint64
     return weft__speed_time(port->speed, bytes);
 }
 
+/// The same, and the comparison of two ports, in line 1 for the usual rates.
+static inline weft_time_ps weft__port_time_fast(const struct weft__port *port, uint64_t bytes) {
+    return __builtin_expect(port->byte_ps != 0, 1) ? bytes * port->byte_ps : weft__port_time(port, bytes);
+}
+static inline bool weft__port_is_faster(const struct weft__port *a, const struct weft__port *b) {
+    if (__builtin_expect(a->byte_ps && b->byte_ps, 1)) return a->byte_ps < b->byte_ps;
+    return weft__speed_is_faster(a->speed, b->speed);
+}
+
 /// Why the link loses what is sent from `now` to `last_bit`; WEFT_DROPS: it does not. The loss happens now, or at
 /// `ret_at` if that is later.
 enum weft_drop weft__faults_loss(struct weft__port_faults *f, uint32_t bytes, weft_time_ps now, weft_time_ps last_bit,
@@ -273,12 +281,17 @@ static inline struct weft__to weft__port_peer_of(const struct weft__port *port) 
     return (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port};
 }
 
-/// When the part that the far end waits for has left, of a frame that starts now.
+/// When the part that a cut-through peer waits for has left, of a frame that starts at `now`, or the last bit.
+static inline weft_time_ps weft__port_part_sent(const struct weft__port *port, weft_time_ps now, uint32_t bytes,
+                                                weft_time_ps last_bit) {
+    enum { PART = WEFT__PREAMBLE + WEFT__HEADER };
+    if (__builtin_expect(!port->cut_through, 1) || bytes <= WEFT__HEADER) return last_bit;
+    return now + weft__port_time_fast(port, PART);
+}
+/// The same of any frame: frames for the neighbour itself count when they are complete.
 static inline weft_time_ps weft__port_sent(const struct weft__port *port, weft_time_ps now,
                                            const struct weft_packet *packet, weft_time_ps last_bit) {
-    if (port->cut_through && !weft_packet_is_local(packet) && packet->bytes > WEFT__HEADER)
-        return now + weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER);
-    return last_bit;
+    return weft_packet_is_local(packet) ? last_bit : weft__port_part_sent(port, now, packet->bytes, last_bit);
 }
 
 /// A packet joins the FIFO of its priority; the next one of a priority leaves it, with or without a copy.
@@ -312,11 +325,16 @@ static inline weft_time_ps weft__port_take(struct weft__port *port, struct weft_
     return time;
 }
 
+/// Takes the line of a plain port for data. Returns when the peer acts on it.
+static inline weft_time_ps weft__port_take_plain(struct weft__port *port, struct weft__worker *w, uint32_t bytes) {
+    weft__port_take(port, w, bytes);
+    return weft__port_part_sent(port, w->now_ps, bytes, port->busy_until_ps - port->gap_ps) + port->delay_data_ps;
+}
 /// Puts data on the wire of a plain port.
 static inline void weft__port_transmit_plain(struct weft__port *port, struct weft__worker *w,
                                              const struct weft_packet *packet) {
-    weft__port_take(port, w, packet->bytes);
-    weft__send(w, weft__port_peer_of(port), port->busy_until_ps - port->gap_ps + port->delay_data_ps, packet);
+    weft_time_ps at = weft__port_take_plain(port, w, packet->bytes);
+    weft__send(w, weft__port_peer_of(port), at, packet);
 }
 
 /// Puts a frame on the wire now, without counting it; the port must be free. False: the link loses it.
@@ -325,7 +343,8 @@ static inline bool weft__port_transmit(struct weft__port *port, struct weft__wor
     weft_time_ps time = weft__port_take(port, w, packet->bytes);
     if (__builtin_expect(port->special != WEFT__PORT_PLAIN, 0))
         return weft__port_transmit_special(port, w, packet, time, delay);
-    weft__send(w, weft__port_peer_of(port), port->busy_until_ps - port->gap_ps + delay, packet);
+    weft_time_ps sent = weft__port_sent(port, w->now_ps, packet, port->busy_until_ps - port->gap_ps);
+    weft__send(w, weft__port_peer_of(port), sent + delay, packet);
     return true;
 }
 

@@ -4,8 +4,11 @@
 #include "link/port_credit.h"
 #include "weft/memory.h"
 
-void weft__held_init(struct weft__held *held, uint32_t ports) {
-    held->ports = ports;
+void weft__held_init(struct weft__held *held, const struct weft__ether *e) {
+    struct weft_buffer_plan plan;
+    uint32_t ports = held->ports = e->ports;
+    e->buffer->plan(e->conf->buffer.conf, ports, e->conf->pfc.priorities, &plan);
+    held->cell_bytes = plan.cell_bytes;
     held->in = weft_memory_new(WEFT_MEMORY_SWITCH, (size_t)ports * WEFT_PRIORITIES, sizeof *held->in);
     held->out = weft_memory_new(WEFT_MEMORY_SWITCH, (size_t)ports * WEFT_PRIORITIES, sizeof *held->out);
 }
@@ -17,12 +20,12 @@ void weft__held_deinit(struct weft__held *held) {
 
 void weft__held_waiting(void *context, const struct weft_packet *p, uint32_t out) {
     struct weft__held *held = context;
-    weft__held_add(held->in, p->port, p);
-    weft__held_add(held->out, out, p);
+    weft__held_add_in(held, p);
+    weft__held_leaving(held, p, out);
 }
 
 void weft__held_leaving(void *context, const struct weft_packet *p, uint32_t out) {
-    weft__held_add(((struct weft__held *)context)->out, out, p);
+    ((struct weft__held *)context)->out[out * WEFT_PRIORITIES + p->priority] += p->bytes;
 }
 
 // --- a port -------------------------------------------------------------------------------------------------------
@@ -103,7 +106,7 @@ static void check_group(const struct weft__ether *e, uint32_t k, uint32_t priori
                         struct weft__check *c) {
     uint32_t i = k * WEFT_PRIORITIES + priority;
     weft_bytes level = e->buffer->level(e->buffer_state, e->conf->buffer.conf, k, priority);
-    weft__check_equal(c, "bytes in the ingress buffer", level, "bytes of packets here that came by the port",
+    weft__check_equal(c, "bytes in the ingress buffer", level, "bytes occupied by packets here that came by the port",
                       held->in[i]);
     weft__check_equal(c, "bytes in the queue", weft__port_queue_of(&e->port[k], priority)->bytes,
                       "bytes of packets here that leave by the port", held->out[i]);

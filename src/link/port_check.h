@@ -10,11 +10,12 @@
 struct weft__held {
     weft_bytes *in, *out; ///< [ports * WEFT_PRIORITIES]
     uint32_t ports;
+    uint32_t cell_bytes; ///< of the ingress buffer: `in` is of occupied bytes
 };
-void weft__held_init(struct weft__held *held, uint32_t ports);
+void weft__held_init(struct weft__held *held, const struct weft__ether *e);
 void weft__held_deinit(struct weft__held *held);
-static inline void weft__held_add(weft_bytes *sums, uint32_t port, const struct weft_packet *p) {
-    sums[port * WEFT_PRIORITIES + p->priority] += p->bytes;
+static inline void weft__held_add_in(struct weft__held *held, const struct weft_packet *p) {
+    held->in[p->port * WEFT_PRIORITIES + p->priority] += weft_buffer_occupied(held->cell_bytes, p->bytes);
 }
 /// For the functions that visit waiting packets; `held` is a struct weft__held. The second leaves `in` alone.
 void weft__held_waiting(void *held, const struct weft_packet *p, uint32_t out);

@@ -84,6 +84,7 @@ static void fill_switch(const struct direction *d, struct weft_plan_line *line, 
     line->pfc.buffer_bytes = sw.buffer_bytes;
     line->pfc.xoff_bytes = sw.pfc_threshold_bytes;
     line->headroom_bytes = sw.headroom_bytes;
+    line->pfc.held_cell_bytes = sw.cell_bytes;
     line->headroom_text = sw.headroom_text;
 }
 
@@ -167,7 +168,7 @@ void weft_plan_line_judge(struct weft_plan_line *line, struct weft_arena *arena)
         p->pause_bytes = UINT64_MAX;
     } else {
         p->mac_phy_bytes = p->xon_bytes = p->size_bytes = UINT64_MAX;
-        p->occupancy = NAN;
+        if (p->occupancy <= 1) p->occupancy = NAN;
     }
     for (other.formula = 0; other.formula < WEFT_PLAN_FORMULAS; other.formula++)
         line->need_by_formula[other.formula] = weft_plan_calc_pfc(&other).headroom_bytes;

@@ -10,6 +10,7 @@ struct weft__plan_switch {
                                     ///< included
     weft_bytes pfc_threshold_bytes; ///< at which it sends XOFF
     weft_bytes headroom_bytes;      ///< above it
+    weft_bytes cell_bytes;          ///< that packets occupy; 0: their own bytes
     const char *buffer_text, *headroom_text;
     bool sfc; ///< SFC with a fixed threshold and pause; both are 0 for a model that computes its own, or for none
     weft_bytes sfc_threshold_bytes;

@@ -28,6 +28,7 @@ struct weft__plan_switch weft__plan_switch(const struct weft_switch_conf *sw, ui
         .buffer_bytes = plan.xoff_bytes + plan.headroom_bytes,
         .pfc_threshold_bytes = plan.xoff_bytes,
         .headroom_bytes = plan.headroom_bytes,
+        .cell_bytes = plan.cell_bytes,
         .buffer_text = weft_arena_text(arena, plan.text),
         .headroom_text = weft_arena_text(arena, plan.headroom_text),
     };

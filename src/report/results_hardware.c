@@ -31,8 +31,11 @@ static struct uses *uses_of(const struct weft_run *run, struct weft_arena *arena
     const struct weft_scenario *scenario = run->scenario;
     const struct weft_topology *t = run->topology;
     struct uses *s = weft_arena_alloc(arena, 1, sizeof *s);
-    s->use =
-        weft_arena_alloc(arena, (scenario->devices + 1) * WEFT_HARDWARE_KINDS + scenario->workloads, sizeof *s->use);
+    uint32_t cables = 1; // runs of links with one cable
+    for (uint32_t i = 1; i < t->links; i++)
+        cables += t->link[i].cable != t->link[i - 1].cable;
+    s->use = weft_arena_alloc(arena, (scenario->devices + 1) * WEFT_HARDWARE_KINDS + scenario->workloads + cables,
+                              sizeof *s->use);
     for (uint32_t n = 0; n < t->nodes; n++) {
         uint32_t kind;
         const char *name = weft_device_hardware(weft_scenario_device(scenario, t->node[n].name), &t->node[n], &kind);
@@ -42,7 +45,11 @@ static struct uses *uses_of(const struct weft_run *run, struct weft_arena *arena
         const char *name = weft_scenario_server(scenario, w, arena);
         if (name) count_use(s, WEFT_HARDWARE_SERVER, name, 1);
     }
-    if (t->links) count_use(s, WEFT_HARDWARE_CABLE, WEFT_HARDWARE_CABLE_DEFAULT, t->links);
+    for (uint32_t i = 0, first = 0; i < t->links; i++) {
+        if (i + 1 < t->links && t->link[i + 1].cable == t->link[i].cable) continue;
+        count_use(s, WEFT_HARDWARE_CABLE, t->link[i].cable ? t->link[i].cable : WEFT_HARDWARE_IDEAL, i + 1 - first);
+        first = i + 1;
+    }
     return s;
 }
 

@@ -77,6 +77,7 @@ void weft_scenario_each(const struct weft_scenario *scenario,
     on_value(context, "about", scenario->about, NULL);
     if (scenario->fabric.model) model_each(&sink, &scenario->fabric, "fabric");
     model_each(&sink, &scenario->topology, "topology");
+    weft_params_each(&weft_link_table, &scenario->link, "link", on_value, context);
     if (scenario->events_tree) tree_each(&sink, scenario->events_tree, "events");
     for (uint32_t i = 0; i < scenario->devices; i++)
         device_each(&sink, &scenario->device[i], i);

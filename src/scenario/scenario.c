@@ -15,7 +15,7 @@ enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 
 #define WEFT_BOX_TOO(kind, name, box)
 #define WEFT_BOX(kind, name, box) #box,
-static const char *const sections[] = {"fabric", "topology", "events",
+static const char *const sections[] = {"fabric", "topology", "link",     "events",
 #include "weft/boxes.def"
                                        "dcbx",   "devices",  "workload", "run",    "control", "capture",
                                        "base",   "cases",    "variants", "claims", "sweep",   NULL};
@@ -273,6 +273,8 @@ static enum weft_status bind_all(struct bind *b) {
     enum weft_status status = load_head(b); // with an unknown key a section may be there under another name
     status = worse_status(status, load_fabric(b));
     if (!status || weft__tree_section(b->root, "topology")) status = worse_status(status, load_topology(b));
+    b->scenario->link_tree = weft__tree_section(b->root, "link");
+    status = worse_status(status, load_params(b, &weft_link_table, b->scenario->link_tree, "link", &b->scenario->link));
     status = worse_status(status, load_devices(b));
     status = worse_status(status, load_workload(b));
     status = worse_status(

@@ -90,14 +90,17 @@ static void find_path(const struct weft__forwarding *forwarding, uint32_t src, u
         *h = weft__lone_hop_of(forwarding, port);
         if (h->members > 1) h->reach_ps += (h->members - 1u) * hop_time(h, bytes + WEFT__PREAMBLE);
         ret->off |= weft__speed_is_off(h->speed);
-        ret->alone &= h->members < 2 && (h->speed.byte_den == 1 || weft__speed_is_off(h->speed));
+        ret->alone &=
+            h->members < 2 && (h->speed.byte_den == 1 || weft__speed_is_off(h->speed)) && !(h->turn.ps | h->turn.part);
         node = t->port[t->port[port].peer].node;
         packet.port = (uint16_t)(t->port[port].peer - t->node[node].port0);
     }
     ret->alone &= ret->fixed;
-    // A faster next hop needs the complete frame first.
-    for (uint32_t i = 0; i + 1 < ret->hops; i++)
+    // A faster next hop needs the complete frame first, and a slower one each frame that finds it sending.
+    for (uint32_t i = 0; i + 1 < ret->hops; i++) {
+        ret->alone &= !ret->hop[i].cut_through || !weft__speed_is_faster(ret->hop[i].speed, ret->hop[i + 1].speed);
         if (weft__speed_is_faster(ret->hop[i + 1].speed, ret->hop[i].speed)) ret->hop[i].cut_through = false;
+    }
 }
 
 /// No hop is slower than the first.

@@ -38,6 +38,7 @@ struct line {
     bool known, touched;
     uint64_t byte_rem;
     weft_time_ps free_ps;
+    struct weft__pipe pipe; ///< as if no other port shared it
     struct members {
         weft_time_ps released_ps, until_ps[];
     } * members;
@@ -70,7 +71,7 @@ enum { PLANES_MAX = 32 };
 struct weft__lone {
     struct weft__forwarding forwarding; ///< with route states of its own
     struct line *line;                  ///< [ports]
-    struct queue *queue;                ///< [2 * ports]: on the wire; complete too late for a faster port
+    struct queue *queue;                ///< [2 * ports]: on the wire; being received whole by a cut-through switch
     struct weft__timers timers;
     struct frame *frame;
     uint32_t frames, frames_capacity, free; ///< free: list of frames that have come
@@ -107,6 +108,7 @@ struct weft__lone_hop weft__lone_hop_of(const struct weft__forwarding *forwardin
         .reach_ps = link->delay_ps + r.processing_ps,
         .members = link->members,
         .cut_through = r.cut_through && link->members < 2,
+        .turn = host ? weft__turn_of(0, 1) : weft__turn_of(sender->sw.packet_rate, sender->sw.pipes),
         .wire = host ? &sender->host.wire : &sender->sw.wire,
     };
 }
@@ -208,6 +210,8 @@ static void send_frame(struct weft__lone *x, uint32_t port, uint32_t f, weft_tim
     frame->start_ps = now > line->free_ps ? now : line->free_ps;
     frame->waited = frame->start_ps > now;
     weft_time_ps last_bit = take_line(line, frame->start_ps, frame->bytes);
+    weft_time_ps over = weft__pipe_take(&line->pipe, &line->hop.turn, frame->start_ps);
+    if (line->free_ps < over) line->free_ps = over;
     frame->end_ps = line->free_ps;
     if (line->hop.cut_through && frame->bytes > WEFT__HEADER)
         last_bit = frame->start_ps + weft__speed_time(line->hop.speed, WEFT__PREAMBLE + WEFT__HEADER);
@@ -306,13 +310,19 @@ static void on_frame(struct weft__lone *x, uint32_t key) {
         return;
     }
     uint32_t bytes = x->frame[f].bytes;
-    if (!behind->hop.cut_through || bytes <= WEFT__HEADER ||
-        !weft__speed_is_faster(line_of(x, out)->hop.speed, behind->hop.speed)) {
+    const struct line *ahead = line_of(x, out);
+    weft_time_ps whole = x->now_ps;
+    if (behind->hop.cut_through && bytes > WEFT__HEADER)
+        whole += weft__speed_time(behind->hop.speed, bytes - WEFT__HEADER);
+    bool idle = ahead->free_ps <= x->now_ps + weft__speed_time(ahead->hop.speed, WEFT__GAP);
+    if (idle ? !weft__speed_is_faster(ahead->hop.speed, behind->hop.speed) : ahead->free_ps >= whole)
+        whole = x->now_ps; // as weft__switch_keeps_back
+    if (whole == x->now_ps) {
         send_frame(x, out, f, x->now_ps);
         return;
     }
     x->frame[f].out = out;
-    x->frame[f].at_ps = x->now_ps + weft__speed_time(behind->hop.speed, bytes - WEFT__HEADER);
+    x->frame[f].at_ps = whole;
     queue_push(x, t->ports + port, f);
 }
 

@@ -4,14 +4,16 @@
 #pragma once
 
 #include "box/box.h"
+#include "link/pipe.h"
 #include "weft/poster.h"
 
 /// What the link behind a port adds to the time of a frame.
 struct weft__lone_hop {
     struct weft__speed speed;
-    weft_time_ps reach_ps; ///< from the last bit sent to the next device's action
-    uint32_t members;      ///< ports that act as one
-    bool cut_through;      ///< the next device acts after the header
+    weft_time_ps reach_ps;  ///< from the last bit sent to the next device's action
+    uint32_t members;       ///< ports that act as one
+    bool cut_through;       ///< the next device acts after the header
+    struct weft__turn turn; ///< of a packet in the sender's chip
     const struct weft_wire_conf *wire;
 };
 /// `port`: among all ports.

@@ -19,7 +19,7 @@ static enum weft_status fill_simulation(struct weft_simulation *s, const struct 
     enum weft_status status = weft_scenario_new(file, variant, &s->scenario, ret_error);
     if (status) return status;
     struct weft_scenario *c = s->scenario;
-    status = weft_topology_new(&c->topology, c->topology_tree, c->events_tree, s->arena, &s->topology, ret_error);
+    status = weft_scenario_topology(c, s->arena, &s->topology, ret_error);
     if (!status) status = weft_simulation_check(c, s->topology, ret_error);
     if (!status)
         status = (counts && !hosts_differ(c) ? weft_workload_count : weft_workload_new)(

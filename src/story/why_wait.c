@@ -218,7 +218,17 @@ static void explain_wait(const struct weft_whys *y, const struct weft__why_path 
 
 void weft__why_port(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *hop,
                     weft_time_ps from, struct weft__why_list *l) {
-    explain_wait(y, path, hop, from, hop->time_ps, WEFT_WHY_ARBITRATION, l);
+    const struct weft_topology *t = y->run->topology;
+    const struct weft_node_info *node = &t->node[t->port[hop->port].node];
+    enum weft_why_kind idle = WEFT_WHY_ARBITRATION;
+    if (node->role == WEFT_NODE_SWITCH) {
+        const struct weft_switch_conf *conf = &weft_scenario_device(y->run->scenario, node->name)->sw;
+        if (conf->packet_rate)
+            idle = WEFT_WHY_PACKET_RATE;
+        else if (conf->forwarding == WEFT_CUT_THROUGH)
+            idle = WEFT_WHY_SERIALISATION; // it waits for the rest of the frame
+    }
+    explain_wait(y, path, hop, from, hop->time_ps, idle, l);
 }
 
 void weft__why_cells(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *cell,

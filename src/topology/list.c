@@ -48,6 +48,7 @@ static const struct weft_param_table node_table = WEFT_PARAM_TABLE("node", struc
 
 struct link_conf {
     const char *from, *to, *port[2];
+    const char *cable, *length; ///< which the scenario reads: src/scenario/link.c
     weft_rate_bps rate_bps;
     weft_time_ps delay_ps;
     double bit_error_rate;
@@ -57,7 +58,9 @@ static const struct weft_param link_rows[] = {
     WEFT_TEXT(struct link_conf, from, "from", NULL, "a node"),
     WEFT_TEXT(struct link_conf, to, "to", NULL, "another node"),
     WEFT_RATE(struct link_conf, rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps", "rate, each direction"),
-    WEFT_TIME(struct link_conf, delay_ps, "delay", "150ns", "1ps", "1s", "propagation delay, one way"),
+    WEFT_TIME(struct link_conf, delay_ps, "delay", WEFT_LIST_DELAY, "1ps", "1s", "propagation delay, one way"),
+    WEFT_TEXT(struct link_conf, cable, "cable", "", "class of its cable, as link.cable, which gives its delay"),
+    WEFT_TEXT(struct link_conf, length, "length", "", "of the cable, 2m; empty: as the section link has it"),
     WEFT_REAL(struct link_conf, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "after FEC"),
     WEFT_TEXT(struct link_conf, port[0], "from_port", "", "name of the port at from (E1/24); empty: its number"),
     WEFT_TEXT(struct link_conf, port[1], "to_port", "", "name of the port at to; empty: its number"),

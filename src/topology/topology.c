@@ -143,7 +143,7 @@ static void lay_out_ports(struct weft_topology *t, const struct weft_topology_bu
         uint32_t p = next[l->node[0]]++, q = next[l->node[1]]++;
         t->port[p] = (struct weft_port_info){l->node[0], q, i};
         t->port[q] = (struct weft_port_info){l->node[1], p, i};
-        t->link[i] = (struct weft_link_info){{p, q}, l->rate_bps, l->delay_ps, l->bit_error_rate, l->members};
+        t->link[i] = (struct weft_link_info){{p, q}, l->rate_bps, l->delay_ps, l->bit_error_rate, l->members, NULL};
     }
 }
 

@@ -20,7 +20,8 @@ struct bench {
     void *state;
     struct packet held[HELD_MAX];
     uint32_t n;
-    weft_bytes in, out, dropped;
+    weft_bytes in, out, dropped; ///< occupied bytes, as all that a buffer counts
+    weft_bytes cell_bytes;
     weft_bytes level[PORTS][WEFT_PRIORITIES], level_max[PORTS][WEFT_PRIORITIES];
     uint8_t lossless[PORTS];
     struct line {
@@ -38,15 +39,16 @@ static void admit(struct bench *b, struct packet p) {
     weft_bytes *level = &b->level[p.port][p.priority], *level_max = &b->level_max[p.port][p.priority];
     enum weft_buffer_answer before = b->ops->review(b->state, b->conf, p.port, p.priority);
     enum weft_buffer_answer answer = b->ops->admit(b->state, b->conf, p.port, p.out, p.priority, p.bytes);
-    b->in += p.bytes;
+    weft_bytes occupied = weft_buffer_occupied(b->cell_bytes, p.bytes);
+    b->in += occupied;
     assert_int_equal(answer == WEFT_BUFFER_OK, p.bytes <= room);
     if (answer == WEFT_BUFFER_DROP) {
         if (lossless(b, p.port, p.priority)) assert_int_equal(before, WEFT_BUFFER_XOFF);
-        b->dropped += p.bytes;
+        b->dropped += occupied;
         return;
     }
     b->held[b->n++] = p;
-    *level += p.bytes;
+    *level += occupied;
     if (*level > *level_max) *level_max = *level;
     enum weft_buffer_answer after = b->ops->review(b->state, b->conf, p.port, p.priority);
     assert_true(answer == WEFT_BUFFER_OK || answer == WEFT_BUFFER_XOFF);
@@ -58,8 +60,8 @@ static void release(struct bench *b, uint32_t i) {
     struct packet p = b->held[i];
     b->held[i] = b->held[--b->n];
     enum weft_buffer_answer answer = b->ops->release(b->state, b->conf, p.port, p.out, p.priority, p.bytes);
-    b->out += p.bytes;
-    b->level[p.port][p.priority] -= p.bytes;
+    b->out += weft_buffer_occupied(b->cell_bytes, p.bytes);
+    b->level[p.port][p.priority] -= weft_buffer_occupied(b->cell_bytes, p.bytes);
     enum weft_buffer_answer after = b->ops->review(b->state, b->conf, p.port, p.priority);
     assert_int_equal(answer == WEFT_BUFFER_XON, after == WEFT_BUFFER_XON);
     assert_true(answer == WEFT_BUFFER_XON || answer == WEFT_BUFFER_OK);
@@ -94,6 +96,9 @@ static uint64_t run(const struct weft_model *model, const void *conf, uint64_t s
     b->state = calloc(1, b->ops->state_size(conf, PORTS));
     b->ops->init(b->state, conf, PORTS, LOSSLESS);
     memset(b->lossless, LOSSLESS, sizeof b->lossless);
+    struct weft_buffer_plan plan;
+    b->ops->plan(conf, PORTS, LOSSLESS, &plan);
+    b->cell_bytes = plan.cell_bytes;
     if (seed % 2 && b->ops->keep_at) // in a box's own lines
         b->ops->keep_at(b->state, &b->line[0][0].group, sizeof b->line[0], sizeof b->line[0][0]);
     struct weft_random random = weft_random_stream(seed, 0, WEFT_RANDOM_TEST);
@@ -175,11 +180,12 @@ static weft_bytes fill(const struct weft_buffer_ops *ops, const void *conf, void
 /// A single group is paused above the level in the plan, give or take two frames (the one above, and one that a model
 /// may count elsewhere), and uses the headroom from there on; also when all other groups have taken their share first.
 static void does_what_it_plans(const struct weft_model *model, const void *conf) {
-    enum { FRAME = 4158, PORT = 2, PRIORITY = 3 };
+    enum { BYTES = 4158, PORT = 2, PRIORITY = 3 };
     const struct weft_buffer_ops *ops = model->ops;
     struct weft_buffer_plan plan, lossy;
     ops->plan(conf, PORTS, LOSSLESS, &plan);
     ops->plan(conf, PORTS, 0, &lossy);
+    weft_bytes frame = weft_buffer_occupied(plan.cell_bytes, BYTES);
     assert_true(*plan.text && *plan.headroom_text);
     assert_int_equal(lossy.headroom_bytes, 0);
     for (uint32_t others = 0; others < 2; others++) {
@@ -187,14 +193,14 @@ static void does_what_it_plans(const struct weft_model *model, const void *conf)
         ops->init(state, conf, PORTS, LOSSLESS);
         for (uint32_t g = 0; others && g < PORTS * WEFT_PRIORITIES; g++)
             if (g != PORT * WEFT_PRIORITIES + PRIORITY)
-                fill(ops, conf, state, g / WEFT_PRIORITIES, g % WEFT_PRIORITIES, FRAME, WEFT_BUFFER_DROP);
-        weft_bytes paused = fill(ops, conf, state, PORT, PRIORITY, FRAME, WEFT_BUFFER_XOFF);
+                fill(ops, conf, state, g / WEFT_PRIORITIES, g % WEFT_PRIORITIES, BYTES, WEFT_BUFFER_DROP);
+        weft_bytes paused = fill(ops, conf, state, PORT, PRIORITY, BYTES, WEFT_BUFFER_XOFF);
         weft_bytes level = ops->level(state, conf, PORT, PRIORITY);
-        if (!others && (paused + FRAME < plan.xoff_bytes || paused > plan.xoff_bytes + FRAME))
+        if (!others && (paused + frame < plan.xoff_bytes || paused > plan.xoff_bytes + frame))
             fail_msg("%s: paused at %" PRIu64 ", planned %" PRIu64, model->name, paused, plan.xoff_bytes);
-        fill(ops, conf, state, PORT, PRIORITY, FRAME, WEFT_BUFFER_DROP);
-        weft_bytes took = ops->level(state, conf, PORT, PRIORITY) - level + FRAME; // and the one that had it paused
-        if (took + FRAME < plan.headroom_bytes || (!others && took > plan.headroom_bytes + FRAME))
+        fill(ops, conf, state, PORT, PRIORITY, BYTES, WEFT_BUFFER_DROP);
+        weft_bytes took = ops->level(state, conf, PORT, PRIORITY) - level + frame; // and the one that had it paused
+        if (took + frame < plan.headroom_bytes || (!others && took > plan.headroom_bytes + frame))
             fail_msg("%s: took %" PRIu64 ", planned %" PRIu64, model->name, took, plan.headroom_bytes);
         free(state);
     }
@@ -205,6 +211,8 @@ static void lossy_takes_what_it_says(const struct weft_model *model, const void 
     enum { PORT = 2 };
     static const uint32_t frame_bytes[] = {64, 1082, 4158};
     const struct weft_buffer_ops *ops = model->ops;
+    struct weft_buffer_plan plan;
+    ops->plan(conf, PORTS, LOSSLESS, &plan);
     const struct weft_buffer_port link = {100000000000, 100000000000, WEFT_PS_PER_US};
     for (uint32_t i = 0; i < 3; i++)
         for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++) {
@@ -212,34 +220,63 @@ static void lossy_takes_what_it_says(const struct weft_model *model, const void 
             void *state = calloc(1, ops->state_size(conf, PORTS));
             ops->init(state, conf, PORTS, LOSSLESS);
             weft_bytes most = ops->lossy_most(conf, &link, PORTS, LOSSLESS, priority);
+            weft_bytes frame = weft_buffer_occupied(plan.cell_bytes, frame_bytes[i]);
             weft_bytes took = fill(ops, conf, state, PORT, priority, frame_bytes[i], WEFT_BUFFER_DROP);
-            if (took > most + frame_bytes[i] || took + frame_bytes[i] < most)
+            if (took > most + frame || took + frame < most)
                 fail_msg("%s: took %" PRIu64 ", said %" PRIu64, model->name, took, most);
             free(state);
         }
 }
 
+/// With its defaults, and with the cells of Tomahawk, of Spectrum-4, and one longer than any frame.
+static void each_buffer(void (*test)(const struct weft_model *model, const void *conf)) {
+    static const char *const cells[] = {"{cell: 254B}", "{cell: 192B}", "{cell: 10000B}"};
+    each_model(WEFT_KIND_BUFFER, test);
+    for (uint32_t i = 0; i < weft_model_count(WEFT_KIND_BUFFER); i++)
+        for (uint32_t k = 0; k < 3; k++) {
+            const struct weft_model *model = weft_model_at(WEFT_KIND_BUFFER, i);
+            void *conf = conf_of(model, cells[k]);
+            test(model, conf);
+            free(conf);
+        }
+}
+
+/// A 64 B frame on a Tomahawk occupies 254 B, one of 4178 B 17 cells; by division, and by the inverse.
+static void frames_occupy_whole_cells(void **state) {
+    assert_int_equal(weft_buffer_occupied(254, 64), 254);
+    assert_int_equal(weft_buffer_occupied(254, 4178), 4318);
+    assert_int_equal(weft_buffer_occupied(0, 4178), 4178);
+    for (uint32_t cell = 0; cell <= 16384; cell += cell < 300 ? 1 : 331) {
+        struct weft_buffer_fixed fixed = weft_buffer_fixed_of(0, 0, 0, cell);
+        for (uint32_t bytes = 1; bytes <= UINT16_MAX; bytes += 7) // frames and their neighbours
+            for (uint32_t by = 0; by < 2; by++) {
+                uint32_t n = by && cell ? (bytes + cell - 1) / cell * cell : bytes; // whole cells, too
+                if (n > UINT16_MAX) continue;
+                assert_int_equal(weft_buffer_fixed_occupied(&fixed, n), weft_buffer_occupied(cell, n));
+            }
+    }
+}
+
 static void all_take_what_they_say(void **state) {
-    each_model(WEFT_KIND_BUFFER, lossy_takes_what_it_says);
+    each_buffer(lossy_takes_what_it_says);
 }
 
 static void all_do_what_they_plan(void **state) {
-    each_model(WEFT_KIND_BUFFER, does_what_it_plans);
+    each_buffer(does_what_it_plans);
 }
 
 static void all_hold_under_random_packets(void **state) {
-    each_model(WEFT_KIND_BUFFER, holds);
+    each_buffer(holds);
 }
 
 static void all_checks_can_speak(void **state) {
-    each_model(WEFT_KIND_BUFFER, speaks);
+    each_buffer(speaks);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_hold_under_random_packets),
-        cmocka_unit_test(all_do_what_they_plan),
-        cmocka_unit_test(all_take_what_they_say),
+        cmocka_unit_test(frames_occupy_whole_cells), cmocka_unit_test(all_hold_under_random_packets),
+        cmocka_unit_test(all_do_what_they_plan),     cmocka_unit_test(all_take_what_they_say),
         cmocka_unit_test(all_checks_can_speak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

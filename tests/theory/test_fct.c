@@ -157,7 +157,8 @@ static uint64_t cross(struct hop *hop, uint32_t hops, uint64_t arrival, uint64_t
         arrival = h->free - time_of(12, h->rate) + h->delay + h->processing;
         if (h->cut_through && bytes > 64) {
             arrival = start + time_of(72, h->rate) + h->delay + h->processing;
-            if (hop[i + 1].rate > h->rate) arrival += time_of(bytes - 64, h->rate);
+            if (hop[i + 1].rate > h->rate || hop[i + 1].free > arrival + time_of(12, hop[i + 1].rate))
+                arrival += time_of(bytes - 64, h->rate);
         }
     }
     return arrival;

@@ -241,7 +241,7 @@ static void over_cells(void **state) {
                           : text_of("kind: flow, src: host-0, dst: \"host-%u\"", 1 + (uint32_t)draw(&random, 7));
         const char *fabric = DRAW(&random, fabrics),
                    *forwarding = draw(&random, 2) ? "cut_through" : "store_and_forward";
-        bool asked = strstr(fabric, "dsf") || strstr(fabric, "spines"); // TiNs do not go by it
+        bool asked = strstr(fabric, "spines"); // only Ethernet switches go by it
         char *text = text_of("topology: %s\nhost: {mtu: %" PRIu64 "B, out_of_order: accept}\nswitch: {%s%s}\n"
                              "workload: [{%s, size: %" PRIu64 "B, qps: %" PRIu64 ", verb: %s}]\n"
                              "run: {seed: %" PRIu64 "}\n",

@@ -4,7 +4,8 @@
 // that counts a frame `processing` after its last bit: what arrives from the frame that exceeds XOFF on is at most
 //   r (2 d + processing + reaction) + a pause frame (84 B) + a frame that the pause frame waits for
 //   + the frame that the sender has begun + the frame that exceeded XOFF
-// and a pause must be repeated before it runs out, also behind a frame in transmission.
+// bytes of the wire. In cells these occupy more: at most whole cells for each of the smallest frames, or for frames of
+// a byte more than a cell. And a pause must be repeated before it runs out, also behind a frame in transmission.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,6 +30,12 @@ static void one_run(struct weft_random *random, uint64_t seed) {
     uint64_t mtu = (const uint64_t[]){512, 4096, 9000}[draw(random, 3)], frame = mtu + 62 + 16 + 20;
     uint64_t rate = fast > slow ? fast : slow;
     uint64_t headroom = rate * (2 * delay_ns + processing_ns + reaction_ns) / 8 + 1 + 84 + 3 * frame;
+    uint64_t cell = (const uint64_t[]){0, 0, 192, 254}[draw(random, 4)];
+    if (cell) {
+        double smallest = (double)((64 + cell - 1) / cell * cell) / (64 + 20),
+               just_over = 2. * (double)cell / (double)(cell + 21);
+        headroom = (uint64_t)((double)headroom * (smallest > just_over ? smallest : just_over)) + 1;
+    }
     uint64_t xoff = 3 * frame + draw(random, 40000), xon = xoff - draw(random, xoff);
 
     char topology[400], buffer[300];
@@ -51,13 +58,14 @@ static void one_run(struct weft_random *random, uint64_t seed) {
                  slow, fast, delay_ns);
     }
     if (draw(random, 2))
-        snprintf(buffer, sizeof buffer, "kind: static, size: %" PRIu64 "B, xoff: %" PRIu64 "B, xon: %" PRIu64 "B",
-                 xoff + headroom, xoff, xon);
+        snprintf(buffer, sizeof buffer,
+                 "kind: static, size: %" PRIu64 "B, xoff: %" PRIu64 "B, xon: %" PRIu64 "B, cell: %" PRIu64 "B",
+                 xoff + headroom, xoff, xon, cell);
     else
         snprintf(buffer, sizeof buffer,
-                 "kind: dynamic, total: 100MB, reserve: %s, alpha: %s, headroom: %" PRIu64 "B, threshold_max: %" PRIu64
-                 "B",
-                 ONE_OF("0B", "4KB"), ONE_OF("1/1024", "1/8", "4"), headroom, xoff);
+                 "kind: dynamic, total: 500MB, reserve: %s, alpha: %s, headroom: %" PRIu64 "B, threshold_max: %" PRIu64
+                 "B, cell: %" PRIu64 "B",
+                 ONE_OF("0B", "4KB"), ONE_OF("1/1024", "1/8", "4"), headroom, xoff, cell);
     const char *priorities = ONE_OF("3", "3-4", "0-6");
     char *text = text_of(
         "topology: {%s}\n"

@@ -31,6 +31,7 @@ static const char *const switches[] = {
     "{route: e_ecmp, forwarding: cut_through}",
     "{pfc: {priorities: none}, aqm: {kind: trim, min: 20KB, max: 60KB, depth: 100KB}}",
     "{aqm: {kind: wred, min: 20KB, max: 100KB}}",
+    "{packet_rate: 20000000, forwarding: cut_through}",
 };
 enum { LOSSY = 4 };
 static const char *const hosts[] = {

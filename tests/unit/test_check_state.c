@@ -49,8 +49,10 @@ static const char *const networks[] = {
            "{kind: permutation, size: 1MB}, {kind: permutation, size: 1MB}, {kind: permutation, size: 1MB}]\n",
     STAR "run: {until: 30us}\nhost: {send_latency: 1us, receive_latency: 1us, completion_latency: 20us, post_cost: "
          "100ns}\nworkload: [{kind: permutation, post: {depth: 4, messages: 1000, size: 4KiB}}]\n",
+    "topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 2, host_rate: 100Gbps, spine_rate: 400Gbps}\n"
+    "run: {until: 30us}\nhost: {cc: none}\nswitch: {forwarding: cut_through}\n" INCAST,
 };
-enum { SIMPLE, VOQ, CBFC, DRAIN, UET, FABRIC, LLFC, TINS, POSTING, NETWORKS = sizeof networks / sizeof *networks };
+enum { SIMPLE, VOQ, CBFC, DRAIN, UET, FABRIC, LLFC, TINS, POSTING, CUT, NETWORKS = sizeof networks / sizeof *networks };
 
 /// A bit of the state of a node; node WEFT_NONE: no field of that kind is in use.
 struct field {
@@ -124,6 +126,7 @@ static struct field pause_wish(struct weft__network *net) {
         }                                                                                                              \
         return NO_FIELD;                                                                                               \
     }
+OF_BOX(kept_back, EACH_SWITCH, sw->deferred && sw->deferred[0].bytes, sw->deferred[0].time_ps, 1)
 static bool is_sending(const struct weft__nic *nic) {
     return nic->sends && nic->end.hosts->sender[nic->send_qp[0]].started &&
            nic->end.hosts->sender[nic->send_qp[0]].next > nic->end.hosts->sender[nic->send_qp[0]].una;
@@ -249,6 +252,7 @@ static const struct row {
     {VOQ, arbitrated_waiting, "packets counted for the output"},
     {VOQ, arbitrated_set, "its mark among outputs with packets"},
     {VOQ, queue_bytes, "bytes in the queue"},
+    {CUT, kept_back, "the frame kept back is complete"},
     {CBFC, credit_left, "credit left"},
     {CBFC, credit_pause, "the mark of a pause for lack of credit"},
     {DRAIN, received_bytes, "bytes in the receive buffer"},

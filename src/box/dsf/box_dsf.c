@@ -156,8 +156,8 @@ static const struct weft__box_control in_control = {
 };
 
 /// It has VOQs and a scheduler of credits of its own, and makes no messages to sources.
-static const char *const in_unasked[] = {"queueing",  "arbiter", "fabric_patience", "fabric_speedup", "sfc",
-                                         "sfc_proxy", NULL};
+static const char *const in_unasked[] = {"forwarding",      "packet_rate",    "pipes", "queueing",  "arbiter",
+                                         "fabric_patience", "fabric_speedup", "sfc",   "sfc_proxy", NULL};
 
 static const struct weft__box interface_node_box = {
     .unasked = in_unasked,

@@ -15,7 +15,7 @@ static weft_bytes check_packets(const struct weft__voq *v, struct weft__held *he
     struct weft__fifo_cursor cursor = weft__fifo_begin(&v->fifo);
     uint32_t chip = v->fifo.n - v->hbm, n = 0;
     for (const struct weft_packet *p; (p = weft__fifo_next(&cursor)); n++) {
-        weft__held_add(held->in, p->port, p);
+        weft__held_add_in(held, p);
         bytes += p->bytes;
         if (n >= chip) hbm += p->bytes;
     }
@@ -159,7 +159,7 @@ void weft__in_check_state(const struct weft__network *net, uint32_t node, weft_t
     const struct weft__in *in = net->engine.node[node].state;
     const struct weft__timers *timers = &net->engine.node[node].timers;
     struct weft__held held;
-    weft__held_init(&held, in->ether.ports);
+    weft__held_init(&held, &in->ether);
     weft__ether_each(&in->ether, weft__held_leaving, &held);
     check_voqs(in, timers, &held, c);
     weft__ether_check(&in->ether, timers, net->topology->node[node].port0, true, until, &held, c);

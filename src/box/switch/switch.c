@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Ethernet switch. Life of a packet: it arrives (on_packet) a fixed processing delay after its last bit; the routes
+// The Ethernet switch. Life of a packet: it arrives (on_packet) a fixed processing delay after its last bit or, with
+// cut-through, after its header (weft__switch_keeps_back decides what becomes of it then); the routes
 // give the equal-cost ports and the route model picks one; the AQM model may mark or drop it as it joins that egress
 // queue, or as it leaves it; the buffer model admits it at its ingress port and priority, or not, and reports whether
 // that group is now above XOFF; the packet is sent at once if nothing blocks it, else the queueing model keeps it. When
@@ -95,12 +96,20 @@ static __attribute__((noinline)) bool judge_leaving(struct weft__node *node, str
     return false;
 }
 
+/// The chip's packet rate delays the next packet of the port.
+static __attribute__((noinline)) void take_turn(struct weft__switch *sw, weft_time_ps now, uint32_t out) {
+    struct weft__pipe *pipe = &sw->pipe[(uint64_t)out * sw->conf->pipes / sw->ports];
+    weft_time_ps over = weft__pipe_take(pipe, &sw->turn, now);
+    if (sw->port[out].busy_until_ps < over) sw->port[out].busy_until_ps = over;
+}
+
 /// False: the AQM has dropped the packet instead.
 static inline bool transmit_packet(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                                    struct weft_packet *p, uint32_t out) {
     struct weft__port *port = &sw->port[out];
     if (__builtin_expect(sw->aqm_leaving, 0) && !judge_leaving(node, sw, w, p, out)) return false;
     weft__port_send(port, w, p);
+    if (__builtin_expect(sw->pipe != NULL, 0)) take_turn(sw, w->now_ps, out);
     if (sw->scheduler->on_sent)
         sw->scheduler->on_sent(&port->scheduler, sw->conf->scheduler.conf, p->priority, p->bytes + WEFT_WIRE_OVERHEAD);
     leave_buffer(node, sw, w, p, out);
@@ -534,15 +543,26 @@ void weft__switch_emit(struct weft__node *node, struct weft__switch *sw, struct 
     pass_message(node, sw, w, packet, sw->route_state ? WEFT_NONE : route_packet(sw, packet));
 }
 
-/// A cut-through switch got a frame for an output faster than its input: it needs the complete frame first.
-static bool defer_packet(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                         const struct weft_packet *p, uint32_t out) {
-    const struct weft__port *from = &sw->port[p->port];
-    if (p->bytes <= WEFT__HEADER || !weft__speed_is_faster(sw->port[out].speed, from->speed)) return false;
-    sw->deferred[p->port] = *p;
-    weft_packet_set_node(&sw->deferred[p->port], out);
-    weft__timer_set(&node->timers, weft__ether_key(WEFT__SWITCH_KEY_DEFERRED, p->port),
-                    w->now_ps + weft__port_time(from, p->bytes - WEFT__HEADER));
+void weft__switch_defer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                        const struct weft_packet *p, uint32_t out) {
+    struct weft_packet *kept = &sw->deferred[p->port];
+    assert(!kept->bytes); // a link brings one frame at a time
+    *kept = *p;
+    weft_packet_set_node(kept, out);
+    kept->time_ps = w->now_ps + weft__port_time(&sw->port[p->port], p->bytes - WEFT__HEADER);
+    weft__timer_set(&node->timers, weft__ether_key(WEFT__SWITCH_KEY_DEFERRED, p->port), kept->time_ps);
+}
+
+struct weft_packet *weft__switch_complete(struct weft__switch *sw, struct weft__worker *w, uint32_t in) {
+    struct weft_packet *kept = &sw->deferred[in];
+    assert(in < sw->ports && kept->bytes && kept->time_ps == w->now_ps);
+    return kept;
+}
+
+static inline bool defer_packet(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                                const struct weft_packet *p, uint32_t out) {
+    if (!weft__switch_keeps_back(sw, w->now_ps, p, &sw->port[out])) return false;
+    weft__switch_defer(node, sw, w, p, out);
     return true;
 }
 
@@ -641,10 +661,8 @@ static void on_sample(struct weft__node *node, struct weft__switch *sw, struct w
 
 /// A deferred frame is now complete.
 static void on_deferred(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
-    assert(port < sw->ports && sw->deferred[port].bytes);
-    struct weft_packet p = sw->deferred[port];
+    struct weft_packet p = *weft__switch_complete(sw, w, port);
     sw->deferred[port].bytes = 0; // no longer held there
-    p.time_ps = w->now_ps;
     weft__switch_forward(node, sw, w, &p, p.node, verdict_at(sw, w->now_ps, &p, p.node));
 }
 

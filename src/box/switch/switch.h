@@ -6,6 +6,7 @@
 #include "box/mechanism.h"
 #include "box/switch/te.h"
 #include "link/ether.h"
+#include "link/pipe.h"
 #include "link/sfc.h"
 #include "transport/qp.h"
 #include "weft/arbiter.h"
@@ -25,8 +26,8 @@ struct weft__switch {
     // line 2: used by every packet
     const struct weft_switch_conf *conf;
     struct weft_packet_pool *pool;
-    weft_bytes aqm_ask_bytes; ///< from this depth on a port asks the AQM about a packet that arrives
-    struct weft_buffer_fixed fixed;
+    weft_bytes aqm_ask_bytes;       ///< from this depth on a port asks the AQM about a packet that arrives
+    struct weft_buffer_fixed fixed; ///< of a plain switch; all 0: its buffer has no fixed thresholds
     uint32_t ports;
     uint8_t fetched_priority; ///< prefetch the queues of this priority before it is known which will be served: a guess
     uint8_t lossless;         ///< lossless priorities of a plain switch
@@ -71,9 +72,12 @@ struct weft__switch {
     uint64_t *inputs;               ///< [words]
     uint64_t *insisting, *insisted; ///< [words]: outputs that have passed over some input too often; those inputs
     // rarely used
+    struct weft__pipe *pipe; ///< [conf->pipes]; NULL: no limit on packets a second
+    struct weft__turn turn;  ///< of a packet in a pipe
     struct weft__sfc sfc;
     const struct weft__hosts *hosts;
-    struct weft_packet *deferred; ///< [ports]: frame being received for a faster output (in its `node`)
+    struct weft_packet
+        *deferred; ///< [ports]: frame being received whole by a cut-through switch; its `node`: the output
     const struct weft__epoch *epoch;
     uint32_t epochs_left;
     const bool *sampled; ///< [ports] or NULL
@@ -115,8 +119,9 @@ struct weft__switch_setup {
     struct weft_arena *arena;
 };
 
-extern const struct weft__node_ops weft__switch_ops, weft__switch_plain_ops;
-/// Whether it has only what most switches have, and so runs by weft__switch_plain_ops. `lldp`: its ports have LLDP.
+extern const struct weft__node_ops weft__switch_ops, weft__switch_plain_ops, weft__switch_cut_ops;
+/// Whether it has only what most switches have, and so runs by weft__switch_plain_ops or, if it cuts through,
+/// weft__switch_cut_ops. `lldp`: its ports have LLDP.
 bool weft__switch_is_plain(const struct weft__switch *sw, bool lldp);
 extern const struct weft__ether_ops weft__switch_ether_ops;
 

@@ -33,17 +33,29 @@ static void check_arbitration(const struct weft__switch *sw, const struct counte
     }
 }
 
+/// A frame that is kept back until it is complete has a timer, and nothing else has it.
+static void check_kept_back(const struct weft__switch *sw, const struct weft__timers *timers, struct weft__check *c) {
+    for (uint32_t k = 0; sw->deferred && k < sw->ports; k++) {
+        const struct weft_packet *kept = &sw->deferred[k];
+        weft__check_at(c, k, WEFT_NONE);
+        weft__check_equal(c, "time at which the frame kept back is complete, ps",
+                          kept->bytes ? kept->time_ps : WEFT_TIME_NEVER, "its timer",
+                          weft__timer_at(timers, weft__ether_key(WEFT__SWITCH_KEY_DEFERRED, k)));
+    }
+}
+
 void weft__switch_check_state(const struct weft__network *net, uint32_t node, weft_time_ps until,
                               struct weft__check *c) {
     const struct weft__switch *sw = net->engine.node[node].state;
     struct counted counted;
-    weft__held_init(&counted.held, sw->ports);
+    weft__held_init(&counted.held, &sw->ether);
     counted.from = weft_memory_new(WEFT_MEMORY_SWITCH, sw->ports, sizeof *counted.from);
     counted.to = weft_memory_new(WEFT_MEMORY_SWITCH, sw->ports, sizeof *counted.to);
     weft__switch_each(sw, count_waiting, &counted);
     weft__ether_check(&sw->ether, &net->engine.node[node].timers, net->topology->node[node].port0, !sw->arbitrated,
                       until, &counted.held, c);
     if (sw->arbitrated) check_arbitration(sw, &counted, c);
+    check_kept_back(sw, &net->engine.node[node].timers, c);
     weft_memory_free(WEFT_MEMORY_SWITCH, counted.from, sw->ports * sizeof *counted.from);
     weft_memory_free(WEFT_MEMORY_SWITCH, counted.to, sw->ports * sizeof *counted.to);
     weft__held_deinit(&counted.held);

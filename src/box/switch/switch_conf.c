@@ -65,7 +65,13 @@ static const struct weft_param switch_rows[] = {
     WEFT_REAL(struct weft_switch_conf, clock_ppm, "clock_ppm", "0", "0", "100",
               "how much the clock of a box with ports is off, at most, in parts per million; see host.clock_ppm"),
     WEFT_CHOICE(struct weft_switch_conf, forwarding, "forwarding", "store_and_forward", forwardings,
-                "send a frame on when it is complete, or as soon as its header has arrived"),
+                "send a frame on when it is complete; or cut_through: as soon as its header has arrived, if it finds "
+                "the output idle, not paused and no faster than the input"),
+    WEFT_UINT(struct weft_switch_conf, packet_rate, "packet_rate", "0", "0", "1000000000000",
+              "packets a second that the chip sends at most, of all ports; 0: no limit"),
+    WEFT_UINT(struct weft_switch_conf, pipes, "pipes", "1", "1", "1024",
+              "parts of the chip, of equally many ports, that have equal shares of packet_rate (assumed)",
+              .needs = "packet_rate"),
     WEFT_UINT(struct weft_switch_conf, fabric_patience, "fabric_patience", "0", "0", "65535",
               "an output that has taken this many frames from other inputs waits for an input that has a frame for it "
               "but is busy (iq and voq; assumed); 0: it never waits",

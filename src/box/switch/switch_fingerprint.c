@@ -45,6 +45,10 @@ const char *weft__switch_fingerprint(const struct weft__network *net, uint32_t n
         weft__port_fingerprint(&sw->port[k], ret);
     weft__fingerprint_mix_random(ret, &sw->ether.ecn_random);
     weft__fingerprint_mix(ret, sw->epochs_left);
+    for (uint32_t i = 0; sw->pipe && i < sw->conf->pipes; i++) {
+        weft__fingerprint_mix_until(ret, sw->pipe[i].over_ps);
+        weft__fingerprint_mix(ret, sw->pipe[i].over_ps >= ret->now_ps ? sw->pipe[i].over_part : 0);
+    }
     for (uint32_t key = 0; key < timers->keys; key++)
         if (weft__timer_at(timers, key) != WEFT_TIME_NEVER) {
             weft__fingerprint_mix(ret, key);

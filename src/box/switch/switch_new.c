@@ -86,6 +86,8 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     }
     sw->has_cut_through = conf->forwarding == WEFT_CUT_THROUGH;
     if (sw->has_cut_through) sw->deferred = weft_arena_alloc(setup->arena, sw->ports, sizeof *sw->deferred);
+    if (conf->packet_rate) sw->pipe = weft_arena_alloc(setup->arena, conf->pipes, sizeof *sw->pipe);
+    sw->turn = weft__turn_of(conf->packet_rate, conf->pipes);
     weft__sfc_init(&sw->sfc, &conf->sfc, sw->queueing->depth ? sw->ports * sw->ports : sw->ports);
     // Where queues are not at the outputs, the depth of an output means nothing.
     sw->sfc_watch_bytes = sw->queueing->depth && sw->sfc.conf->priorities ? 0 : sw->sfc.watch_bytes;
@@ -106,10 +108,11 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     }
 
     bool plain = weft__switch_is_plain(sw, setup->lldp);
-    if (plain) sw->buffer->fixed(conf->buffer.conf, &sw->fixed);
+    if (plain && sw->buffer->fixed) sw->buffer->fixed(conf->buffer.conf, &sw->fixed);
     sw->lossless = (uint8_t)conf->pfc.priorities;
     sw->counts_hops = setup->captured;
-    node->ops = plain ? &weft__switch_plain_ops : &weft__switch_ops;
+    const struct weft__node_ops *plain_ops = sw->has_cut_through ? &weft__switch_cut_ops : &weft__switch_plain_ops;
+    node->ops = plain ? plain_ops : &weft__switch_ops;
     node->state = sw;
     weft__timers_init(&node->timers, WEFT__ETHER_KEYS_A_PORT * sw->ports + 2);
     if (sw->sampled) weft__timer_set(&node->timers, weft__switch_key_sample(sw), 0);

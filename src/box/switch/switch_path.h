@@ -72,6 +72,34 @@ static inline void weft__switch_queue(struct weft__port *port, struct weft__port
     weft__port_count_depth(queue, queue->bytes);
 }
 
+// --- cut-through --------------------------------------------------------------------------------------------------
+
+/// A cut-through switch has the header of a frame for `port`. It begins to send before the last bit has come if the
+/// port is idle, is not paused at any priority, and is no faster than the input. (Vendors' guides to cut-through list
+/// the same conditions; no scheduler here shapes.) Any other frame is stored whole first; so it is kept back until it
+/// is complete, unless frames before it in its queue occupy the port for longer than that: then it joins them at once.
+static inline bool weft__switch_keeps_back(const struct weft__switch *sw, weft_time_ps now, const struct weft_packet *p,
+                                           struct weft__port *port) {
+    const struct weft__port *from = &sw->port[p->port];
+    if (p->bytes <= WEFT__HEADER) return false; // it is complete
+    weft_time_ps until = now + port->gap_ps;    // in the gap after a frame the line is idle, too
+    bool busy = port->busy_until_ps > now;
+    if (port->busy_until_ps <= until && !port->pending && !port->ready && !weft__port_paused(port, now) &&
+        !(sw->arbitrated && (port->waiting || sw->input_until_ps[p->port] > until)))
+        return weft__port_is_faster(port, from);
+    weft_time_ps wait = busy ? port->busy_until_ps - now : 0;
+    if (!sw->arbitrated && !sw->aqm_leaving) { // so all of its queue is sent before it
+        const struct weft__port_queue *queue = weft__port_queue_of(port, p->priority);
+        wait += weft__port_time_fast(port, queue->bytes + (uint64_t)queue->fifo.n * WEFT_WIRE_OVERHEAD);
+    }
+    return wait < weft__port_time_fast(from, p->bytes - WEFT__HEADER);
+}
+/// Keeps it until its last bit has come.
+void weft__switch_defer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                        const struct weft_packet *p, uint32_t out);
+/// A frame that was kept is complete: returns it, with its output in `node`.
+struct weft_packet *weft__switch_complete(struct weft__switch *sw, struct weft__worker *w, uint32_t in);
+
 // --- what will be needed is brought into the cache ----------------------------------------------------------------
 
 /// For the switch.

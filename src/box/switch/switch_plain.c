@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain switch: output queues, a fixed buffer, ECMP by the 5-tuple, priorities by DSCP, no weights, nothing recorded
+// A plain switch: output queues, any buffer, ECMP by the 5-tuple, priorities by DSCP, no weights, nothing recorded
 // (weft__switch_is_plain has the exact conditions). Most packet hops in most runs are through plain switches, so a
 // frame's path through one is written out here, with those models inlined. Rare cases are left to switch.c, which does
 // the same with the same state: a frame that the AQM drops or trims, a storm, a full buffer, a pause, signals. What is
@@ -15,12 +15,38 @@ static inline uint32_t number_of(const struct weft__switch *sw, const struct wef
     return (uint32_t)(port - sw->port);
 }
 
-/// A group has shrunk because a packet leaves by the port `out`.
+// The arithmetic of a buffer with fixed thresholds is written out; any other buffer is called.
+
+static inline bool has_fixed(const struct weft__switch *sw) {
+    return __builtin_expect(sw->fixed.size_bytes != 0, 1);
+}
+
+static inline enum weft_buffer_answer admit_packet(struct weft__switch *sw, const struct weft_packet *p,
+                                                   const struct weft__port *port, uint32_t priority) {
+    bool lossless = sw->lossless >> priority & 1;
+    if (has_fixed(sw)) return weft_buffer_fixed_admit(&sw->fixed, group_of(sw, p->port, priority), p->bytes, lossless);
+    return sw->buffer->admit(sw->buffer_state, sw->conf->buffer.conf, p->port, number_of(sw, port), priority, p->bytes);
+}
+
+/// The group of the input `in` has shrunk, because a packet leaves by the port `out`; it may resume.
 static inline void review_group(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in,
-                                const struct weft_buffer_group *group, uint32_t priority,
-                                const struct weft__port *out) {
-    if (__builtin_expect(sw->ether.xoffs[priority], 0) && group->level <= sw->fixed.xon_bytes)
+                                bool resumes, uint32_t priority, const struct weft__port *out) {
+    if (__builtin_expect(sw->ether.xoffs[priority], 0) && resumes)
         weft__ether_want_pause(&sw->ether, node, w, in, priority, number_of(sw, out), false);
+}
+
+static inline void release_packet(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in,
+                                  uint32_t bytes, uint32_t priority, const struct weft__port *port) {
+    bool resumes;
+    if (has_fixed(sw)) {
+        struct weft_buffer_group *group = group_of(sw, in, priority);
+        group->level -= weft_buffer_fixed_occupied(&sw->fixed, bytes);
+        resumes = group->level <= sw->fixed.xon_bytes;
+    } else {
+        resumes = sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, in, number_of(sw, port), priority,
+                                      bytes) == WEFT_BUFFER_XON;
+    }
+    review_group(node, sw, w, in, resumes, priority, port);
 }
 
 /// If the output is free and nothing blocks it, a frame that fits into the buffer is sent at once: it is counted in and
@@ -30,14 +56,22 @@ static inline bool pass_packet(struct weft__node *node, struct weft__switch *sw,
     if (port->hindrances || port->busy_until_ps > w->now_ps) return false;
     uint32_t in = p->port, bytes = p->bytes;
     struct weft_buffer_group *group = group_of(sw, in, priority);
-    uint32_t level = group->level + bytes;
-    if (__builtin_expect(level > sw->fixed.size_bytes, 0)) return false;
+    bool fixed = has_fixed(sw);
+    if (fixed) {
+        uint32_t level = group->level + weft_buffer_fixed_occupied(&sw->fixed, bytes);
+        if (__builtin_expect(level > sw->fixed.size_bytes, 0)) return false;
+        weft_buffer_count_level(group, level);
+    } else if (admit_packet(sw, p, port, priority) == WEFT_BUFFER_DROP) {
+        return false;
+    }
     struct weft__port_queue *queue = weft__port_queue_of(port, priority); // which is empty
-    weft_buffer_count_level(group, level);
     weft__port_count_depth(queue, bytes);
     weft__port_count_sent(queue, bytes);
     weft__port_transmit_plain(port, w, p);
-    review_group(node, sw, w, in, group, priority, port);
+    if (fixed)
+        review_group(node, sw, w, in, group->level <= sw->fixed.xon_bytes, priority, port);
+    else
+        release_packet(node, sw, w, in, bytes, priority, port);
     return true;
 }
 
@@ -53,9 +87,7 @@ static inline void send_head(struct weft__node *node, struct weft__switch *sw, s
     queue->bytes -= bytes;
     weft__fifo_drop(&queue->fifo, sw->pool);
     if (!queue->fifo.n) port->ready &= (uint8_t) ~(1u << priority);
-    struct weft_buffer_group *group = group_of(sw, in, priority);
-    group->level -= bytes;
-    review_group(node, sw, w, in, group, priority, port);
+    release_packet(node, sw, w, in, bytes, priority, port);
 }
 
 /// The port may send, and does: its next frame is in order. False: it is not as simple, and nothing has changed.
@@ -84,15 +116,14 @@ static inline void wait_packet(struct weft__node *node, struct weft__switch *sw,
                                struct weft_packet *p, struct weft__port *port, uint32_t priority) {
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     enum weft_aqm_verdict verdict = weft__switch_verdict(sw, w->now_ps, p, port, queue);
-    struct weft_buffer_group *group = group_of(sw, p->port, priority);
-    bool fits = group->level + p->bytes <= sw->fixed.size_bytes;
     bool busy = port->busy_until_ps > w->now_ps;
-    if (__builtin_expect(verdict >= WEFT_AQM_DROP || port->storm || !fits || (!busy && !port->ready), 0)) {
+    bool rare = verdict >= WEFT_AQM_DROP || port->storm || (!busy && !port->ready);
+    enum weft_buffer_answer answer = __builtin_expect(rare, 0) ? WEFT_BUFFER_DROP : admit_packet(sw, p, port, priority);
+    if (__builtin_expect(answer == WEFT_BUFFER_DROP, 0)) { // which has changed nothing
         weft__switch_forward(node, sw, w, p, number_of(sw, port), verdict);
         return;
     }
-    bool lossless = sw->lossless >> priority & 1;
-    bool xoff = weft_buffer_fixed_admit(&sw->fixed, group, p->bytes, lossless) == WEFT_BUFFER_XOFF;
+    bool xoff = answer == WEFT_BUFFER_XOFF;
     weft__switch_queue(port, queue, p, verdict);
     if (__builtin_expect(xoff, 0))
         weft__ether_want_pause(&sw->ether, node, w, p->port, priority, number_of(sw, port), true);
@@ -193,8 +224,9 @@ static void plain_prepare(struct weft__node *node, struct weft__arrival *arrival
     weft__timers_fetch(node, end, weft__switch_prepare_timer);
 }
 
-static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
-                             uint64_t word) {
+/// `cuts`: the switch cuts through, so this is the header of the frame.
+static inline __attribute__((always_inline)) void take_packet(struct weft__node *node, struct weft__worker *w,
+                                                              struct weft_packet *packet, uint64_t word, bool cuts) {
     struct weft__switch *sw = node->state;
     if (__builtin_expect(word >= RARE, 0)) {
         weft__switch_take_rare(node, sw, w, packet, (uint32_t)word);
@@ -202,7 +234,20 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
     }
     uint32_t priority = (uint32_t)(word >> PRIORITY_BIT);
     struct weft__port *port = (struct weft__port *)(void *)((char *)sw->port + (uint32_t)word);
-    if (!pass_packet(node, sw, w, packet, port, priority)) wait_packet(node, sw, w, packet, port, priority);
+    if (cuts && weft__switch_keeps_back(sw, w->now_ps, packet, port))
+        weft__switch_defer(node, sw, w, packet, number_of(sw, port));
+    else if (!pass_packet(node, sw, w, packet, port, priority))
+        wait_packet(node, sw, w, packet, port, priority);
+}
+
+static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
+                             uint64_t word) {
+    take_packet(node, w, packet, word, false);
+}
+
+static inline void on_header(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
+                             uint64_t word) {
+    take_packet(node, w, packet, word, true);
 }
 
 static inline weft_time_ps on_turn(struct weft__node *node, struct weft__worker *w, uint32_t key) {
@@ -218,16 +263,36 @@ static inline void on_timer(struct weft__node *node, struct weft__worker *w, uin
     weft__switch_on_due(node, w, key, weft__switch_kick);
 }
 
+/// Of a switch that cuts through: a frame may now be complete.
+static inline void on_due(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    struct weft__switch *sw = node->state;
+    uint32_t in = key / WEFT__ETHER_KEYS_A_PORT;
+    if (key % WEFT__ETHER_KEYS_A_PORT != WEFT__SWITCH_KEY_DEFERRED) {
+        on_timer(node, w, key);
+        return;
+    }
+    struct weft_packet *p = weft__switch_complete(sw, w, in);
+    struct weft__port *port = &sw->port[p->node];
+    if (!pass_packet(node, sw, w, p, port, p->priority)) wait_packet(node, sw, w, p, port, p->priority);
+    p->bytes = 0; // no longer held there
+}
+
+static void cut_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
+                    weft_time_ps end) {
+    weft__node_run_turns(node, w, arrival, n, end, on_header, on_turn, on_due);
+}
+
 static void plain_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
                       weft_time_ps end) {
     weft__node_run_turns(node, w, arrival, n, end, on_packet, on_turn, on_timer);
 }
 
 bool weft__switch_is_plain(const struct weft__switch *sw, bool lldp) {
-    bool queues = sw->buffer->fixed && !sw->arbitrated && !sw->has_cut_through && !sw->scheduler->on_sent;
+    bool queues = !sw->arbitrated && !sw->pipe && !sw->scheduler->on_sent;
     bool links = !lldp && !weft_credit_grants(&sw->conf->credit) && sw->conf->trust == WEFT_TRUST_DSCP;
     return queues && links && !sw->aqm_leaving && !sw->ether.aqm_bytes && !sw->trace && !sw->route_state &&
            sw->by_tuple && sw->sfc_watch_bytes == UINT64_MAX;
 }
 
 const struct weft__node_ops weft__switch_plain_ops = {.fetch = plain_fetch, .prepare = plain_prepare, .run = plain_run};
+const struct weft__node_ops weft__switch_cut_ops = {.fetch = plain_fetch, .prepare = plain_prepare, .run = cut_run};

@@ -189,8 +189,9 @@ static const struct weft__box_control tin_control = {
 
 /// Besides what an interface node leaves unasked: its own `processing`, and a frame's RTS leaves before its last bit
 /// has come.
-static const char *const tin_unasked[] = {"processing",     "forwarding", "queueing",  "arbiter", "fabric_patience",
-                                          "fabric_speedup", "sfc",        "sfc_proxy", NULL};
+static const char *const tin_unasked[] = {"processing", "forwarding",      "packet_rate",    "pipes", "queueing",
+                                          "arbiter",    "fabric_patience", "fabric_speedup", "sfc",   "sfc_proxy",
+                                          NULL};
 
 static const struct weft__box tin_box = {
     .unasked = tin_unasked,

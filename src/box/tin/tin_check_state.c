@@ -25,7 +25,7 @@ static void check_ingress(const struct weft__tin *tin, struct weft__held *held, 
         if (!s->used) continue;
         announced += s->is_announced && !s->is_asked_for;
         bytes += s->packet.bytes;
-        weft__held_add(held->in, s->packet.port, &s->packet);
+        weft__held_add_in(held, &s->packet);
     }
     weft__check_equal(c, "bytes in the ingress buffer of cells", tin->ingress_bytes, "bytes of packets there", bytes);
     if (!tin->packets) return;
@@ -128,7 +128,7 @@ void weft__tin_check_state(const struct weft__network *net, uint32_t node, weft_
     const struct weft__timers *timers = &net->engine.node[node].timers;
     uint32_t port0 = net->topology->node[node].port0;
     struct weft__held held;
-    weft__held_init(&held, tin->ether.ports);
+    weft__held_init(&held, &tin->ether);
     check_ingress(tin, &held, c);
     weft__ether_each(&tin->ether, weft__held_leaving, &held);
     weft__ether_check(&tin->ether, timers, port0, true, until, &held, c);
