@@ -12,12 +12,20 @@ static bool workload_draws(const struct weft_model_conf *entry) {
     return ((const struct weft_workload_common *)entry->conf)->jitter_ps || (ops->draws && ops->draws(entry->conf));
 }
 
+/// The phase of a host's slow phases, and first timeouts.
+static bool host_draws(const struct weft_host_conf *host) {
+    const struct weft_transport_ops *transport = host->transport.model->ops;
+    bool slow = host->drain_rate_bps && host->drain_slow_every_ps != WEFT_TIME_NEVER;
+    return slow || (transport->draws && transport->draws(host->transport.conf));
+}
+
 static bool models_draw(const struct weft_scenario *s) {
     for (uint32_t i = 0; i < s->workloads; i++)
         if (workload_draws(&s->workload[i])) return true;
     for (uint32_t i = 0; i < s->devices; i++) {
         const struct weft_device_conf *d = &s->device[i];
-        if (d->sw.aqm.model->draws || d->sw.clock_ppm > 0 || weft_host_jitters(&d->host)) return true;
+        if (d->sw.aqm.model->draws || d->sw.clock_ppm > 0 || weft_host_jitters(&d->host) || host_draws(&d->host))
+            return true;
     }
     return false;
 }

@@ -96,7 +96,8 @@ enum { ADAPTIVE_MOST = 4 };
 
 static weft_time_ps roce_rc_patience(const void *conf) {
     const struct weft__roce_rc_conf *c = conf;
-    return c->adaptive ? weft_time_plus(c->timeout_ps, (ADAPTIVE_MOST - 1) * c->timeout_ps) : c->timeout_ps;
+    if (!c->adaptive) return c->timeout_ps;
+    return c->timeout_ps > WEFT_TIME_MAX / ADAPTIVE_MOST ? WEFT_TIME_MAX : ADAPTIVE_MOST * c->timeout_ps;
 }
 
 static bool roce_rc_draws(const void *conf) {

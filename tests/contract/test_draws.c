@@ -129,11 +129,29 @@ static void bit_errors_are_drawn(void **state) {
     assert_true(draws);
 }
 
+static void settings_of_a_host_that_draw(void **state) {
+    (void)state;
+    static const char *const drawn[] = {
+        "drain_rate: 90Gbps, drain_slow_every: 50us, drain_slow_time: 20us",
+        "timeout: 20us, adaptive_timeout: true, adaptive_from: 10us, adaptive_to: 40us",
+    };
+    for (uint32_t i = 0; i < sizeof drawn / sizeof *drawn; i++) {
+        bool draws;
+        char more[256];
+        snprintf(more, sizeof more,
+                 "buffer: {kind: static, size: 20KB, xoff: 20KB, xon: 20KB}, pfc: {priorities: none}}\n"
+                 "host: {pfc: {priorities: none}, %s",
+                 drawn[i]);
+        assert_true(digests(form, single, workloads[1], more, &draws) > 1);
+        assert_true(draws);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_workload),          cmocka_unit_test(every_registered_workload),
         cmocka_unit_test(every_model_of_a_switch), cmocka_unit_test(settings_of_a_workload_that_draw),
-        cmocka_unit_test(bit_errors_are_drawn),
+        cmocka_unit_test(bit_errors_are_drawn),    cmocka_unit_test(settings_of_a_host_that_draw),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
