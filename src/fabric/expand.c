@@ -178,13 +178,14 @@ static bool is_lossless(const struct expand *e) {
 /// For the longest cable of the fabric, so that it suffices for all.
 static weft_bytes most_headroom(const struct expand *e, const struct weft_fabric_layer *layer) {
     const struct weft_fabric_plan *p = e->plan;
-    weft_bytes most = 0;
+    weft_bytes most = 0, cell = (weft_bytes)weft_hardware_number(chip_of(e, layer), "buffer.cell", 0);
     for (uint32_t i = 0; i < p->cables; i++) {
         struct weft_plan_pfc_conf conf = {.rate_bps = p->cable[i].rate_bps,
                                           .delay_ps = weft__fabric_delay(e->conf, p->cable[i].metres),
                                           .processing_ps = processing_at(e, layer),
                                           .reaction_ps = WEFT_TIME_NEVER,
                                           .mtu_bytes = MTU_BYTES,
+                                          .held_cell_bytes = cell,
                                           .formula = WEFT_PLAN_BOUND};
         weft_bytes bytes = weft_plan_calc_pfc(&conf).headroom_bytes;
         if (bytes > most) most = bytes;

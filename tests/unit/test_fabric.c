@@ -325,10 +325,10 @@ static void devices_are_as_their_parts(void **state) {
     check_value("dsf-region", listed, "interface_node.chip", "jericho3ai");
     check_value("dsf-region", listed, "fabric_node.chip", "fdsw_102t");
     check_value("dsf-region", listed, "devices.1.switch.chip", "tomahawk5");
-    // Headroom has the chip's time: leaves of 900 ns instead of 300 ns, at 400G, 30,000 B more.
+    // Headroom has the chip's time, 900 ns instead of 300 ns, 30,000 B at 400G, and its cells: 254 B for each 84 B.
     check_value("roce-ecmp", "fabric.per_leaf=16", "switch.buffer.headroom", "120586B");
-    check_value("roce-ecmp", listed, "switch.buffer.headroom", "150586B");
-    check_value("roce-ecmp", "fabric={chips: listed, leaf: {class: tomahawk5}}", "switch.buffer.headroom", "140586B");
+    check_value("roce-ecmp", listed, "switch.buffer.headroom", "455344B");
+    check_value("roce-ecmp", "fabric={chips: listed, leaf: {class: tomahawk5}}", "switch.buffer.headroom", "425106B");
 }
 
 int main(void) {
