@@ -19,6 +19,9 @@ struct weft_step {
     weft_bytes offset; ///< of the piece, in the collective's array; see enum weft_collective_goal
     weft_bytes bytes;  ///< 0: nothing to do, at either end
     bool own, keep;
+    /// Within a server whose switch adds and copies: pieces of so many ranks take the receiver's port as long as one
+    /// together, and pieces for so many the sender's. 0: as 1.
+    uint16_t merged, copied;
     uint32_t wait_lane; ///< of the same rank: it has done `wait_steps` of its steps before this one begins
     uint64_t
         wait_steps; ///< 0: it waits for no lane. A step of 0 bytes that waits is done when that lane has come so far
@@ -94,14 +97,23 @@ struct weft_sent {
     uint64_t messages;
 };
 
+/// What an operation of a job does: at first as its configuration says; `load` changes what it finds out.
+struct weft_collective_loaded {
+    const struct weft_collective_ops *ops;
+    const void *conf; ///< what the functions of `ops` are told; begins with struct weft_collective_common
+    size_t conf_size; ///< 0: not known; else operations with equal bytes share their connections
+    enum weft_collective_goal goal;
+    struct weft_collective_shape shape;
+};
+
 struct weft_collective_ops {
     enum weft_collective_goal goal; ///< with `load`: as that says
-    /// Optional, for whom a file says what to do: reads it, and checks that it fits the shape. Errors that are not of
-    /// the file are at `place`. *ret_conf, which lives as long as the arena, is what the functions below are told; it
-    /// begins with struct weft_collective_common. Such a collective is for one number of ranks.
-    enum weft_status (*load)(const void *conf, const struct weft_collective_shape *shape, struct weft_place place,
-                             struct weft_arena *arena, const void **ret_conf, enum weft_collective_goal *ret_goal,
+    /// Optional, for whom a file, or the shape, says what to do: reads the file, checks that it fits the shape,
+    /// chooses. Errors that are not of the file are at `place`. The configuration lives as long as the arena. Such a
+    /// collective is for one number of ranks and, if `by_size`, for one size.
+    enum weft_status (*load)(struct weft_place place, struct weft_arena *arena, struct weft_collective_loaded *loaded,
                              struct weft_error *ret_error);
+    bool by_size;
     bool may_deadlock; ///< nothing says that the steps of a file end: they are executed before a run
     /// All required; pure. Lanes of every rank; steps of a lane; step `index` of a lane. One rank has no steps.
     uint32_t (*lanes)(const void *conf, const struct weft_collective_shape *shape);

@@ -29,6 +29,8 @@ struct weft_job_op {
     weft_time_ps compute_ps;
     const struct weft_collective_ops *ops;
     const void *conf; ///< begins with struct weft_collective_common
+    size_t conf_size; ///< of weft_collective_loaded
+    weft_bytes size;  ///< as written: what is reported; shape.bytes: what goes over the wire
     enum weft_collective_goal goal;
     struct weft_collective_shape shape;
     uint32_t stride; ///< rank r is number r / stride % shape.ranks of its group; its neighbours are a stride away

@@ -99,6 +99,7 @@ struct weft__lane {
     uint64_t wait_steps;
     uint32_t waiter, next_waiter; ///< first lane that waits for this one, and the next in its own list; + 1, 0: none
     uint8_t recvs, sends;
+    uint16_t merged, copied; ///< as in weft_step
     bool found;
     bool timed; ///< the step's time is over
 };
@@ -343,9 +344,9 @@ static inline const struct weft_job_stage *weft__program_stage(const struct weft
 }
 
 /// Whether the connection has room for one more message; puts one there; takes one that has arrived, and returns its
-/// room.
+/// room. `merged`, `copied`: as in weft_step.
 bool weft__message_has_room(const struct weft__sending *s);
-void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes);
+void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes, uint16_t merged, uint16_t copied);
 void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t bytes);
 /// The rank has reached an operation of that volume: posts buffers for its messages, as many as connections have slots.
 void weft__message_expect(struct weft__at *at, const struct weft__stream *stream, uint32_t volume);

@@ -79,6 +79,7 @@ void weft__job_collective(const struct weft_job *job, const struct weft_topology
     op->ops = collective->model->ops;
     op->conf = collective->conf;
     op->goal = op->ops->goal;
+    op->size = size;
     op->stride = stride;
     op->shape = (struct weft_collective_shape){.ranks = ranks, .per_server = 1, .bytes = size};
     op->shape.per_server = consecutive_ranks(job, topology, op, weft__job_server);

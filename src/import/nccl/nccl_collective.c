@@ -179,10 +179,9 @@ static enum weft_status read_files(const struct conf *c, bool tree, struct weft_
     return status;
 }
 
-static enum weft_status nccl_load(const void *conf, const struct weft_collective_shape *shape, struct weft_place place,
-                                  struct weft_arena *arena, const void **ret_conf, enum weft_collective_goal *ret_goal,
-                                  struct weft_error *ret_error) {
-    const struct conf *c = conf;
+static enum weft_status nccl_load(struct weft_place place, struct weft_arena *arena,
+                                  struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
+    const struct conf *c = loaded->conf;
     struct loaded *l = weft_arena_alloc(arena, 1, sizeof *l);
     struct files files = {0};
     bool tree = !strcmp(c->inner.model->name, "all_reduce_tree");
@@ -192,14 +191,14 @@ static enum weft_status nccl_load(const void *conf, const struct weft_collective
                            "broadcast, reduce or all_reduce_tree",
                            c->inner.model->name);
     enum weft_status status = read_files(c, tree, place, arena, &files, ret_error);
-    if (!status) status = check_graphs(c, &files, shape, place, ret_error);
+    if (!status) status = check_graphs(c, &files, &loaded->shape, place, ret_error);
     if (!status) status = fill_channels(l, &files, tree, arena, ret_error);
     if (status) return status;
     l->ops = c->inner.model->ops;
     l->conf = with_channels(&c->inner, (tree ? 2 : 1) * l->order.channels, arena);
     l->common = *(const struct weft_collective_common *)l->conf;
-    *ret_conf = l;
-    *ret_goal = l->ops->goal;
+    loaded->conf = l;
+    loaded->goal = l->ops->goal;
     return WEFT_OK;
 }
 
