@@ -47,6 +47,7 @@ enum weft_forwarding { WEFT_STORE_AND_FORWARD, WEFT_CUT_THROUGH };
 enum weft_trust { WEFT_TRUST_DSCP, WEFT_TRUST_PCP };
 
 struct weft_switch_conf {
+    const char *chip;           ///< its class of hardware (weft/hardware.h)
     weft_time_ps processing_ps; ///< fixed delay from the last bit received to the buffer
     uint32_t forwarding;        ///< enum weft_forwarding
     uint64_t fabric_patience;   ///< see switch.c; 0: without end
@@ -89,6 +90,7 @@ enum weft_pace_change { WEFT_PACE_AT_ONCE, WEFT_PACE_NEXT_PACKET };
 enum weft_roce { WEFT_ROCE_V2, WEFT_ROCE_V1 };
 
 struct weft_host_conf {
+    const char *nic;            ///< its class of hardware (weft/hardware.h)
     uint64_t mtu_bytes;         ///< payload of a full packet
     weft_time_ps processing_ps; ///< from the last bit received to the NIC's reaction
     struct weft_model_conf transport, cc, scheduler, retry, credit;

@@ -13,6 +13,7 @@ struct weft_placement_problem; // weft/placement.h
 
 /// Servers of GPUs, joined by a network inside the server. A host is a NIC, of one GPU or shared by several.
 struct weft_server_conf {
+    const char *kind; ///< its class of hardware (weft/hardware.h)
     uint64_t gpus, nics;
     uint32_t cabling; ///< enum weft_cabling
     weft_rate_bps rate_bps;

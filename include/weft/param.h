@@ -12,9 +12,12 @@
 
 #include <stddef.h>
 
+#include "weft/error.h"
 #include "weft/types.h"
 
+struct weft_arena;
 struct weft_param_table;
+struct weft_tree;
 
 enum weft_param_type {
     WEFT_PARAM_TIME,   ///< uint64_t ps.        "150ns", "55us"; units ps ns us ms s; "never" where max is "never"; the
@@ -60,6 +63,17 @@ struct weft_param_preset {
     const struct weft_param_value { const char *key, *text; } * value; ///< ends with a key that is NULL
 };
 
+/// Rows (TEXT) by whose values a user names a class, which sets many rows at once: "chip" of a switch. Its values hold
+/// below what the user and the preset say, and above defaults; those of a model that is not in use are left out.
+struct weft_param_classes {
+    const char *const *rows; ///< their names, and NULL
+    /// The values of the class that `named`, a text, names in `row`, as of a preset; NULL: none. Errors begin with
+    /// `path`.
+    enum weft_status (*find)(const struct weft_param_table *table, const char *row, const struct weft_tree *named,
+                             const char *path, struct weft_arena *arena, const struct weft_param_value **ret_value,
+                             struct weft_error *ret_error);
+};
+
 struct weft_param_table {
     const char *name;
     const struct weft_param *rows;
@@ -73,6 +87,7 @@ struct weft_param_table {
     const char *const *models;
     /// Optional, ends with a name that is NULL. The row "preset" has these names, after one for none of them.
     const struct weft_param_preset *presets;
+    const struct weft_param_classes *classes; ///< optional
 };
 
 // After the help may come .needs = "key".
@@ -114,11 +129,14 @@ struct weft_param_table {
 #define WEFT_SECTION(T, field, key, section, ...)                                                                      \
     WEFT__ROW(T, field, key, WEFT_PARAM_SECTION, .dflt = "", .table = section, .help = __VA_ARGS__)
 #define WEFT_PARAM_TABLE(name, T, rows)                                                                                \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), NULL, NULL, NULL, NULL }
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), NULL, NULL, NULL, NULL, NULL }
 #define WEFT_PARAM_TABLE_CHECKED(name, T, rows, check)                                                                 \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, NULL, NULL, NULL }
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, NULL, NULL, NULL, NULL }
 
 #define WEFT_PARAM_TABLE_LISTS(name, T, rows, check, lists)                                                            \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, lists, NULL, NULL }
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, lists, NULL, NULL, NULL }
 #define WEFT_PARAM_TABLE_PRESETS(name, T, rows, check, presets)                                                        \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, NULL, NULL, presets }
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, NULL, NULL, presets, NULL }
+/// `presets` may be NULL.
+#define WEFT_PARAM_TABLE_CLASSES(name, T, rows, check, presets, classes)                                               \
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, NULL, NULL, presets, classes }

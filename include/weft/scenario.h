@@ -143,6 +143,12 @@ const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *
 /// Configuration of each node, in the arena: of the scenario's entries the last one that matches the node's name.
 const struct weft_device_conf **weft_device_confs(const struct weft_scenario *scenario,
                                                   const struct weft_topology *topology, struct weft_arena *arena);
+/// What the device names its class of hardware, "ideal" or "tomahawk5", and *ret_kind (enum weft_hardware_kind); NULL:
+/// nodes of its kind have none.
+const char *weft_device_hardware(const struct weft_device_conf *device, const struct weft_node_info *node,
+                                 uint32_t *ret_kind);
+/// What a workload calls the class of its servers, in `arena`; NULL: it has none.
+const char *weft_scenario_server(const struct weft_scenario *scenario, uint32_t workload, struct weft_arena *arena);
 /// Where "switch.pfc.xoff" of such a device is written, or what it would be written in.
 struct weft_place weft_device_place(const struct weft_device_conf *device, const char *path);
 /// The row of a value of `fabric`, or of a section of the devices that no entry of `devices` changes; NULL: there is

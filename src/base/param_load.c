@@ -211,53 +211,124 @@ static enum weft_status gather_beside(struct load *l, const struct weft_param *r
     return WEFT_OK;
 }
 
-/// The preset that the user chose; NULL: none. Its row checks whether that preset exists.
-static const struct weft_param_preset *preset_of(const struct weft_param_table *table, const struct weft_tree *tree) {
-    const struct weft_tree *named = table->presets ? said_child(tree, "preset") : NULL;
-    if (!named || named->type != WEFT_TREE_TEXT) return NULL;
-    for (const struct weft_param_preset *p = table->presets; p->name; p++)
-        if (!strcmp(p->name, named->text)) return p;
+// --- presets and classes ------------------------------------------------------------------------------------------
+
+/// Values below what the user says, the strongest first: of his preset, then of each class that is named.
+struct layers {
+    const struct weft_param_value *value[4];
+    uint32_t n;
+};
+
+static const char *text_in(const struct weft_param_value *value, const char *key) {
+    for (const struct weft_param_value *v = value; v && v->key; v++)
+        if (!strcmp(v->key, key)) return v->text;
     return NULL;
 }
 
-/// Whether a dotted key of a preset belongs to a model whose parameters may be beside it, and the user sets it there.
-static bool said_beside(const struct weft_param_table *table, const struct weft_tree *tree, const char *key) {
-    size_t n = strcspn(key, ".");
-    for (uint32_t i = 0; i < table->n; i++) {
-        const struct weft_param *row = &table->rows[i];
-        if (row->beside && strlen(row->name) == n && !strncmp(row->name, key, n)) return said_child(tree, key + n + 1);
-    }
-    return false;
+static const char *default_of(const struct weft_param *row, const struct layers *layers) {
+    const char *text = NULL;
+    for (uint32_t i = 0; i < layers->n && !text; i++)
+        text = text_in(layers->value[i], row->name);
+    return text ? text : row->dflt;
 }
 
-/// Lays the user's values over the preset's, which have dotted keys.
-static enum weft_status lay_over_preset(struct load *l, const struct weft_param_table *table,
-                                        const struct weft_param_preset *preset, const struct weft_tree **tree) {
+/// The values of the preset that the user chose; NULL: none. Its row checks whether that preset exists.
+static const struct weft_param_value *preset_of(const struct weft_param_table *table, const struct weft_tree *tree) {
+    const struct weft_tree *named = table->presets ? said_child(tree, "preset") : NULL;
+    if (!named || named->type != WEFT_TREE_TEXT) return NULL;
+    for (const struct weft_param_preset *p = table->presets; p->name; p++)
+        if (!strcmp(p->name, named->text)) return p->value;
+    return NULL;
+}
+
+/// The values of the class that a row names.
+static enum weft_status class_of(struct load *l, const struct weft_param_table *table, const char *name,
+                                 const struct weft_tree *tree, const char *path, const struct layers *layers,
+                                 const struct weft_param_value **ret_value) {
+    const struct weft_tree *said = said_child(tree, name);
+    const struct weft_tree dflt = {
+        .type = WEFT_TREE_TEXT, .place = l->around, .text = default_of(weft_param_find(table, name), layers)};
+    char row_path[WEFT__PATH_MAX];
+    struct weft_error own = {0};
+    *ret_value = NULL;
+    if (said && said->type != WEFT_TREE_TEXT) return WEFT_OK; // its row is refused
+    table->classes->find(table, name, said ? said : &dflt, weft__path_join(row_path, sizeof row_path, path, name),
+                         l->arena, ret_value, &own);
+    return take_mistake(l, &own);
+}
+
+static enum weft_status find_layers(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
+                                    const char *path, struct layers *layers) {
+    const struct weft_param_value *value = preset_of(table, tree);
+    if (value) layers->value[layers->n++] = value;
+    for (const char *const *name = table->classes ? table->classes->rows : NULL; name && *name; name++) {
+        enum weft_status status = class_of(l, table, *name, tree, path, layers, &value);
+        if (status) return status;
+        if (value) layers->value[layers->n++] = value;
+    }
+    return WEFT_OK;
+}
+
+/// The parameters of what a row holds: its section, or its model as the user, else `value`, else the default has it.
+static const struct weft_param_table *table_below(const struct weft_param *row, const struct weft_tree *tree,
+                                                  const struct weft_param_value *value) {
+    if (row->type == WEFT_PARAM_SECTION) return row->table;
+    if (row->type != WEFT_PARAM_MODEL) return NULL;
+    const struct weft_tree *said = said_child(tree, row->name);
+    char key[64];
+    snprintf(key, sizeof key, "%s.kind", row->name);
+    const char *kind = text_in(value, key);
+    bool named = said && (said->type != WEFT_TREE_MAP || said_child(said, "kind"));
+    if (named || !kind) return chosen_table(row, tree);
+    const struct weft_model *model = weft_model_find((enum weft_model_kind)row->model_kind, kind);
+    return model ? model->params : NULL;
+}
+
+/// Whether a dotted key applies: the model in use has such a parameter and takes the value, and neither a preset of
+/// that model nor a key beside it says another.
+static bool applies(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
+                    const struct weft_param_value *value, const struct weft_param_value *v) {
+    enum { FIELD = 128 }; // no value is longer
+    _Alignas(16) char field[FIELD];
+    char name[64];
+    size_t n = strcspn(v->key, ".");
+    const char *rest = v->key + n + 1;
+    snprintf(name, sizeof name, "%.*s", (int)n, v->key);
+    const struct weft_param *row = weft_param_find(table, name);
+    assert(row); // a preset or class has keys of the table
+    if (row->beside && said_child(tree, rest)) return false;
+    if (!strcmp(rest, "kind") || strchr(rest, '.')) return true;
+    const struct weft_param_table *below = table_below(row, tree, value);
+    const struct weft_param *found = below ? weft_param_find(below, rest) : NULL;
+    if (!found || text_in(preset_of(below, said_child(tree, name)), rest)) return false;
+    struct weft_param own = *found;
+    own.offset = 0;
+    return !weft__param_parse_at(&own, v->text, WEFT_NOWHERE, v->key, field, l->arena, NULL);
+}
+
+/// Lays the tree over the values with dotted keys that apply.
+static enum weft_status lay_over(struct load *l, const struct weft_param_table *table,
+                                 const struct weft_param_value *value, const struct weft_tree **tree) {
     uint32_t n = 0;
-    for (const struct weft_param_value *v = preset->value; v->key; v++)
+    for (const struct weft_param_value *v = value; v->key; v++)
         n += strchr(v->key, '.') != NULL;
     if (!n) return WEFT_OK;
+    struct weft_place place = *tree ? (*tree)->place : l->around;
     struct weft_tree *deep = weft_arena_alloc(l->arena, 1, sizeof *deep), *base, *all;
-    *deep = (struct weft_tree){.type = WEFT_TREE_MAP, .place = (*tree)->place};
+    *deep = (struct weft_tree){.type = WEFT_TREE_MAP, .place = place};
     deep->child = weft_arena_alloc(l->arena, n, sizeof *deep->child);
-    for (const struct weft_param_value *v = preset->value; v->key; v++) {
-        if (!strchr(v->key, '.') || said_beside(table, *tree, v->key)) continue;
+    for (const struct weft_param_value *v = value; v->key; v++) {
+        if (!strchr(v->key, '.') || !applies(l, table, *tree, value, v)) continue;
         struct weft_tree *leaf = deep->child[deep->n++] = weft_arena_alloc(l->arena, 1, sizeof *leaf);
-        *leaf = (struct weft_tree){.type = WEFT_TREE_TEXT, .place = (*tree)->place, .key_place = (*tree)->place};
+        *leaf = (struct weft_tree){.type = WEFT_TREE_TEXT, .place = place, .key_place = place};
         leaf->key = v->key;
         leaf->text = v->text;
     }
     struct weft_error own = {0};
     enum weft_status status = weft_tree_override(NULL, deep, l->arena, &base, &own);
-    if (!status) status = weft_tree_override(base, *tree, l->arena, &all, &own);
-    if (!status) *tree = all;
+    if (!status && *tree) status = weft_tree_override(base, *tree, l->arena, &all, &own);
+    if (!status) *tree = *tree ? all : base;
     return take_mistake(l, &own);
-}
-
-static const char *default_of(const struct weft_param *row, const struct weft_param_preset *preset) {
-    for (const struct weft_param_value *v = preset ? preset->value : NULL; v && v->key; v++)
-        if (!strcmp(v->key, row->name)) return v->text;
-    return row->dflt;
 }
 
 static enum weft_status load_row(struct load *l, const struct weft_param *row, const char *dflt,
@@ -334,9 +405,11 @@ static enum weft_status load_rows(struct load *l, const struct weft_param_table 
         return FAIL(l, tree->place, "%s: found %s; expected a map of parameters", path, type_name(tree->type));
     enum weft_status status =
         tree && tree->type == WEFT_TREE_MAP ? check_keys(l, table, tree, is_model, path) : WEFT_OK;
-    const struct weft_param_preset *preset = preset_of(table, tree);
-    if (preset && !status) status = lay_over_preset(l, table, preset, &tree);
     bool all_known = !status; // after a mistake a missing key may be there under another name
+    struct layers layers = {.n = 0};
+    if (!status) status = find_layers(l, table, tree, path, &layers);
+    for (uint32_t i = 0; i < layers.n && !status; i++)
+        status = lay_over(l, table, layers.value[i], &tree);
     for (uint32_t i = 0; i < table->n; i++) {
         const struct weft_param *row = &table->rows[i];
         bool twice;
@@ -356,7 +429,7 @@ static enum weft_status load_rows(struct load *l, const struct weft_param_table 
         }
         const char *row_path = row->beside && chosen_table(row, tree) ? path : child_path;
         enum weft_status of_row = row->beside ? gather_beside(l, row, tree, path, &child) : WEFT_OK;
-        if (!of_row) of_row = load_row(l, row, default_of(row, preset), child, row_path, conf);
+        if (!of_row) of_row = load_row(l, row, default_of(row, &layers), child, row_path, conf);
         if (of_row) status = of_row;
     }
     return status ? status : check_table(l, table, path, conf);

@@ -4,11 +4,28 @@
 
 #include "base/below.h"
 #include "results/run/reader.h"
+#include "weft/hardware.h"
+#include "weft/param_load.h"
 #include "weft/report.h"
+
+/// A run whose configuration names no class of hardware was of a weft without such classes: it had none but ideal, and
+/// a setting says so.
+static uint32_t add_ideal(struct weft__reader *r, struct weft_scenario_source *source, uint32_t n) {
+    for (uint32_t k = 0; k < WEFT_HARDWARE_KINDS; k++) {
+        const char *section = weft_hardware_kind_section(k), *row = weft_hardware_kind_row(k);
+        const struct weft_param *known = weft_param_find(weft_hardware_kind_table(k), row);
+        if (k == WEFT_HARDWARE_SERVER || !known) continue; // of a workload: ideal unless it says another
+        const char *sql =
+            weft_arena_format(r->arena, "SELECT count(*) FROM config WHERE run = ? AND path = '%s.%s'", section, row);
+        if (weft__reader_count(r, sql)) continue;
+        source[n++].text = weft_arena_format(r->arena, "%s.%s=" WEFT_HARDWARE_IDEAL, section, row);
+    }
+    return n;
+}
 
 static uint32_t read_sources(struct weft__reader *r, struct weft_scenario_source **ret_source) {
     uint32_t room = weft__reader_count(r, "SELECT count(*) FROM sources WHERE run = ?"), n = 0;
-    struct weft_scenario_source *source = weft_arena_alloc(r->arena, room, sizeof *source);
+    struct weft_scenario_source *source = weft_arena_alloc(r->arena, room + WEFT_HARDWARE_KINDS, sizeof *source);
     sqlite3_stmt *s = weft__reader_prepare(r, "SELECT name, text FROM sources WHERE run = ? ORDER BY rowid");
     for (; n < room && weft__reader_next(r, s); n++) {
         bool is_file = weft__reader_peek(s, 0);
@@ -17,7 +34,7 @@ static uint32_t read_sources(struct weft__reader *r, struct weft_scenario_source
     }
     sqlite3_finalize(s);
     *ret_source = source;
-    return n;
+    return add_ideal(r, source, n);
 }
 
 static void read_run(struct weft__reader *r, struct weft_stored *stored) {

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "box/box.h"
 #include "sim/check_credit.h"
+#include "sim/check_hardware.h"
 #include "sim/check_wire.h"
 #include "transport/frames.h"
 #include "weft/aqm.h"
@@ -452,6 +453,7 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
     if (!status) status = weft__check_credit(scenario, topology, ret_error);
     if (!status) status = check_framing(scenario, topology, ret_error);
     if (!status) status = weft__check_wire(scenario, topology, ret_error);
+    if (!status) status = weft__check_hardware(scenario, topology, ret_error);
     uint32_t n;
     struct weft_control_event *event;
     if (!status) status = weft_control_events_read(topology, scenario->control_tree, &event, &n, ret_error);

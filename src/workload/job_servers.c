@@ -4,10 +4,12 @@
 #include <stdlib.h>
 
 #include "job.h"
+#include "weft/hardware.h"
 #include "weft/param.h"
 
 static const char *const cabling_names[] = {"rack", "rail", NULL};
 static const struct weft_param server_rows[] = {
+    WEFT_TEXT(struct weft_server_conf, kind, "kind", WEFT_HARDWARE_SERVER_DEFAULT, WEFT_HARDWARE_HELP),
     WEFT_UINT(struct weft_server_conf, gpus, "gpus", "1", "1", "72", "GPUs per server"),
     WEFT_UINT(struct weft_server_conf, nics, "nics", "0", "0", "72",
               "NICs per server, each a host, which equal numbers of its GPUs share, in order; 0: as many as the "
@@ -20,7 +22,8 @@ static const struct weft_param server_rows[] = {
     WEFT_TIME(struct weft_server_conf, latency_ps, "latency", "1us", "100ns", "100us",
               "latency between GPUs of a server (assumed)"),
 };
-const struct weft_param_table weft_server_table = WEFT_PARAM_TABLE("server", struct weft_server_conf, server_rows);
+const struct weft_param_table weft_server_table =
+    WEFT_PARAM_TABLE_CLASSES("server", struct weft_server_conf, server_rows, NULL, NULL, &weft_hardware_by_kind);
 
 // --- the GPUs of a host -------------------------------------------------------------------------------------------
 

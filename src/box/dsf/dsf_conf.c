@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "box/dsf/dsf_conf.h"
+#include "weft/hardware.h"
 #include "weft/param.h"
 
 #include "base/units.h"
@@ -12,6 +13,7 @@
 static const char *const sprays[] = {"permutation", "round_robin", NULL};
 
 static const struct weft_param interface_rows[] = {
+    WEFT_TEXT(struct weft_interface_conf, chip, "chip", WEFT_HARDWARE_INTERFACE_DEFAULT, WEFT_HARDWARE_HELP),
     WEFT_TIME(struct weft_interface_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
               "time from the last bit of a cell to its effect: reassembly, a request or a credit (assumed)"),
     WEFT_CHOICE(struct weft_interface_conf, spray, "spray", "permutation", sprays,
@@ -94,10 +96,11 @@ static const char *interface_check(const void *conf, char *text, size_t size) {
         return NULL;
     return text;
 }
-const struct weft_param_table weft_interface_table =
-    WEFT_PARAM_TABLE_CHECKED("interface_node", struct weft_interface_conf, interface_rows, interface_check);
+const struct weft_param_table weft_interface_table = WEFT_PARAM_TABLE_CLASSES(
+    "interface_node", struct weft_interface_conf, interface_rows, interface_check, NULL, &weft_hardware_by_chip);
 
 static const struct weft_param fabric_rows[] = {
+    WEFT_TEXT(struct weft_fabric_conf, chip, "chip", WEFT_HARDWARE_ELEMENT_DEFAULT, WEFT_HARDWARE_HELP),
     WEFT_TIME(struct weft_fabric_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
               "time from the last bit of a cell to the FIFO of its output (assumed)"),
     WEFT_CHOICE(struct weft_fabric_conf, spray, "spray", "permutation", sprays,
@@ -128,8 +131,8 @@ static const char *fabric_check(const void *conf, char *text, size_t size) {
         return NULL;
     return text;
 }
-const struct weft_param_table weft_fabric_table =
-    WEFT_PARAM_TABLE_CHECKED("fabric_node", struct weft_fabric_conf, fabric_rows, fabric_check);
+const struct weft_param_table weft_fabric_table = WEFT_PARAM_TABLE_CLASSES(
+    "fabric_node", struct weft_fabric_conf, fabric_rows, fabric_check, NULL, &weft_hardware_by_chip);
 
 uint64_t weft_dsf_inflight(weft_rate_bps rate, weft_time_ps delay, weft_bytes credit) {
     unsigned __int128 bits = (unsigned __int128)rate * delay, one = (unsigned __int128)credit * 8 * WEFT_PS_PER_S;

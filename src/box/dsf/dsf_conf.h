@@ -12,6 +12,7 @@ struct weft_param_table;
 enum weft_spray { WEFT_SPRAY_PERMUTATION, WEFT_SPRAY_ROUND_ROBIN };
 
 struct weft_interface_conf {
+    const char *chip;           ///< its class of hardware (weft/hardware.h)
     weft_time_ps processing_ps; ///< from the last bit of a cell to its effect
     uint32_t spray;             ///< enum weft_spray
     uint64_t train;             ///< cells of a packet that are one event
@@ -44,6 +45,7 @@ struct weft_interface_conf {
 extern const struct weft_param_table weft_interface_table;
 
 struct weft_fabric_conf {
+    const char *chip;           ///< its class of hardware (weft/hardware.h)
     weft_time_ps processing_ps; ///< from the last bit of a cell to its output FIFO
     uint32_t spray;
     uint64_t fifo_cells; ///< of an output

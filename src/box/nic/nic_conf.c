@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "weft/device.h"
+#include "weft/hardware.h"
 #include "weft/packet.h"
 #include "weft/param.h"
 #include "weft/transport.h"
@@ -17,6 +18,7 @@ static const char *const sfc_scopes[] = {"flow", "destination", "priority", NULL
 // ns-3 as published with HPCC: Y. Li et al., SIGCOMM 2019, alibaba-edu/High-Precision-Congestion-Control: rdma-hw.cc,
 // qbb-net-device.cc, third.cc. Values that scale with the rate are those for 100G in dcqcn_connectx's preset hpcc.
 static const struct weft_param_value ns3_hpcc[] = {
+    {"nic", WEFT_HARDWARE_IDEAL},
     {"processing", "0ns"},
     {"data_header", "48B"},
     {"ack_frame", "60B"},
@@ -40,6 +42,7 @@ static const struct weft_param_value ns3_hpcc[] = {
 // htsim's RoCE over queues without loss: Broadcom/csg-htsim, sim/roce.cpp, rocepacket.h, datacenter/main_roce.cpp, with
 // the defaults of its command line.
 static const struct weft_param_value htsim[] = {
+    {"nic", WEFT_HARDWARE_IDEAL},
     {"mtu", "9000B"},
     {"processing", "0ns"},
     {"data_header", "64B"},
@@ -66,9 +69,11 @@ static const struct weft_param_value uet[] = {
 // uet-htsim, the Ultra Ethernet Consortium's reference simulator: sim/uec.cpp, datacenter/main_uec.cpp, with the
 // defaults of its command line: packets of 4150 B, no preamble and gap.
 static const struct weft_param_value uet_htsim[] = {
-    {"mtu", "4086B"},     {"processing", "0ns"},      {"data_header", "64B"},
-    {"ack_frame", "64B"}, {"wire.overhead", "0B"},    {"transport.kind", "uet"},
-    {"cc.kind", "nscc"},  {"pfc.priorities", "none"}, {NULL, NULL},
+    {"nic", WEFT_HARDWARE_IDEAL}, {"mtu", "4086B"},
+    {"processing", "0ns"},        {"data_header", "64B"},
+    {"ack_frame", "64B"},         {"wire.overhead", "0B"},
+    {"transport.kind", "uet"},    {"cc.kind", "nscc"},
+    {"pfc.priorities", "none"},   {NULL, NULL},
 };
 static const struct weft_param_preset presets[] = {
     {"ns3_hpcc", ns3_hpcc}, {"htsim", htsim}, {"uet", uet}, {"uet_htsim", uet_htsim}, {NULL, NULL}};
@@ -79,6 +84,7 @@ static const struct weft_param host_rows[] = {
     WEFT_CHOICE(struct weft_host_conf, preset, "preset", "none", preset_names,
                 "another simulator's hosts (docs/peers.md), or those of Ultra Ethernet (docs/ultra-ethernet.md); other "
                 "keys override it"),
+    WEFT_TEXT(struct weft_host_conf, nic, "nic", WEFT_HARDWARE_NIC_DEFAULT, WEFT_HARDWARE_HELP),
     WEFT_BYTES(struct weft_host_conf, mtu_bytes, "mtu", "4096B", "64B", "10240B", "payload of a full packet"),
     WEFT_TIME(struct weft_host_conf, processing_ps, "processing", "0ns", "0ns", "1ms",
               "from the last bit received to the NIC's reaction (assumed)"),
@@ -176,4 +182,4 @@ static const char *host_check(const void *conf, char *text, size_t size) {
     return text;
 }
 const struct weft_param_table weft_host_table =
-    WEFT_PARAM_TABLE_PRESETS("host", struct weft_host_conf, host_rows, host_check, presets);
+    WEFT_PARAM_TABLE_CLASSES("host", struct weft_host_conf, host_rows, host_check, presets, &weft_hardware_by_nic);

@@ -2,6 +2,7 @@
 // The parameters of the Ethernet switch, and of the Ethernet ports of other boxes. Numbers without a source are
 // assumed, and say so.
 #include "weft/device.h"
+#include "weft/hardware.h"
 #include "weft/param.h"
 
 static const char *const trusts[] = {"dscp", "pcp", NULL};
@@ -9,6 +10,7 @@ static const char *const forwardings[] = {"store_and_forward", "cut_through", NU
 
 // Matches the host.preset of that name (src/box/nic/nic_conf.c): switch-node.cc, switch-mmu.cc.
 static const struct weft_param_value ns3_hpcc[] = {
+    {"chip", WEFT_HARDWARE_IDEAL},
     {"processing", "0ns"},
     {"forwarding", "store_and_forward"},
     {"wire.overhead", "0B"},
@@ -33,13 +35,11 @@ static const struct weft_param_value ns3_hpcc[] = {
 // Matches the host.preset of that name: sim/queue_lossless_input.cpp, queue_lossless_output.cpp. A queue is paused
 // above 15 packets of 9000 B and resumes below 12; it has room for 2000.
 static const struct weft_param_value htsim[] = {
-    {"processing", "0ns"},         {"forwarding", "store_and_forward"},
-    {"wire.overhead", "0B"},       {"wire.pause_frame", "14B"},
-    {"buffer.kind", "static"},     {"buffer.size", "18MB"},
-    {"buffer.xoff", "135000B"},    {"buffer.xon", "107999B"},
-    {"route.kind", "ecmp"},        {"aqm.kind", "none"},
-    {"pfc.priorities", "0-7"},     {"pfc.reaction", "0ns"},
-    {"pfc.lasts", "until_resume"}, {NULL, NULL},
+    {"chip", WEFT_HARDWARE_IDEAL}, {"processing", "0ns"},         {"forwarding", "store_and_forward"},
+    {"wire.overhead", "0B"},       {"wire.pause_frame", "14B"},   {"buffer.kind", "static"},
+    {"buffer.size", "18MB"},       {"buffer.xoff", "135000B"},    {"buffer.xon", "107999B"},
+    {"route.kind", "ecmp"},        {"aqm.kind", "none"},          {"pfc.priorities", "0-7"},
+    {"pfc.reaction", "0ns"},       {"pfc.lasts", "until_resume"}, {NULL, NULL},
 };
 static const struct weft_param_preset presets[] = {{"ns3_hpcc", ns3_hpcc}, {"htsim", htsim}, {NULL, NULL}};
 static const char *const preset_names[] = {"none", "ns3_hpcc", "htsim", NULL};
@@ -47,6 +47,7 @@ static const char *const preset_names[] = {"none", "ns3_hpcc", "htsim", NULL};
 static const struct weft_param switch_rows[] = {
     WEFT_CHOICE(struct weft_switch_conf, preset, "preset", "none", preset_names,
                 "another simulator's switches (docs/peers.md); other keys override it"),
+    WEFT_TEXT(struct weft_switch_conf, chip, "chip", WEFT_HARDWARE_CHIP_DEFAULT, WEFT_HARDWARE_HELP),
     WEFT_TIME(struct weft_switch_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
               "from the last bit received to the buffer (IEEE 802.1Qdw simulations, dw-chen-sfc)"),
     WEFT_CHOICE(struct weft_switch_conf, forwarding, "forwarding", "store_and_forward", forwardings,
@@ -93,4 +94,4 @@ static const struct weft_param switch_rows[] = {
               .needs = "sfc"),
 };
 const struct weft_param_table weft_switch_table =
-    WEFT_PARAM_TABLE_PRESETS("switch", struct weft_switch_conf, switch_rows, NULL, presets);
+    WEFT_PARAM_TABLE_CLASSES("switch", struct weft_switch_conf, switch_rows, NULL, presets, &weft_hardware_by_chip);
