@@ -10,6 +10,8 @@
 
 #include "weft/types.h"
 
+struct weft_param_table;
+
 enum weft_nccl_algorithm {
     WEFT_NCCL_TREE,
     WEFT_NCCL_RING,
@@ -35,6 +37,17 @@ extern const char *const weft_nccl_protocol_names[];   ///< as NCCL_PROTO has th
 extern const char *const weft_nccl_generation_names[]; ///< "hopper"
 extern const char *const weft_nccl_cpu_names[];        ///< "intel"
 
+/// What a call and its steps take beside the wire, at a server: what a log of nccl-tests tells (weft fit). Latencies
+/// of a step let the next one begin; steps of a tree and of a ring, by protocol.
+struct weft_nccl_costs {
+    weft_time_ps ring_ps[WEFT_NCCL_PROTOCOLS], tree_ps[WEFT_NCCL_PROTOCOLS]; ///< over the network
+    weft_time_ps inner_ring_ps[WEFT_NCCL_PROTOCOLS], inner_tree_ps[WEFT_NCCL_PROTOCOLS];
+    weft_time_ps nvls_ps, nvls_tree_ps;
+    weft_rate_bps copy_rate_bps, nvls_rate_bps; ///< of a channel; 0: no limit
+    double factor;                              ///< of all times
+};
+extern const struct weft_param_table weft_nccl_costs_table;
+
 /// The servers of a communicator, all alike.
 struct weft_nccl_machine {
     enum weft_nccl_generation generation;
@@ -49,6 +62,7 @@ struct weft_nccl_machine {
     uint32_t min_ctas, max_ctas; ///< bounds of the number of channels; 0: NCCL's
     /// Bit masks of what NCCL_ALGO and NCCL_PROTO leave; weft_nccl_mask reads them.
     uint32_t algorithms[WEFT_NCCL_FUNCTIONS], protocols[WEFT_NCCL_FUNCTIONS];
+    struct weft_nccl_costs costs; ///< not in NCCL's model: in a run
 };
 
 /// The channels that NCCL finds in a machine for an algorithm: their number before it doubles them as it connects, and

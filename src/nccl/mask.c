@@ -36,6 +36,7 @@ static const char *read_list(const char *list, size_t length, const char *const 
 }
 
 static const char *say_wrong(const char *word, const char *const *names, char *text, size_t size) {
+    if (!size) return word;
     int n = snprintf(text, size, "'%.*s' is not expected here; expected a list of ", (int)strcspn(word, ",;:"), word);
     for (uint32_t k = 0; names[k] && n > 0 && (size_t)n < size; k++)
         n += snprintf(text + n, size - (size_t)n, "%s%s", k ? ", " : "", names[k]);

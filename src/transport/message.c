@@ -105,14 +105,17 @@ static weft_time_ps local_time(const struct weft_job *job, uint32_t bytes, uint3
     return time ? time : 1;
 }
 
-static void fill_local(struct weft__at *at, const struct weft__sending *s, uint32_t m, uint32_t bytes, uint16_t merged,
-                       uint32_t copied) {
+static void fill_local(struct weft__at *at, const struct weft__sending *s, uint32_t m, uint32_t bytes,
+                       const struct weft__pace *pace) {
     struct weft__inner_port *port = at->p->port;
     weft_time_ps start = port->out_free_ps > at->w->now_ps ? port->out_free_ps : at->w->now_ps;
-    port->out_free_ps = start + local_time(at->p->job, bytes, copied);
+    weft_time_ps time = start + at->p->job->server.latency_ps + pace->inner_latency_ps;
+    if (time <= port->data_last_ps) time = port->data_last_ps + 1;
+    port->data_last_ps = time;
+    port->out_free_ps = start + local_time(at->p->job, bytes, pace->copied);
     at->end->gpu->sent_bytes += bytes;
-    send_local(at, s->connection, s->peer_node, LOCAL_DATA, start + at->p->job->server.latency_ps,
-               &(struct weft_packet){.dst = m, .psn = bytes, .bytes = merged});
+    send_local(at, s->connection, s->peer_node, LOCAL_DATA, time,
+               &(struct weft_packet){.dst = m, .psn = bytes, .bytes = pace->merged});
 }
 
 static void credit_local(struct weft__at *at, const struct weft__receiving *r) {
@@ -182,12 +185,11 @@ static void note_fill(const struct weft__at *at, const struct weft__sending *s, 
                        s->sends ? s->sends->step[m % s->slots] : weft__program_op(p, communicator));
 }
 
-void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes, uint16_t merged,
-                        uint16_t copied) {
+void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes, const struct weft__pace *pace) {
     uint32_t m = s->filled++;
     if (__builtin_expect(at->p->log != NULL, 0)) note_fill(at, s, m);
     if (s->qp == WEFT_NONE) {
-        fill_local(at, s, m, bytes, merged, copied);
+        fill_local(at, s, m, bytes, pace);
         return;
     }
     uint32_t mtu = at->end->hosts->qp[s->qp].mtu;

@@ -80,11 +80,13 @@ static bool must_wait(const struct weft__stream *st, struct weft__lane *lane, ui
     return false;
 }
 
-static void do_step(struct weft__at *at, const struct weft__lane *lane) {
+static void do_step(struct weft__at *at, const struct weft__lane *lane, const struct weft_job_op *op) {
+    const struct weft_collective_common *common = op->conf;
+    const struct weft__pace pace = {lane->merged, lane->copied, common->latency_ps, common->inner_latency_ps};
     for (uint32_t k = 0; k < lane->recvs; k++)
         weft__message_take(at, lane->recv[k], lane->bytes);
     for (uint32_t k = 0; k < lane->sends; k++)
-        weft__message_fill(at, lane->send[k], lane->bytes, lane->merged, lane->copied);
+        weft__message_fill(at, lane->send[k], lane->bytes, &pace);
 }
 
 static void finish_op(struct weft__at *at, uint32_t stream);
@@ -137,7 +139,7 @@ void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
             weft__timer_set(&at->node->timers, st->key0 + number, at->w->now_ps + time);
             return;
         }
-        do_step(at, lane);
+        do_step(at, lane, st->op);
         lane->index++;
         if (__builtin_expect(lane->watch != NULL, 0)) weft__lane_note(lane, at->w->now_ps);
         lane->found = lane->timed = false;

@@ -191,7 +191,7 @@ struct weft__programs {
 struct weft__inner_port {
     uint32_t number; ///< unique in the run
     uint32_t key;    ///< its timer
-    weft_time_ps out_free_ps, in_free_ps, credit_last_ps;
+    weft_time_ps out_free_ps, in_free_ps, data_last_ps, credit_last_ps;
     struct weft__fifo in; ///< messages that are arriving; time_ps: when complete
 };
 
@@ -344,9 +344,13 @@ static inline const struct weft_job_stage *weft__program_stage(const struct weft
 }
 
 /// Whether the connection has room for one more message; puts one there; takes one that has arrived, and returns its
-/// room. `merged`, `copied`: as in weft_step.
+/// room. `pace`: NULL for messages of a schedule.
+struct weft__pace {
+    uint16_t merged, copied; ///< as in weft_step
+    weft_time_ps latency_ps, inner_latency_ps;
+};
 bool weft__message_has_room(const struct weft__sending *s);
-void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes, uint16_t merged, uint16_t copied);
+void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes, const struct weft__pace *pace);
 void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t bytes);
 /// The rank has reached an operation of that volume: posts buffers for its messages, as many as connections have slots.
 void weft__message_expect(struct weft__at *at, const struct weft__stream *stream, uint32_t volume);

@@ -7,11 +7,15 @@
 #include "job.h"
 #include "weft/dag.h"
 
+static bool is_by_size(const struct weft_job_op *op) {
+    return op->ops->by_size && op->ops->by_size(op->conf);
+}
+
 /// Two operations, as written, that do the same.
 static bool same_source(const struct weft_job_op *a, const struct weft_job_op *b) {
     if (a->conf != b->conf || a->shape.ranks != b->shape.ranks) return false;
-    return !b->ops->by_size || (a->shape.bytes == b->shape.bytes && a->shape.per_server == b->shape.per_server &&
-                                a->shape.root == b->shape.root);
+    return !is_by_size(b) || (a->shape.bytes == b->shape.bytes && a->shape.per_server == b->shape.per_server &&
+                              a->shape.root == b->shape.root);
 }
 
 /// Operations that do the same with other sizes share a configuration, by which communicators are told apart.
@@ -48,7 +52,7 @@ enum weft_status weft__job_load(struct weft_job *job, struct weft_place place, s
             status = load_op(job, i, place, arena, ret_error);
             continue;
         }
-        weft_bytes bytes = op->ops->by_size ? job->op[k].shape.bytes : op->shape.bytes;
+        weft_bytes bytes = is_by_size(op) ? job->op[k].shape.bytes : op->shape.bytes;
         op->ops = job->op[k].ops;
         op->conf = job->op[k].conf;
         op->goal = job->op[k].goal;
