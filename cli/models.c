@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "cli.h"
+#include "models.h"
 #include "results.h"
 #include "schema.h"
 
 #include "base/param.h"
 #include "weft/fabric.h"
+#include "weft/hardware.h"
 #include "weft/param.h"
 #include "weft/tin_rma.h"
 #include "weft/transport.h"
@@ -170,7 +172,7 @@ static void list_all(void) {
     for (unsigned i = 0; i < SECTIONS; i++)
         printf("  %-*s %s\n", 10 + 1 + NAME, sections[i].table->name, sections[i].summary);
     printf("\nweft models KIND [NAME] tells more, weft models SECTION too; weft models results [TABLE] lists what runs "
-           "measure\n");
+           "measure, weft models hardware [CLASS] classes of hardware\n");
 }
 
 static int fail_unknown(const char *what, const char *word, const char *const *names, uint32_t n) {
@@ -251,7 +253,7 @@ static int show_section(const struct weft_param_table *table, const char *summar
 }
 
 static int show_kind(const char *word, const char *name) {
-    const char *names[WEFT_KINDS + WEFT_BOXES + SECTIONS + 1];
+    const char *names[WEFT_KINDS + WEFT_BOXES + SECTIONS + 2];
     uint32_t n = 0;
     if (!strcmp(word, "results")) return show_results(name);
     for (unsigned kind = 0; kind < WEFT_KINDS; kind++) {
@@ -272,6 +274,7 @@ static int show_kind(const char *word, const char *name) {
         if (!strcmp(word, sections[i].table->name)) return show_section(sections[i].table, sections[i].summary, name);
     }
     names[n++] = "results";
+    names[n++] = "hardware";
     if (!name && show_by_name(word)) return WEFT_OK;
     const char *nearest = name ? NULL : nearest_model(word, names, n);
     if (!nearest) return fail_unknown("kind or section", word, names, n);
@@ -293,6 +296,18 @@ static int show_family(const char *family) {
     return fail_unknown("family of results", family, names, n);
 }
 
+static int show_hardware(const struct weft_cli_options *o) {
+    struct weft_error error = {0};
+    if (!weft_cli_models_hardware(o, o->operands > 1 ? o->operand[1] : NULL, &error)) return WEFT_OK;
+    return weft_cli_fail(&error);
+}
+
+static int fail_form(void) {
+    struct weft_error error = {0};
+    WEFT_REFUSE(&error, WEFT_NOWHERE, "--csv, --out and --pick: of weft models hardware only");
+    return weft_cli_fail(&error);
+}
+
 int weft_cli_models(int argc, char **argv) {
     static const char *markdown;
     static const struct weft_cli_option own[] = {
@@ -305,10 +320,11 @@ int weft_cli_models(int argc, char **argv) {
         .about =
             "Lists all models, or the parameters of one: default, range, meaning, source. If only one kind has the\n"
             "name, the name is enough: weft models dcqcn.\n"
+            "weft models hardware [CLASS]: classes of hardware, or the values of one with their sources.\n"
             "weft models results [TABLE|ANSWER]: the tables of results, or the columns of one, or of a command's "
             "answer.\n"
             "With --json: a JSON schema (draft 2020-12) of scenario files, for editors.",
-        .accept = WEFT_CLI_JSON,
+        .answer = &weft__answer_hardware_classes,
         .operands_max = 2,
         .option = own,
     };
@@ -316,7 +332,11 @@ int weft_cli_models(int argc, char **argv) {
     int status = weft_cli_parse(&command, argc, argv, &options);
     if (status == WEFT_CLI_GO) {
         status = WEFT_OK;
-        if (options.json)
+        if (options.operands && !strcmp(options.operand[0], "hardware"))
+            status = show_hardware(&options);
+        else if (options.csv || options.database || options.picks)
+            status = fail_form();
+        else if (options.json)
             weft_cli_schema(stdout);
         else if (markdown)
             status = show_family(markdown);

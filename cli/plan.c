@@ -49,6 +49,7 @@ static const char *option_argument(const struct weft_param *row) {
     case WEFT_PARAM_BYTES:
         return "SIZE";
     case WEFT_PARAM_CHOICE:
+    case WEFT_PARAM_TEXT:
         return "NAME";
     case WEFT_PARAM_BOOL:
         return "BOOL";

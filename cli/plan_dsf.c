@@ -54,15 +54,21 @@ static void print_presets(FILE *f, const struct weft_plan_dsf_sort *v) {
     const struct weft_plan_dsf *p = &v->dsf;
     const struct weft__quantity_text credit_text = weft__bytes_text(c->credit_bytes);
     const char *credit = credit_text.text;
-    fprintf(f, "  presets of a VOQ, with a fabric delay of %s\n", TIME(c->fabric_delay_ps));
+    fprintf(f, "  presets of a VOQ, %s, with a fabric delay of %s\n", p->slow_bytes ? "slow enabled" : "slow disabled",
+            TIME(c->fabric_delay_ps));
     fprintf(f, "    in flight    max(2, %s x %s / (8 x %s)) = %s\n", RATE(c->rate_bps), TIME(c->fabric_delay_ps),
             credit, weft__counted(p->inflight, "credit").text);
-    fprintf(f, "    satisfied    %s x (%" PRIu64 " + 1) = %s held while empty\n", credit, p->inflight,
-            BYTES(p->empty_bytes));
-    fprintf(f, "    balance      min(500KB, 3 x %" PRIu64 " x %s - %s) = %s at most while empty\n", p->inflight, credit,
-            credit, BYTES(p->balance_bytes_max));
-    fprintf(f, "    slow         above 2 x (%" PRIu64 " + 2) x %s = %s; 7 levels, %s to %s\n", p->inflight, credit,
-            BYTES(p->slow_bytes), RATE(c->rate_bps / 8), RATE(c->rate_bps / 8 * 7));
+    if (p->slow_bytes) {
+        fprintf(f, "    satisfied    with credit for what it holds; 2 x %s = %s at most while empty\n", credit,
+                BYTES(p->balance_bytes_max));
+        fprintf(f, "    slow         while it lacks up to 2 x (%" PRIu64 " + 1) x %s = %s; 7 more levels, %s each\n",
+                p->inflight, credit, BYTES(p->slow_bytes), BYTES(p->slow_bytes / 8));
+    } else {
+        fprintf(f, "    satisfied    %s x (%" PRIu64 " + 1) = %s beyond what it holds; never slow\n", credit,
+                p->inflight, BYTES(p->empty_bytes));
+        fprintf(f, "    balance      min(500KB, (3 x %" PRIu64 " - 1) x %s) = %s at most while empty\n", p->inflight,
+                credit, BYTES(p->balance_bytes_max));
+    }
     fprintf(f, "    backoff      %s, %s, %s; a VOQ without credit is emptied after 500ms\n", BYTES(p->backoff_bytes[0]),
             BYTES(p->backoff_bytes[1]), BYTES(p->backoff_bytes[2]));
 }

@@ -2,8 +2,10 @@
 // weft plan pfc: headroom and threshold of priority-based flow control.
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "plan.h"
+#include "weft/hardware.h"
 #include "weft/param.h"
 #include "weft/param_load.h"
 
@@ -35,8 +37,8 @@ static void print_sonic(const struct weft_plan_pfc_conf *c, const struct weft_pl
     printf("  in flight   cable%s %s + peer %s x %s / 8 = %s + port MTU %s + MAC and PHY %s = %s\n",
            c->gearbox_ps || c->tile_ps ? ", gearboxes, tile" : "", BYTES(more), TIME(p->reaction_ps), RATE(c->rate_bps),
            BYTES(p->reaction_bytes), BYTES(p->frame_bytes), BYTES(p->mac_phy_bytes), BYTES(all));
-    printf("  cells       x %.6g: packets of 64 B in cells of %s, %" PRIu64 "%% of them\n", p->occupancy,
-           BYTES(c->cell_bytes), c->small_percent);
+    printf("  cells       x %.6g: packets of %s in cells of %s, %" PRIu64 "%% of them\n", p->occupancy,
+           BYTES(c->small_bytes), BYTES(c->cell_bytes), c->small_percent);
     printf("  headroom    lossless MTU %s + %s x %.6g, in whole KiB = %s (xoff)\n", BYTES(c->lossless_mtu_bytes),
            BYTES(all), p->occupancy, BYTES(p->headroom_bytes));
     printf("  below XON   pipeline %s (xon); group of %s (size)\n", BYTES(p->xon_bytes), BYTES(p->size_bytes));
@@ -80,19 +82,37 @@ static void set_ahead(struct weft_plan_pfc_conf *c) {
     c->ahead_mtu_bytes = c->port_mtu_bytes;
 }
 
+/// Lays the constants of the class below what the user gives; `processing`: with that of the class too.
+static enum weft_status apply_chip(const struct plan *plan, struct weft_plan_pfc_conf *c, const char *file,
+                                   bool processing, struct weft_arena *arena, struct weft_error *ret_error) {
+    const struct weft_hardware *chip;
+    struct weft_place place = {.file = file};
+    if (!c->chip || !*c->chip || !strcmp(c->chip, WEFT_HARDWARE_IDEAL)) return WEFT_OK;
+    enum weft_status status =
+        weft_hardware_find(WEFT_HARDWARE_KINDS, c->chip, place, "--chip", arena, &chip, ret_error);
+    if (status) return status;
+    if (!weft_hardware_value(chip, "cell"))
+        return WEFT_REFUSE(ret_error, place, "--chip: %.80s has no cell, so no headroom follows from it", c->chip);
+    weft_plan_set_chip(chip, false, c);
+    if (processing) c->processing_ps = (weft_time_ps)weft_hardware_number(chip, "processing", (double)c->processing_ps);
+    return plan_load(plan, false, c, arena, ret_error);
+}
+
 static enum weft_status by_values(const struct plan *plan, const struct weft_cli_options *o,
                                   struct weft_error *ret_error) {
     struct weft_plan_line line = {.plan = plan->name};
     enum weft_status status = plan_load(plan, true, &line.pfc, o->arena, ret_error);
+    if (!status) status = apply_chip(plan, &line.pfc, NULL, true, o->arena, ret_error);
     if (status) return status;
     set_ahead(&line.pfc);
     weft_plan_line_judge(&line, o->arena);
     return weft_cli_answer(o, plan->values, &line, print_values, ret_error);
 }
 
-static enum weft_status apply_values(const struct plan *plan, struct weft_plan_line *line, struct weft_arena *arena,
-                                     struct weft_error *ret_error) {
+static enum weft_status apply_values(const struct plan *plan, const char *file, struct weft_plan_line *line,
+                                     struct weft_arena *arena, struct weft_error *ret_error) {
     enum weft_status status = plan_load(plan, false, &line->pfc, arena, ret_error);
+    if (!status) status = apply_chip(plan, &line->pfc, file, plan_given(plan, "chip"), arena, ret_error);
     if (plan_given(plan, "port_mtu")) line->pfc.ahead_mtu_bytes = line->pfc.port_mtu_bytes;
     if (plan_given(plan, "buffer") || plan_given(plan, "xoff")) {
         line->headroom_bytes = line->pfc.buffer_bytes - line->pfc.xoff_bytes;
@@ -112,7 +132,7 @@ static enum weft_status by_scenario(const struct plan *plan, const struct weft_c
             weft_param_parse(&plan->table->rows[i], plan->table->rows[i].dflt, WEFT_NOWHERE, &base, o->arena, NULL);
     ret_variant->line = weft_plan_scenario_lines(scenario, topology, &base, o->arena, &ret_variant->lines);
     for (uint32_t l = 0; l < ret_variant->lines && !status; l++) {
-        status = apply_values(plan, &ret_variant->line[l], o->arena, ret_error);
+        status = apply_values(plan, o->operand[0], &ret_variant->line[l], o->arena, ret_error);
         if (!status) weft_plan_line_judge(&ret_variant->line[l], o->arena);
     }
     return status;

@@ -5,9 +5,11 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/units.h"
+#include "weft/hardware.h"
 #include "weft/param.h"
 #include "weft/param_load.h"
 #include "weft/scenario.h"
@@ -110,7 +112,24 @@ static void describe_row(struct weft__json *j, const struct weft_param *row) {
     weft__json_key_string(j, "description", text);
 }
 
-static void put_parameter(struct weft__json *j, const struct weft_param *row) {
+/// A row that names a class of hardware: those that come with weft are examples, for a file may have any name.
+static void put_examples(struct weft__json *j, const struct weft_param_table *table, const struct weft_param *row) {
+    uint32_t kind = 0;
+    while (kind < WEFT_HARDWARE_KINDS && (weft_hardware_kind_table(kind)->rows != table->rows ||
+                                          strcmp(weft_hardware_kind_row(kind), row->name) != 0))
+        kind++;
+    if (kind == WEFT_HARDWARE_KINDS) return;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    weft__json_key(j, "examples");
+    weft__json_begin_array(j);
+    weft__json_string(j, WEFT_HARDWARE_IDEAL);
+    for (uint32_t i = 0; i < weft_hardware_count(); i++)
+        if (weft_hardware_at(i, arena)->kind == kind) weft__json_string(j, weft_hardware_name(i));
+    weft__json_end_array(j);
+    weft_arena_free(arena);
+}
+
+static void put_parameter(struct weft__json *j, const struct weft_param_table *table, const struct weft_param *row) {
     weft__json_key(j, row->name);
     weft__json_begin_object(j);
     describe_row(j, row);
@@ -120,6 +139,7 @@ static void put_parameter(struct weft__json *j, const struct weft_param *row) {
                                                    : weft_kind_name((enum weft_model_kind)row->model_kind));
     } else {
         type_of(j, row);
+        put_examples(j, table, row);
     }
     weft__json_end_object(j);
 }
@@ -142,7 +162,7 @@ static void parameters_beside(struct weft__json *j, const struct weft_param *row
             bool known = false;
             for (uint32_t before = 0; before < m && !known; before++)
                 known = weft_param_find(weft_model_at(kind, before)->params, table->rows[i].name) != NULL;
-            if (!known) put_parameter(j, &table->rows[i]);
+            if (!known) put_parameter(j, table, &table->rows[i]);
         }
     }
 }
@@ -156,7 +176,7 @@ static void table_object(struct weft__json *j, const struct weft_param_table *ta
     weft__json_begin_object(j);
     if (model) add_member(j, "kind", "{\"const\":\"%s\"}", model->name);
     for (uint32_t i = 0; i < table->n; i++)
-        put_parameter(j, &table->rows[i]);
+        put_parameter(j, table, &table->rows[i]);
     for (uint32_t i = 0; i < table->n; i++)
         if (table->rows[i].beside) parameters_beside(j, &table->rows[i]);
     for (const char *const *list = table->lists; list && *list; list++)

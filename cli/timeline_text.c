@@ -172,7 +172,7 @@ void timeline_event_text(const struct timeline_view *v, uint32_t id, FILE *file)
         fprintf(file, ", which wait for credits of %s", e->more < v->t.ports ? v->t.port[e->more].name : "?");
         break;
     case WEFT_EVENT_THROTTLE_BEGAN:
-        fprintf(file, "%s: credits of its box slowed down to level %llu, %llu in 1000 cells marked", name,
+        fprintf(file, "%s: credits of its box slowed down to level %llu, congested links score %llu", name,
                 (unsigned long long)e->value, (unsigned long long)e->more);
         break;
     case WEFT_EVENT_THROTTLE_ENDED:

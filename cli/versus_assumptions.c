@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The assumed numbers of a versus: found by their rows, whose help says so. Each is halved and doubled in all fabrics
-// that have it, one at a time, as far as its bounds and the fabric's other values allow.
+// The assumed numbers of a versus: found by their rows, whose help says so, and by the class of hardware that a fabric
+// names, which may give a band. A number moves to each end of its band, without one to half and twice its value, in all
+// fabrics that have it, one at a time, as far as its bounds and the fabric's other values allow.
 #include <stdlib.h>
 #include <string.h>
 
 #include "versus.h"
+#include "weft/hardware.h"
 #include "weft/param.h"
 #include "weft/param_load.h"
 
@@ -14,7 +16,8 @@ struct finder {
     const struct weft_cli_options *o;
     struct weft_versus *v;
     const struct weft_scenario *scenario;
-    const char **value; ///< [ASSUMPTIONS_MAX]: its value in this fabric
+    const char **value;                                        ///< [ASSUMPTIONS_MAX]: its value in this fabric
+    const struct weft_hardware *hardware[WEFT_HARDWARE_KINDS]; ///< the fabric's classes; NULL: ideal
     uint32_t fabric;
 };
 
@@ -26,18 +29,52 @@ static bool is_number(const struct weft_param *row) {
 /// Prices and power change no time (src/versus/energy.c handles watts), and neither do settings of a run.
 static bool counts_row(const struct weft_param *row, const char *path) {
     const char *dot = strrchr(path, '.');
-    return row && is_number(row) && row->help && strstr(row->help, "assumed") && strncmp(path, "run.", 4) != 0 &&
-           !(dot && !strcmp(dot, ".watts"));
+    return row && is_number(row) && strncmp(path, "run.", 4) != 0 && !(dot && !strcmp(dot, ".watts"));
 }
 
+static void on_class(void *context, const char *path, const char *value, const char *dflt) {
+    struct finder *f = context;
+    (void)dflt;
+    for (uint32_t k = 0; k < WEFT_HARDWARE_KINDS; k++) {
+        const char *own =
+            weft_arena_format(f->o->arena, "%s.%s", weft_hardware_kind_section(k), weft_hardware_kind_row(k));
+        if (!strcmp(own, path) && strcmp(value, WEFT_HARDWARE_IDEAL) != 0)
+            weft_hardware_find(k, value, weft_device_place(f->scenario->device, path), path, f->o->arena,
+                               &f->hardware[k], NULL);
+    }
+}
+
+/// The band of a value that the fabric has from its class; NULL: its class gives none, or the value is another.
+static const struct weft_hardware_value *band_of(const struct finder *f, const char *path, const char *value,
+                                                 const struct weft_hardware **ret_hardware) {
+    const struct weft_hardware_value *v = NULL;
+    for (uint32_t k = 0; k < WEFT_HARDWARE_KINDS && !v; k++) {
+        *ret_hardware = f->hardware[k];
+        v = f->hardware[k] ? weft_hardware_band(f->hardware[k], path) : NULL;
+    }
+    return v && weft_hardware_is_typical(v, value, f->o->arena) ? v : NULL;
+}
+
+/// The number of that path, within the band (NULL: it has none).
 static struct weft_versus_assumption *find_assumption(struct finder *f, const char *path, const char *help,
-                                                      uint32_t *ret_i) {
+                                                      const struct weft_hardware_value *band,
+                                                      const struct weft_hardware *h, uint32_t *ret_i) {
     struct weft_versus *v = f->v;
+    struct weft_versus_assumption own = {.path = path, .help = help, .factor = {0.5, 2}, .band = ""};
+    if (band) {
+        own.factor[0] = band->low ? band->low_number / band->number : 1;
+        own.factor[1] = band->high ? band->high_number / band->number : 1;
+        own.band =
+            weft_arena_format(f->o->arena, "%s to %s of %s (%s)", band->low ? band->low : band->typical,
+                              band->high ? band->high : band->typical, h->name, weft_hardware_bases[band->basis]);
+    }
     for (uint32_t i = 0; i < v->assumptions; i++)
-        if (!strcmp(v->assumption[ *ret_i = i].path, path)) return &v->assumption[i];
+        if (!strcmp(v->assumption[ *ret_i = i].path, path) && !strcmp(v->assumption[i].band, own.band))
+            return &v->assumption[i];
     if (v->assumptions == ASSUMPTIONS_MAX) return NULL;
     struct weft_versus_assumption *a = &v->assumption[ *ret_i = v->assumptions++];
-    *a = (struct weft_versus_assumption){.path = weft_arena_text(f->o->arena, path), .help = help};
+    *a = own;
+    a->path = weft_arena_text(f->o->arena, path);
     for (unsigned k = 0; k < 2; k++)
         a->value[k] = weft_arena_alloc(f->o->arena, v->fabrics, sizeof *a->value[k]);
     return a;
@@ -48,7 +85,10 @@ static void on_value(void *context, const char *path, const char *value, const c
     const struct weft_param *row = weft_scenario_row(f->scenario, path);
     uint32_t i;
     (void)dflt;
-    if (!counts_row(row, path) || !find_assumption(f, path, row->help, &i)) return;
+    if (!counts_row(row, path)) return;
+    const struct weft_hardware *h;
+    const struct weft_hardware_value *band = band_of(f, path, value, &h);
+    if ((!band && !strstr(row->help, "assumed")) || !find_assumption(f, path, row->help, band, h, &i)) return;
     f->value[i] = weft_arena_text(f->o->arena, value);
 }
 
@@ -72,6 +112,16 @@ static const char *scaled_text(const struct weft_param *row, const char *value, 
     }
     weft_param_format(&at0, &conf, text, sizeof text);
     return weft_arena_text(arena, text);
+}
+
+/// The end of the value's band, without one half or twice the value; NULL: there is no such value, or it is no other.
+static const char *swung_text(const struct finder *f, const struct weft_versus_assumption *a, const char *value,
+                              bool up) {
+    const struct weft_hardware *h;
+    const struct weft_hardware_value *v = band_of(f, a->path, value, &h);
+    if (!v) return scaled_text(weft_scenario_row(f->scenario, a->path), value, up, f->o->arena);
+    if (up) return v->high_number > v->number ? v->high : NULL;
+    return v->low_number < v->number ? v->low : NULL;
 }
 
 static enum weft_status open_fabric(const struct finder *f, struct weft_scenario_file **ret_file,
@@ -114,13 +164,15 @@ static enum weft_status add_fabric(struct finder *f, struct weft_error *ret_erro
     if (!status) {
         f->scenario = scenario;
         memset(f->value, 0, ASSUMPTIONS_MAX * sizeof *f->value);
+        memset(f->hardware, 0, sizeof f->hardware);
+        weft_scenario_each(scenario, on_class, f);
         weft_scenario_each(scenario, on_value, f);
     }
     for (uint32_t i = 0; i < f->v->assumptions && !status; i++)
         for (unsigned k = 0; k < 2; k++) {
             struct weft_versus_assumption *a = &f->v->assumption[i];
             const char *value = f->value[i];
-            if (value) value = scaled_text(weft_scenario_row(scenario, a->path), value, k, f->o->arena);
+            if (value) value = swung_text(f, a, value, k);
             if (value && can_have(f, a->path, value)) a->value[k][f->fabric] = value;
         }
     weft_scenario_free(scenario);
@@ -134,6 +186,8 @@ static bool has_anywhere(const struct weft_versus *v, const struct weft_versus_a
         if (a->value[twice][i]) return true;
     return false;
 }
+
+static const char *const band_ends[] = {"low", "high"}, *const factors[] = {"half", "twice"};
 
 static void add_cases(const struct weft_cli_options *o, struct weft_versus *v) {
     uint32_t room = v->n_cases * (1 + 2 * v->assumptions);
@@ -149,8 +203,8 @@ static void add_cases(const struct weft_cli_options *o, struct weft_versus *v) {
             more->healthy = c;
             more->assumption = a;
             more->twice = i % 2;
-            more->name = weft_arena_format(o->arena, "%s-assumption-%u%s", v->cases[c].name, i / 2 + 1,
-                                           i % 2 ? "-twice" : "-half");
+            const char *const *end = *a->band ? band_ends : factors;
+            more->name = weft_arena_format(o->arena, "%s-assumption-%u-%s", v->cases[c].name, i / 2 + 1, end[i % 2]);
         }
 }
 

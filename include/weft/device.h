@@ -94,11 +94,18 @@ struct weft_host_conf {
     uint64_t mtu_bytes;         ///< payload of a full packet
     weft_time_ps processing_ps; ///< from the last bit received to the NIC's reaction
     struct weft_model_conf transport, cc, scheduler, retry, credit;
-    weft_bytes window_bytes;         ///< payload in flight of a queue pair at most; 0: none
-    uint64_t dscp[WEFT_PRIORITIES];  ///< that packets of each priority are sent with
-    weft_time_ps work_request_ps;    ///< that one takes
-    weft_time_ps work_request_qp_ps; ///< from one of a queue pair to its next
-    weft_rate_bps drain_rate_bps;    ///< of the host behind the NIC (PCIe); 0: never the bottleneck
+    weft_bytes window_bytes;            ///< payload in flight of a queue pair at most; 0: none
+    uint64_t dscp[WEFT_PRIORITIES];     ///< that packets of each priority are sent with
+    weft_time_ps send_latency_ps;       ///< from posting until the first bit may leave
+    weft_time_ps receive_latency_ps;    ///< from the last bit until the host sees the data
+    weft_time_ps completion_latency_ps; ///< from that of the acknowledgement until the host sees the completion
+    weft_time_ps post_cost_ps;          ///< of the host's thread, per request
+    weft_time_ps pcie_round_trip_ps;    ///< of a fetch on demand
+    weft_rate_bps pcie_rate_bps;        ///< of payload that the NIC fetches; 0: never the bottleneck
+    uint64_t packet_rate;               ///< most data packets a second; 0: no limit
+    weft_time_ps work_request_ps;       ///< that one takes
+    weft_time_ps work_request_qp_ps;    ///< from one of a queue pair to its next
+    weft_rate_bps drain_rate_bps;       ///< of the host behind the NIC (PCIe); 0: never the bottleneck
     weft_bytes rx_buffer_bytes, rx_xoff_bytes, rx_xon_bytes;
     uint32_t roce;                ///< enum weft_roce
     uint64_t vlan;                ///< that frames are tagged with; 0: none

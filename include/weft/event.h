@@ -48,8 +48,8 @@
     X(RMA_TIMEOUT, "rma_timeout", "time waited, ps", "port of the server",                                             \
       "1RMA hands a request back to software: no answer in time, or no room in the window (`detail`)")                 \
     X(VOQ_PURGED, "voq_purged", "bytes", "port that gave no credit", "the credit watchdog empties a VOQ of a DSF")     \
-    X(THROTTLE_BEGAN, "throttle_began", "level, 1 to 7", "cells marked, in 1000",                                      \
-      "a DSF interface node grants credits more slowly: too many cells came marked (RCI)")                             \
+    X(THROTTLE_BEGAN, "throttle_began", "level, 1 to 7", "score of congested links",                                   \
+      "a DSF interface node grants credits more slowly: too many links are congested (RCI)")                           \
     X(THROTTLE_ENDED, "throttle_ended", "highest level", "", "and does no longer")                                     \
     X(LANE_STOP_SENT, "lane_stop_sent", "1: stop, 0: go on", "time at which the peer acts, ps",                        \
       "link-level flow control of a fabric link")                                                                      \

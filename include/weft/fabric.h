@@ -9,6 +9,7 @@
 
 /// Something that is bought, and what one takes. 0: not known, and not in the sum.
 struct weft_fabric_part {
+    const char *class_name; ///< of hardware, which has what the blueprint does not say of the part; "": none
     const char *name;
     weft_rate_bps rate_bps;  ///< of a chip: of all its ports together; of an optical module or NIC: its own
     weft_bytes buffer_bytes; ///< packet memory of a chip
@@ -27,6 +28,7 @@ struct weft_blueprint_conf {
     double oversubscription;
     double host_m, leaf_m, spine_m, copper_m; ///< lengths of cables
     weft_time_ps phy_ps;
+    uint32_t chips; ///< whether switches and NICs are as the classes of their parts
     struct weft_fabric_part leaf, spine, core, edge, optic, nic;
     const char *source;
 };

@@ -20,11 +20,13 @@ enum weft_followed_what {
 
 /// What a sender that is not sending waits for.
 enum weft_sender_state {
-    WEFT_SENDER_READY,  ///< its turn, or that its port may send
-    WEFT_SENDER_EMPTY,  ///< something to send; an acknowledgement, if all has been sent
-    WEFT_SENDER_WINDOW, ///< an acknowledgement: as much as may be is under way
-    WEFT_SENDER_PACED,  ///< the time that its congestion control allows
-    WEFT_SENDER_HELD,   ///< the end of a pause by source flow control
+    WEFT_SENDER_READY,   ///< its turn, or that its port may send
+    WEFT_SENDER_EMPTY,   ///< something to send; an acknowledgement, if all has been sent
+    WEFT_SENDER_WINDOW,  ///< an acknowledgement: as much as may be is under way
+    WEFT_SENDER_PACED,   ///< the time that its congestion control allows
+    WEFT_SENDER_HELD,    ///< the end of a pause by source flow control
+    WEFT_SENDER_POSTING, ///< a posted work request: the first bit of its data may not leave yet
+    WEFT_SENDER_TELLING, ///< its host, which has not seen that all has completed
 };
 
 /// Of a packet in a cell fabric.

@@ -7,6 +7,7 @@
 #include "weft/memory.h"
 #include "weft/types.h"
 
+struct weft_answer; // weft/result.h
 struct weft_param;
 struct weft_param_table;
 struct weft_param_classes;
@@ -19,10 +20,10 @@ enum weft_hardware_kind {
 
 /// The class that a section has if its user names none. "ideal": defaults of the section's rows.
 #define WEFT_HARDWARE_IDEAL "ideal"
-#define WEFT_HARDWARE_CHIP_DEFAULT WEFT_HARDWARE_IDEAL
-#define WEFT_HARDWARE_INTERFACE_DEFAULT WEFT_HARDWARE_IDEAL
-#define WEFT_HARDWARE_ELEMENT_DEFAULT WEFT_HARDWARE_IDEAL
-#define WEFT_HARDWARE_NIC_DEFAULT WEFT_HARDWARE_IDEAL
+#define WEFT_HARDWARE_CHIP_DEFAULT "typical_switch"
+#define WEFT_HARDWARE_INTERFACE_DEFAULT "jericho3ai"
+#define WEFT_HARDWARE_ELEMENT_DEFAULT "ramon3"
+#define WEFT_HARDWARE_NIC_DEFAULT "typical_nic"
 #define WEFT_HARDWARE_SERVER_DEFAULT WEFT_HARDWARE_IDEAL
 #define WEFT_HARDWARE_CABLE_DEFAULT WEFT_HARDWARE_IDEAL
 
@@ -78,18 +79,32 @@ const char *weft_hardware_name(uint32_t i);
 const struct weft_hardware *weft_hardware_at(uint32_t i, struct weft_arena *arena);
 /// Whether a name in a scenario means a file: it has a slash or ends in .yaml.
 bool weft_hardware_is_file(const char *name);
-/// The class `name` of that kind, or in that file, which is relative to the file of `place`. An error if there is none,
-/// or if it is of another kind, with the names that fit; `path` is what the error begins with ("switch.chip").
+/// The class `name` of that kind (WEFT_HARDWARE_KINDS: of any), or in that file, which is relative to the file of
+/// `place`. An error if there is none, or if it is of another kind, with the names that fit; `path` is what the error
+/// begins with ("switch.chip").
 enum weft_status weft_hardware_find(uint32_t kind, const char *name, struct weft_place place, const char *path,
                                     struct weft_arena *arena, const struct weft_hardware **ret_hardware,
                                     struct weft_error *ret_error);
 /// A class from text.
 enum weft_status weft_hardware_parse(const char *file, const char *text, size_t size, struct weft_arena *arena,
                                      const struct weft_hardware **ret_hardware, struct weft_error *ret_error);
+/// Classes as an answer.
+struct weft_hardware_classes {
+    const struct weft_hardware *hardware; ///< [classes]
+    uint32_t classes;
+};
+extern const struct weft_answer weft__answer_hardware_classes; // weft/result.h
+/// All that come with weft, or the one called `name`, or in that file.
+enum weft_status weft_hardware_classes(const char *name, struct weft_arena *arena,
+                                       struct weft_hardware_classes *ret_classes, struct weft_error *ret_error);
+/// The unit of a value's numbers: "ps"; NULL: none.
+const char *weft_hardware_unit(const struct weft_hardware_value *value);
 /// NULL: the class does not say.
 const struct weft_hardware_value *weft_hardware_value(const struct weft_hardware *hardware, const char *key);
 /// The number of a value; `otherwise`: the class does not say.
 double weft_hardware_number(const struct weft_hardware *hardware, const char *key, double otherwise);
+/// Whether a number written otherwise, "700000ps", is the typical one.
+bool weft_hardware_is_typical(const struct weft_hardware_value *value, const char *text, struct weft_arena *arena);
 /// The value of a parameter ("switch.processing") in the class, if that is of the parameter's section and gives a band;
 /// else NULL.
 const struct weft_hardware_value *weft_hardware_band(const struct weft_hardware *hardware, const char *path);

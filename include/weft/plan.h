@@ -27,6 +27,7 @@ struct weft_plan_pfc_conf {
     weft_bytes mtu_bytes;       ///< payload of a full packet
     weft_bytes ahead_mtu_bytes; ///< largest MTU of all classes, of the frame that a pause waits for; 0: mtu_bytes
     weft_bytes framing_bytes;   ///< of a scenario: weft_host_framing_bytes
+    const char *chip;           ///< class of the receiver's switch, whose constants hold; "": none
     weft_bytes buffer_bytes;    ///< of the port and priority at the receiver; 0: not asked about
     weft_bytes xoff_bytes;      ///< threshold to be judged; 0: none
     uint32_t formula;           ///< enum weft_plan_formula
@@ -36,6 +37,9 @@ struct weft_plan_pfc_conf {
     uint64_t small_percent, lanes;
 };
 extern const struct weft_param_table weft_plan_pfc_table;
+struct weft_hardware;
+/// The constants of a chip's class. `least`: of inferred ones the low end, for a judge that is to raise no false alarm.
+void weft_plan_set_chip(const struct weft_hardware *chip, bool least, struct weft_plan_pfc_conf *conf);
 
 /// The sum, part by part. `in_flight_bytes` and what follows it add up to `headroom_bytes`, but for SONiC's formula,
 /// which scales them by `occupancy`.

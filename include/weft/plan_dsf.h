@@ -24,6 +24,7 @@ struct weft_plan_dsf_conf {
     weft_time_ps rtt_ps;          ///< of the loop; 0: from these
     uint64_t credits;             ///< in flight; 0: as many as needed
     weft_time_ps fabric_delay_ps; ///< that the presets of VOQs reckon with
+    uint32_t voq_preset;          ///< enum weft_voq_preset
     // buffers
     weft_bytes sram_bytes, buffer_bytes;
     weft_bytes egress_stop_bytes;

@@ -149,6 +149,8 @@ const char *weft_device_hardware(const struct weft_device_conf *device, const st
                                  uint32_t *ret_kind);
 /// What a workload calls the class of its servers, in `arena`; NULL: it has none.
 const char *weft_scenario_server(const struct weft_scenario *scenario, uint32_t workload, struct weft_arena *arena);
+/// Whether the scenario says that key of that section for the device, and not only a default or a preset.
+bool weft_device_says(const struct weft_device_conf *device, const char *section, const char *key);
 /// Where "switch.pfc.xoff" of such a device is written, or what it would be written in.
 struct weft_place weft_device_place(const struct weft_device_conf *device, const char *path);
 /// The row of a value of `fabric`, or of a section of the devices that no entry of `devices` changes; NULL: there is

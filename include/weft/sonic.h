@@ -10,19 +10,11 @@
 
 enum { WEFT_SONIC_CLASSES = 16 }; // traffic classes: sonic-types.yang, tc_type
 
-/// Public figures of a platform's chip. A value of 0 bytes is not public.
-struct weft_sonic_chip {
-    const char *platform, *name; ///< part of the platform's name, and the chip
-    weft_bytes cell_bytes;       ///< buffer cell
-    weft_bytes small_bytes;      ///< smallest packet at line rate that headroom tables assume
-    weft_bytes pipeline_bytes, mac_phy_bytes;
-    weft_bytes peer_bytes; ///< response of the sender in the device's tables; 0: what IEEE 802.3 allows
-    weft_time_ps tile_ps, gearbox_ps;
-    bool nvidia;
-};
-/// Returns whether the platform is NVIDIA's (Mellanox's); `ret_chip`: NULL if the chip is not known. The hwsku serves
-/// where the platform is "".
-bool weft_sonic_chip_find(const char *platform, const char *hwsku, const struct weft_sonic_chip **ret_chip);
+struct weft_hardware;
+/// Returns whether the platform is NVIDIA's (Mellanox's); `ret_chip`: the class of its chip, NULL if it is not known.
+/// The hwsku serves where the platform is "".
+bool weft_sonic_chip_find(const char *platform, const char *hwsku, struct weft_arena *arena,
+                          const struct weft_hardware **ret_chip);
 
 struct weft_plan_pfc_conf;
 struct weft_sonic;
@@ -124,10 +116,10 @@ struct weft_sonic_port {
 };
 
 struct weft_sonic {
-    const char *hostname, *platform;    ///< "": not in the file
-    const struct weft_sonic_chip *chip; ///< NULL: not known
-    bool nvidia;                        ///< the platform is NVIDIA's
-    bool computes;                      ///< SONiC computes profiles itself, rather than look them up
+    const char *hostname, *platform;  ///< "": not in the file
+    const struct weft_hardware *chip; ///< NULL: not known
+    bool nvidia;                      ///< the platform is NVIDIA's
+    bool computes;                    ///< SONiC computes profiles itself, rather than look them up
     const char
         *unread; ///< tables and fields that are not read, "TABLE" or "TABLE.field", a comma after each but the last
     struct weft_sonic_port *port;

@@ -21,9 +21,17 @@ struct weft_qp_conf {
     weft_bytes bytes;
     uint32_t at_src, at_dst; ///< its number among the queue pairs that the host sends, or receives
     uint16_t mtu, entropy;
-    uint8_t priority, verb; ///< enum weft_verb. READ: the receiver begins, and nothing is acknowledged
-    uint8_t plane;          ///< as in struct weft_flow
+    uint8_t priority, verb;   ///< enum weft_verb. READ: the receiver begins, and nothing is acknowledged
+    uint8_t plane;            ///< as in struct weft_flow
+    bool plain;               ///< a WRITE or SEND that is one message
+    uint32_t message_packets; ///< of a flow that posts messages: packets of each; 0: it does not
+    uint16_t message_last;    ///< payload of the last of these
 };
+
+/// Whether its packets say where a message begins and ends.
+static inline bool weft_qp_has_messages(const struct weft_qp_conf *qp) {
+    return qp->packets == WEFT_QP_MESSAGES || qp->message_packets;
+}
 
 /// At the data's sender.
 struct weft_qp_sender {
@@ -54,6 +62,8 @@ struct weft_qp_sample {
     uint32_t below;  ///< if the sender counts: all packets below this PSN are acknowledged
     uint32_t credit; ///< the caller's: granted since the start, in quanta
     uint32_t path;   ///< the caller's: how often the congestion control has left a path
+    uint32_t issued; ///< the caller's: one past the last PSN that was posted, whether the NIC knows of it or not
+    uint32_t seen;   ///< the caller's: everything below this PSN has completed, and the host knows
 };
 
 /// Contents of a selective ACK or NAK beyond its PSN.

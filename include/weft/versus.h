@@ -149,11 +149,13 @@ struct weft_versus_fabric {
 const struct weft_versus_domain *weft_versus_domain_of(const struct weft_versus_fabric *fabric,
                                                        enum weft_versus_domain_kind kind);
 
-/// A number that is assumed, in all fabrics that have it.
+/// A number that is assumed, or known within a band, in all fabrics that have it.
 struct weft_versus_assumption {
     const char *path, *help;
-    const char *
-        *value[2]; ///< [fabrics] of each fabric half and twice its value; NULL: it has none, or may not have this
+    double factor[2]; ///< of the number as assumed: half and twice, or the ends of the band
+    const char *band; ///< of the fabrics' class of hardware: "600ns to 900ns of tomahawk5 (vendor)"; "": there is none
+    const char **value[2]; ///< [fabrics] of each fabric half and twice its value, or the ends of the band; NULL: it has
+                           ///< none, or may not have this
 };
 
 /// A workload that all fabrics run.
@@ -166,8 +168,8 @@ struct weft_versus_case {
     enum weft_versus_measure by;               ///< who is ahead is judged by this, the less the better
     const struct weft_versus_failure *failure; ///< NULL: nothing fails
     const struct weft_versus_assumption *assumption; ///< wrong in this case; NULL: none
-    bool twice;                                      ///< it is twice what is assumed; else half
-    uint32_t healthy;                                ///< the case that it is compared with; WEFT_NONE: none
+    bool twice;       ///< it is twice what is assumed, or the high end; else half, or the low end
+    uint32_t healthy; ///< the case that it is compared with; WEFT_NONE: none
 };
 
 /// A number of hosts, and the fabrics that are built for it.

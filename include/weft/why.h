@@ -27,6 +27,9 @@
     X(RETRANSMISSION, "retransmission", "what was lost is sent again")                                                 \
     X(ARBITRATION, "arbitration", "its turn has not come, though its port is free")                                    \
     X(CREDITS, "credits", "a virtual output queue waits for credits, or a cell for those of the next switch")          \
+    X(POSTING, "posting", "a work request waits for the host's thread, or for the NIC, which take others first")       \
+    X(SENDS, "host sends", "a work request's latency: doorbell, fetches over PCIe, NIC")                               \
+    X(RECEIVES, "host receives", "it has arrived, or is acknowledged, and the host does not see that yet")             \
     X(CLEAR, "clear-to-send", "from the request to send until it is answered")                                         \
     X(REASSEMBLY, "reassembly", "whole, and those before it are not, or its other cells have not come")                \
     X(FABRIC, "fabric", "of a cell fabric, where no other part was seen")                                              \

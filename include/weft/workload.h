@@ -43,6 +43,8 @@ struct weft_flow {
     uint16_t source_port; ///< UDP port that its first queue pair sends from, the next ones count on; 0: the NIC's rule
     uint16_t destination_port; ///< UDP port that route models hash which hash it; 0: that of the model
     uint32_t path;             ///< of its data, an index into weft_workload.path; 0: as routed
+    uint32_t depth;            ///< most messages that are posted and not seen complete; 0: the flow is one message
+    uint32_t message_bytes;    ///< of a flow with a depth: each of its messages
 };
 
 struct weft_workload {
@@ -71,6 +73,13 @@ struct weft_workload {
     uint32_t entries, *entry_flow; ///< [entries + 1]: the first flow of an entry of the scenario's list
 };
 
+/// A flow in a closed loop: it posts messages, and another one whenever one completes.
+struct weft_post_conf {
+    uint64_t depth, messages;
+    weft_bytes size_bytes;
+};
+extern const struct weft_param_table weft_post_table;
+
 /// What every generator shares; first member of every generator's configuration.
 struct weft_workload_common {
     const char *group;
@@ -81,6 +90,7 @@ struct weft_workload_common {
     uint32_t verb;
     uint64_t repeat;          ///< so many times
     weft_time_ps interval_ps; ///< from one repetition to the next
+    struct weft_post_conf post;
     // of some generators
     uint16_t source_port, destination_port; ///< as those of weft_flow
     uint32_t path;
@@ -99,7 +109,9 @@ struct weft_workload_common {
         WEFT_UINT(T, common.priority, "priority", "3", "0", "7", "802.1Q priority of the data"),                       \
         WEFT_CHOICE(T, common.verb, "verb", "write", weft_verb_names, "RDMA operation"),                               \
         WEFT_UINT(T, common.repeat, "repeat", "1", "1", "1000000", "number of repetitions"),                           \
-        WEFT_TIME(T, common.interval_ps, "interval", "0s", "0s", "1000s", "time from one repetition to the next")
+        WEFT_TIME(T, common.interval_ps, "interval", "0s", "0s", "1000s", "time from one repetition to the next"),     \
+        WEFT_SECTION(T, common.post, "post", &weft_post_table,                                                         \
+                     "messages that a flow posts in a closed loop, instead of one message of `size`")
 extern const char *const weft_verb_names[]; // "write", "send", "read", NULL
 
 struct weft_workload_ops {

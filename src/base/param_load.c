@@ -278,6 +278,7 @@ static const struct weft_param_table *table_below(const struct weft_param *row, 
     char key[64];
     snprintf(key, sizeof key, "%s.kind", row->name);
     const char *kind = text_in(value, key);
+    if (!kind) kind = text_in(value, row->name);
     bool named = said && (said->type != WEFT_TREE_MAP || said_child(said, "kind"));
     if (named || !kind) return chosen_table(row, tree);
     const struct weft_model *model = weft_model_find((enum weft_model_kind)row->model_kind, kind);
@@ -286,8 +287,8 @@ static const struct weft_param_table *table_below(const struct weft_param *row, 
 
 /// Whether a dotted key applies: the model in use has such a parameter and takes the value, and neither a preset of
 /// that model nor a key beside it says another.
-static bool applies(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
-                    const struct weft_param_value *value, const struct weft_param_value *v) {
+static bool key_applies(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
+                        const struct weft_param_value *value, const struct weft_param_value *v) {
     enum { FIELD = 128 }; // no value is longer
     _Alignas(16) char field[FIELD];
     char name[64];
@@ -318,7 +319,7 @@ static enum weft_status lay_over(struct load *l, const struct weft_param_table *
     *deep = (struct weft_tree){.type = WEFT_TREE_MAP, .place = place};
     deep->child = weft_arena_alloc(l->arena, n, sizeof *deep->child);
     for (const struct weft_param_value *v = value; v->key; v++) {
-        if (!strchr(v->key, '.') || !applies(l, table, *tree, value, v)) continue;
+        if (!strchr(v->key, '.') || !key_applies(l, table, *tree, value, v)) continue;
         struct weft_tree *leaf = deep->child[deep->n++] = weft_arena_alloc(l->arena, 1, sizeof *leaf);
         *leaf = (struct weft_tree){.type = WEFT_TREE_TEXT, .place = place, .key_place = place};
         leaf->key = v->key;

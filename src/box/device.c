@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/param.h"
+#include "base/tree.h"
 #include "weft/memory.h"
 #include "weft/scenario.h"
 
@@ -34,6 +35,11 @@ static const struct weft_tree *innermost_section(const struct weft_tree *tree, c
         ++*ret_depth;
     }
     return tree;
+}
+
+bool weft_device_says(const struct weft_device_conf *device, const char *section, const char *key) {
+    return weft__tree_section(weft__tree_section(device->tree, section), key) ||
+           weft__tree_section(weft__tree_section(device->defaults, section), key);
 }
 
 struct weft_place weft_device_place(const struct weft_device_conf *device, const char *path) {

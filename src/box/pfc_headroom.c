@@ -12,13 +12,16 @@
 //   small packets waste, rounded up to KiB. Its share of small packets by bytes is used as written there: 100 x 64 /
 //   ((s x 64 + (100 - s) x MTU) / 100). Earlier releases scale by the share in packets and count the cable in units
 //   of 1024 where 1000 is meant. For chips that are not NVIDIA's, the smallest packet is what their tables count
-//   (src/import/config_db/sonic_chip.c), and a cell is divided by it rather than rounded up. The tables shipped for
+//   (hardware/*.yaml, small_packet), and a cell is divided by it rather than rounded up. The tables shipped for
 //   Spectrum 1 to 3 stem from a release with a fixed response of the peer and without that rounding (`peer`). Not here:
 //   shared headroom pools, and the tile of later chips only as a parameter.
 // Reaction: weft_pfc_calc_reaction, as in a run.
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "base/units.h"
+#include "weft/hardware.h"
 #include "weft/packet.h"
 #include "weft/param.h"
 #include "weft/plan.h"
@@ -36,6 +39,9 @@ static const struct weft_param pfc_rows[] = {
                  "of the sender, pause frame to stop; standard: what 802.3 allows (bound)"),
     WEFT_TIME(struct weft_plan_pfc_conf, phy_ps, "phy", "0ns", "0ns", "1ms",
               "of both PHYs of the link together, one way (bound)"),
+    WEFT_TEXT(struct weft_plan_pfc_conf, chip, "chip", "",
+              "class of hardware of the receiver's switch, for what is not set here: processing, cell, small_packet, "
+              "peer, mac_phy, gearbox, tile, pipeline; \"\": none"),
     WEFT_BYTES(struct weft_plan_pfc_conf, mtu_bytes, "mtu", "4096B", "64B", "10240B",
                "payload of a full packet; above 4096B, the most that RoCE has, it is a port_mtu"),
     WEFT_BYTES(struct weft_plan_pfc_conf, buffer_bytes, "buffer", "0B", "0B", "1TB",
@@ -59,7 +65,7 @@ static const struct weft_param pfc_rows[] = {
                "held by MAC and PHY (sonic; assumed)"),
     WEFT_TIME(struct weft_plan_pfc_conf, gearbox_ps, "gearbox", "0ns", "0ns", "1ms", "of a gearbox, one way (sonic)"),
     WEFT_TIME(struct weft_plan_pfc_conf, tile_ps, "tile", "0ns", "0ns", "1ms",
-              "of the chip's tile; 120ns for Spectrum-4 and 5 (sonic)"),
+              "of the chip's tile, and what else it takes to react (sonic)"),
     WEFT_BYTES(struct weft_plan_pfc_conf, pipeline_bytes, "pipeline", "18KiB", "0B", "1MB",
                "pipeline latency of the chip (sonic; assumed)"),
     WEFT_UINT(struct weft_plan_pfc_conf, lanes, "lanes", "4", "1", "8", "of the port; 8 takes more (sonic)"),
@@ -90,6 +96,27 @@ weft_time_ps weft_plan_calc_time_down(weft_rate_bps rate, weft_bytes bytes) {
 
 weft_time_ps weft_plan_calc_time_up(weft_rate_bps rate, weft_bytes bytes) {
     return (weft_time_ps)(((unsigned __int128)bytes * 8 * WEFT_PS_PER_S + rate - 1) / rate);
+}
+
+void weft_plan_set_chip(const struct weft_hardware *chip, bool least, struct weft_plan_pfc_conf *conf) {
+    static const struct {
+        const char *key;
+        size_t offset;
+    } constant[] = {
+        {"cell", offsetof(struct weft_plan_pfc_conf, cell_bytes)},
+        {"small_packet", offsetof(struct weft_plan_pfc_conf, small_bytes)},
+        {"peer_response", offsetof(struct weft_plan_pfc_conf, peer_bytes)},
+        {"mac_phy", offsetof(struct weft_plan_pfc_conf, mac_phy_bytes)},
+        {"gearbox", offsetof(struct weft_plan_pfc_conf, gearbox_ps)},
+        {"tile", offsetof(struct weft_plan_pfc_conf, tile_ps)},
+        {"reaction", offsetof(struct weft_plan_pfc_conf, tile_ps)},
+        {"pipeline", offsetof(struct weft_plan_pfc_conf, pipeline_bytes)},
+    };
+    for (size_t i = 0; i < sizeof constant / sizeof *constant; i++) {
+        const struct weft_hardware_value *v = weft_hardware_value(chip, constant[i].key);
+        bool low = v && least && v->basis >= WEFT_BASIS_INFERRED && !isnan(v->low_number);
+        if (v) *(uint64_t *)((char *)conf + constant[i].offset) = (uint64_t)(low ? v->low_number : v->number);
+    }
 }
 
 static weft_bytes kib_up(weft_bytes bytes) {

@@ -10,6 +10,7 @@
 #include "base/tree.h"
 #include "base/units.h"
 #include "fabric/fabric.h"
+#include "weft/hardware.h"
 #include "weft/param.h"
 #include "weft/plan.h"
 
@@ -21,6 +22,7 @@ struct expand {
     struct weft_fabric_plan *plan;
     struct weft_arena *arena;
     struct weft_error *error;
+    const struct weft_hardware *class_of[WEFT_FABRIC_LAYERS_MAX + 1]; ///< of layers, then of the NIC; NULL: ideal
 };
 
 enum weft_status weft_fabric_load(const struct weft_tree *root, struct weft_arena *arena,
@@ -37,11 +39,41 @@ static bool read_processing(const struct weft_tree *map, weft_time_ps *ps) {
     return tree && tree->type == WEFT_TREE_TEXT && weft__quantity_parse(WEFT__TIME, tree->text, ps, why, sizeof why);
 }
 
-/// The time from the last bit of a frame to its queue in a switch, according to the file.
-static weft_time_ps switch_processing(const struct expand *e) {
+/// Finds the classes of the layers' parts and of the NIC, if the devices are to be as their parts.
+static enum weft_status find_classes(struct expand *e) {
+    const struct weft_tree *fabric = weft__tree_section(e->root, "fabric");
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i <= e->plan->layers && !status; i++) {
+        const struct weft_fabric_part *part = i < e->plan->layers ? e->plan->layer[i].part : &e->conf->nic;
+        if (e->conf->chips == WEFT__CHIPS_LISTED && *part->class_name)
+            status = weft_hardware_find(WEFT_HARDWARE_KINDS, part->class_name, fabric->place, "fabric", e->arena,
+                                        &e->class_of[i], e->error);
+    }
+    return status;
+}
+
+/// The class of a layer's chips if it is one of switches; NULL: it is not, or they are ideal.
+static const struct weft_hardware *chip_of(const struct expand *e, const struct weft_fabric_layer *layer) {
+    const struct weft_hardware *h = e->class_of[layer - e->plan->layer];
+    return h && h->kind == WEFT_HARDWARE_CHIP ? h : NULL;
+}
+
+/// The time from the last bit of a frame to its queue in a switch of this layer, without entries of `devices`.
+static weft_time_ps own_processing(const struct expand *e, const struct weft_fabric_layer *layer) {
     weft_time_ps ps = 300 * WEFT_PS_PER_NS;
+    ps = (weft_time_ps)weft_hardware_number(chip_of(e, layer), "processing", (double)ps);
     read_processing(e->root, &ps);
     return ps;
+}
+
+/// The longest such time of all layers.
+static weft_time_ps switch_processing(const struct expand *e) {
+    weft_time_ps most = 0;
+    for (uint32_t i = 0; i < e->plan->layers; i++) {
+        weft_time_ps ps = own_processing(e, &e->plan->layer[i]);
+        if (ps > most) most = ps;
+    }
+    return most;
 }
 
 /// The pattern of an entry of `devices`; "" if it has none.
@@ -54,7 +86,7 @@ static const char *pattern_of(const struct weft_tree *entry) {
 static weft_time_ps processing_at(const struct expand *e, const struct weft_fabric_layer *layer) {
     const struct weft_tree *own = weft__tree_section(e->root, "devices");
     const char *node = weft_arena_format(e->arena, "%s-0", layer->name);
-    weft_time_ps ps = switch_processing(e);
+    weft_time_ps ps = own_processing(e, layer);
     for (uint32_t i = 0; own && own->type == WEFT_TREE_LIST && i < own->n; i++)
         if (weft_glob_match(pattern_of(own->child[i]), node)) read_processing(own->child[i], &ps);
     return ps;
@@ -174,24 +206,42 @@ static void say_buffer(const struct expand *e, FILE *file, const struct weft_fab
             (unsigned long long)xoff, (unsigned long long)(xoff - step));
 }
 
-/// The sections that the solver writes: the topology, the buffer of the lowest layer for all switches, and entries of
-/// `devices` for layers with another buffer.
+/// Section `switch` of a layer's devices: the chip, if they are to be as their parts, and the buffer.
+static void say_switch(const struct expand *e, FILE *file, const struct weft_fabric_layer *layer) {
+    bool chip = chip_of(e, layer), buffer = layer->part->buffer_bytes;
+    if (chip || buffer) fputs("switch: {", file);
+    if (chip) fprintf(file, "chip: \"%s\"%s", layer->part->class_name, buffer ? ", " : "");
+    if (buffer) fputs("buffer: ", file), say_buffer(e, file, layer);
+    if (chip || buffer) fputs("}\n", file);
+}
+
+/// Sections of nodes that are no switches, and of hosts, each with the class of the first part of its kind.
+static void say_classes(const struct expand *e, FILE *file) {
+    bool said[WEFT_HARDWARE_KINDS] = {[WEFT_HARDWARE_CHIP] = true};
+    for (uint32_t i = 0; i <= e->plan->layers; i++) {
+        const struct weft_hardware *h = e->class_of[i];
+        if (!h || said[h->kind]) continue;
+        said[h->kind] = true;
+        fprintf(file, "%s: {%s: \"%s\"}\n", weft_hardware_kind_section(h->kind), weft_hardware_kind_row(h->kind),
+                i < e->plan->layers ? e->plan->layer[i].part->class_name : e->conf->nic.class_name);
+    }
+}
+
+/// The sections that the solver writes: the topology, the chip and buffer of the lowest layer for all switches, and
+/// entries of `devices` for layers with others.
 static const char *solved_text(const struct expand *e) {
     struct weft__text_stream stream;
     FILE *file = weft__text_stream_open(&stream);
     const struct weft_fabric_layer *layer = e->plan->layer;
     fprintf(file, "topology: %s\n", e->plan->topology);
-    if (layer[0].part->buffer_bytes) {
-        fputs("switch: {buffer: ", file);
-        say_buffer(e, file, &layer[0]);
-        fputs("}\n", file);
-    }
+    say_switch(e, file, &layer[0]);
+    say_classes(e, file);
     bool any = false;
     for (uint32_t i = 1; i < e->plan->layers; i++) {
-        if (!layer[i].part->buffer_bytes || layer[i].part == layer[0].part) continue;
-        fprintf(file, "%s- match: \"%s-*\"\n  switch: {buffer: ", any ? "" : "devices:\n", layer[i].name);
-        say_buffer(e, file, &layer[i]);
-        fputs("}\n", file);
+        bool own = layer[i].part->buffer_bytes || chip_of(e, &layer[i]);
+        if (!own || layer[i].part == layer[0].part) continue;
+        fprintf(file, "%s- match: \"%s-*\"\n  ", any ? "" : "devices:\n", layer[i].name);
+        say_switch(e, file, &layer[i]);
         any = true;
     }
     const char *text = weft_arena_text(e->arena, weft__text_stream_text(&stream));
@@ -303,12 +353,13 @@ enum weft_status weft_fabric_expand(const struct weft_tree *root, const struct w
                                     struct weft_error *ret_error) {
     *ret_root = root;
     if (!fabric->model) return WEFT_OK;
-    struct expand e = {root, fabric->conf, weft_fabric_plan_new(fabric, arena), arena, ret_error};
+    struct expand e = {root, fabric->conf, weft_fabric_plan_new(fabric, arena), arena, ret_error, {NULL}};
     if (*e.plan->reason) {
         char rate[32];
         weft__quantity_format(WEFT__RATE, e.conf->rate_bps, rate, sizeof rate);
         return WEFT_REFUSE(ret_error, fabric->place, "fabric: it cannot be built for %llu hosts at %s: %s",
                            (unsigned long long)e.conf->hosts, rate, e.plan->reason);
     }
-    return lay_solved(&e, ret_root);
+    enum weft_status status = find_classes(&e);
+    return status ? status : lay_solved(&e, ret_root);
 }

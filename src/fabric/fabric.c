@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the solvers share, and the bill for their solutions.
 #include "fabric/fabric.h"
+#include "base/tree.h"
+#include "weft/hardware.h"
 #include "weft/param.h"
 #include "weft/result.h"
 
@@ -10,7 +12,42 @@
 #include <stdio.h>
 #include <string.h>
 
+/// The class's figures as values of a part. Its source names what of them nobody has published.
+static enum weft_status find_part(const struct weft_param_table *table, const char *row, const struct weft_tree *named,
+                                  const char *path, struct weft_arena *arena, const struct weft_param_value **ret_value,
+                                  struct weft_error *ret_error) {
+    static const char *const figures[][2] = {
+        {"rate", "usable_rate"}, {"rate", "rate"},   {"buffer", "deep_memory"},     {"buffer", "memory"},
+        {"watts", "watts"},      {"price", "price"}, {"partitioned", "partitioned"}};
+    enum { FIGURES = sizeof figures / sizeof *figures };
+    const struct weft_hardware *h;
+    *ret_value = NULL;
+    if (!*named->text) return WEFT_OK;
+    enum weft_status status =
+        weft_hardware_find(WEFT_HARDWARE_KINDS, named->text, named->place, path, arena, &h, ret_error);
+    if (status) return status;
+    struct weft_param_value *value = weft_arena_alloc(arena, FIGURES + 3, sizeof *value);
+    const char *source = "";
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < FIGURES; i++) {
+        const struct weft_hardware_value *v = weft_hardware_value(h, figures[i][1]);
+        if (!v || (n && !strcmp(value[n - 1].key, figures[i][0]))) continue;
+        value[n++] = (struct weft_param_value){figures[i][0], v->typical};
+        const char *between = v->basis < WEFT_BASIS_INFERRED ? ":" : v->basis == WEFT_BASIS_INFERRED ? " assumed:" : "";
+        source =
+            weft_arena_format(arena, "%s%s%s%s %s", source, *source ? "; " : "", figures[i][0], between, v->source);
+    }
+    value[n++] = (struct weft_param_value){"name", h->name};
+    value[n] = (struct weft_param_value){"source", source};
+    *ret_value = value;
+    return WEFT_OK;
+}
+static const char *const class_rows[] = {"class", NULL};
+static const struct weft_param_classes part_classes = {class_rows, find_part};
+
 static const struct weft_param part_rows[] = {
+    WEFT_TEXT(struct weft_fabric_part, class_name, "class", "",
+              "class of hardware (weft models hardware), or a file of one, with the figures that are not set here"),
     WEFT_TEXT(struct weft_fabric_part, name, "name", "", "name of the part"),
     WEFT_RATE(struct weft_fabric_part, rate_bps, "rate", "0bps", "0bps", "10000Tbps",
               "for a chip, all its ports together; for an optical module or a NIC, its own"),
@@ -24,8 +61,9 @@ static const struct weft_param part_rows[] = {
                "source of this part's figures; \"assumed\" or \"watts assumed\" in it: no published power"),
 };
 const struct weft_param_table weft_fabric_part_table =
-    WEFT_PARAM_TABLE("fabric_part", struct weft_fabric_part, part_rows);
+    WEFT_PARAM_TABLE_CLASSES("fabric_part", struct weft_fabric_part, part_rows, NULL, NULL, &part_classes);
 
+const char *const weft__fabric_chips[] = {"ideal", "listed", NULL};
 const char *const weft__fabric_lists[] = {"settings", NULL};
 
 uint64_t weft__fabric_up_links(uint64_t n, double oversubscription) {

@@ -27,6 +27,9 @@
                   "metres up to which a cable is copper, without optical modules (assumed)"),                          \
         WEFT_TIME(T, common.phy_ps, "phy", "100ns", "0ns", "1ms",                                                      \
                   "delay of a link beyond 5 ns per metre: PHYs and FEC (assumed)"),                                    \
+        WEFT_CHOICE(T, common.chips, "chips", "ideal", weft__fabric_chips,                                             \
+                    "switches and NICs have the defaults of their sections, or the values of the classes of their "    \
+                    "parts"),                                                                                          \
         WEFT_SECTION(T, common.leaf, "leaf", &weft_fabric_part_table, "the chip next to hosts"),                       \
         WEFT_SECTION(T, common.spine, "spine", &weft_fabric_part_table,                                                \
                      "the chip above; without a rate: the same as the leaf"),                                          \
@@ -36,6 +39,9 @@
         WEFT_SECTION(T, common.optic, "optic", &weft_fabric_part_table, "an optical module"),                          \
         WEFT_SECTION(T, common.nic, "nic", &weft_fabric_part_table, "the NIC of a host"),                              \
         WEFT_PROSE(T, common.source, "source", "", "source of this fabric's settings")
+
+enum { WEFT__CHIPS_IDEAL, WEFT__CHIPS_LISTED };
+extern const char *const weft__fabric_chips[]; ///< their names
 
 /// Keys without rows, which the expansion reads itself.
 extern const char *const weft__fabric_lists[];

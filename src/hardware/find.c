@@ -3,7 +3,6 @@
 // values.
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/lines.h"
@@ -56,10 +55,11 @@ static enum weft_status fail_class(uint32_t kind, const char *name, const struct
                                    struct weft_place place, const char *path, struct weft_error *ret_error) {
     enum { MAX = 256 };
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    const char *names[MAX] = {WEFT_HARDWARE_IDEAL}, *what = weft_hardware_kind_name(kind);
+    const char *names[MAX] = {WEFT_HARDWARE_IDEAL},
+               *what = kind < WEFT_HARDWARE_KINDS ? weft_hardware_kind_name(kind) : "class";
     uint32_t n = 1;
     for (uint32_t i = 0; i < weft_hardware_count() && n < MAX; i++)
-        if (weft_hardware_at(i, arena)->kind == kind) names[n++] = weft_hardware_name(i);
+        if (kind == WEFT_HARDWARE_KINDS || weft_hardware_at(i, arena)->kind == kind) names[n++] = weft_hardware_name(i);
     char expected[512];
     weft__names_expected(other ? "" : name, names, n, expected, sizeof expected);
     enum weft_status status =
@@ -83,9 +83,28 @@ enum weft_status weft_hardware_find(uint32_t kind, const char *name, struct weft
             if (!strcmp(weft_hardware_name(i), name)) status = parse_own(i, arena, &found, ret_error);
     }
     if (status) return status;
-    if (!found || found->kind != kind) return fail_class(kind, name, found, place, path, ret_error);
+    if (!found || (kind < WEFT_HARDWARE_KINDS && found->kind != kind))
+        return fail_class(kind, name, found, place, path, ret_error);
     *ret_hardware = found;
     return WEFT_OK;
+}
+
+enum weft_status weft_hardware_classes(const char *name, struct weft_arena *arena,
+                                       struct weft_hardware_classes *ret_classes, struct weft_error *ret_error) {
+    struct weft_hardware *all = weft_arena_alloc(arena, weft_hardware_count() + 1, sizeof *all);
+    *ret_classes = (struct weft_hardware_classes){all, name ? 1 : weft_hardware_count()};
+    for (uint32_t i = 0; !name && i < weft_hardware_count(); i++)
+        all[i] = *weft_hardware_at(i, arena);
+    const struct weft_hardware *one = all;
+    if (name && !strcmp(name, WEFT_HARDWARE_IDEAL))
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "%s is no product and has no file: it means the defaults of a section (weft models switch)",
+                           name);
+    enum weft_status status =
+        name ? weft_hardware_find(WEFT_HARDWARE_KINDS, name, WEFT_NOWHERE, "hardware", arena, &one, ret_error)
+             : WEFT_OK;
+    ret_classes->hardware = one;
+    return status;
 }
 
 const struct weft_hardware_value *weft_hardware_value(const struct weft_hardware *hardware, const char *key) {

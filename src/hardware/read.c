@@ -65,16 +65,15 @@ static const struct weft_param_table value_table = WEFT_PARAM_TABLE("value", str
 
 // --- which row a key is of ----------------------------------------------------------------------------------------
 
-/// The text of "buffer.kind" among the values; NULL: there is none.
+/// The text of "buffer.kind", or of "buffer", among the values; NULL: there is none.
 static const char *kind_in(const struct weft_tree *values, const char *key, size_t n) {
     for (uint32_t i = 0; values && i < values->n; i++) {
         const char *own = values->child[i]->key;
-        if (!strncmp(own, key, n) && !strcmp(own + n, ".kind")) return weft__tree_text(values->child[i], "typical");
+        bool names = !strncmp(own, key, n) && (!own[n] || !strcmp(own + n, ".kind"));
+        if (names) return weft__tree_text(values->child[i], "typical");
     }
     return NULL;
 }
-
-static const struct weft_param kind_row = {.name = "kind", .type = WEFT_PARAM_TEXT};
 
 /// The row of a dotted key; a model is the one that `values` name, else the default, else any that has such a row.
 static const struct weft_param *row_of(const struct weft_param_table *table, const char *key,
@@ -90,7 +89,7 @@ static const struct weft_param *row_of(const struct weft_param_table *table, con
         enum weft_model_kind kind = (enum weft_model_kind)row->model_kind;
         const char *said = kind_in(values, key, n);
         const struct weft_model *model = weft_model_find(kind, said ? said : row->dflt ? row->dflt : "");
-        if (!strcmp(rest, "kind")) return &kind_row;
+        if (!strcmp(rest, "kind")) return row;
         if (model) found = row_of(model->params, rest, NULL);
         for (uint32_t m = 0; !found && !said && m < weft_model_count(kind); m++)
             found = row_of(weft_model_at(kind, m)->params, rest, NULL);
@@ -169,6 +168,13 @@ static enum weft_status parse_text(const struct weft_hardware_value *v, const ch
         *ret_number = v->row->type == WEFT_PARAM_REAL ? *(const double *)(const void *)field
                                                       : (double)*(const uint64_t *)(const void *)field;
     return status;
+}
+
+bool weft_hardware_is_typical(const struct weft_hardware_value *value, const char *text, struct weft_arena *arena) {
+    const struct weft_tree nowhere = {.key = value->key};
+    double number;
+    return !parse_text(value, text, &nowhere, arena, &number, NULL) && !(number < value->number) &&
+           !(number > value->number);
 }
 
 static enum weft_status check_band(const struct weft_hardware_value *v, const struct weft_tree *tree, const char *path,

@@ -80,6 +80,7 @@ static void fill_switch(const struct direction *d, struct weft_plan_line *line, 
     struct weft__plan_switch sw = weft__plan_switch(&d->to_conf->sw, d->to_ports, arena);
     line->lossless = d->to_conf->sw.pfc.priorities && !d->fabric;
     line->pfc.processing_ps = d->to_conf->sw.processing_ps;
+    line->pfc.chip = weft_arena_text(arena, d->to_conf->sw.chip);
     line->pfc.buffer_bytes = sw.buffer_bytes;
     line->pfc.xoff_bytes = sw.pfc_threshold_bytes;
     line->headroom_bytes = sw.headroom_bytes;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "weft/hardware.h"
 #include "weft/plan_sonic.h"
 
 enum { KIB = 1024, DETECTION_MAX = 5000, RESTORATION_MAX = 60000, TIME_MIN = 100, POLL_MAX = 1000 };
@@ -178,10 +179,11 @@ static void need_headroom(struct judge *j) {
 static const char *lack_of(struct judge *j, const struct weft_sonic_profile *p, const struct after *a) {
     const char *port =
         TEXT("%s at %s with %gm of cable", a->needs->name, speed_text(j, a->needs), (double)a->needs->cable_mm / 1000);
-    const char *cells = a->cells_bytes > a->need_bytes
-                            ? TEXT("%s in cells of %" PRIu64 "B, as of %s, filled by small packets (formula sonic)",
-                                   BYTES(a->cells_bytes), j->s->chip->cell_bytes, j->s->chip->name)
-                            : NULL;
+    const char *cells =
+        a->cells_bytes > a->need_bytes
+            ? TEXT("%s in cells of %" PRIu64 "B, as of %s, filled by small packets (formula sonic)",
+                   BYTES(a->cells_bytes), (weft_bytes)weft_hardware_number(j->s->chip, "cell", 0), j->s->chip->name)
+            : NULL;
     if (p->xoff_bytes < a->need_bytes)
         return TEXT("xoff of %s; %s needs %s (formula %s)%s%s", BYTES(p->xoff_bytes), port, BYTES(a->need_bytes),
                     weft_plan_formula_names[j->base->formula], cells ? ", and " : "", cells ? cells : "");

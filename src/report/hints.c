@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "weft/aqm.h"
+#include "weft/poster.h"
 #include "weft/sim.h"
 #include "weft/summary.h"
 #include "weft/transport.h"
@@ -92,9 +93,12 @@ static void say_values(struct weft_hints *h) {
 static void say_ideal_host(struct weft_hints *h) {
     for (uint32_t i = 0; i < h->now->topology->hosts; i++) {
         const struct weft_host_conf *host = &conf_of(h->now, h->now->topology->host[i])->host;
-        if (host->processing_ps || host->work_request_ps || host->work_request_qp_ps) return;
+        if (host->processing_ps || host->work_request_qp_ps || host->receive_latency_ps ||
+            weft__posting_takes_time(host))
+            return;
     }
-    say(h, "hosts take no time (host.processing and host.work_request are 0ns), so messages finish sooner than on real "
+    say(h, "hosts take no time (host.send_latency, host.receive_latency, host.processing and host.work_request are "
+           "0ns), so messages finish sooner than on real "
            "hosts, small ones most of all");
 }
 

@@ -164,6 +164,20 @@ static struct weft_result_value flow_slowdown(struct weft_result_cursor *c) {
     return WEFT__RESULT_REAL(fct == WEFT_TIME_NEVER || !ideal ? NAN : (double)fct / (double)ideal);
 }
 
+/// Of a flow that posts messages.
+static struct weft_result_value flow_messages(struct weft_result_cursor *c) {
+    const struct weft_flow *f = c->part[0];
+    return (struct weft_result_value){.known = f->depth > 0, .whole = f->depth ? f->bytes / f->message_bytes : 0};
+}
+static struct weft_result_value flow_message_rate(struct weft_result_cursor *c) {
+    const struct weft_flow *f = c->part[0];
+    const struct weft_flow_outcome *o = c->part[1];
+    weft_time_ps end = o->end_ps == WEFT_TIME_NEVER ? c->run->outcome->sim_time_ps : o->end_ps;
+    if (!f->depth || end <= o->start_ps) return (struct weft_result_value){0};
+    double seconds = (double)(end - o->start_ps) / (double)WEFT_PS_PER_S;
+    return WEFT__RESULT_REAL((double)(o->delivered_bytes / f->message_bytes) / seconds);
+}
+
 #define OF_FLOW(field, kind, ...) WEFT_RESULT(struct weft_flow, field, kind, __VA_ARGS__)
 #define CAME(field, kind, ...) WEFT_RESULT_AT(1, struct weft_flow_outcome, field, #field, kind, __VA_ARGS__)
 static const struct weft_result_column flows_columns[] = {
@@ -175,6 +189,12 @@ static const struct weft_result_column flows_columns[] = {
     WEFT_RESULT_CALL(flow_src, "src_name", TEXT, "name of the host that sends", .flags = WEFT_RESULT_TABLES),
     WEFT_RESULT_CALL(flow_dst, "dst_name", TEXT, "name of the host that receives", .flags = WEFT_RESULT_TABLES),
     OF_FLOW(bytes, BYTES, "bytes to be sent"),
+    WEFT_RESULT_CALL(flow_messages, "messages", COUNT, "messages that the flow posts (post)",
+                     .flags = WEFT_RESULT_SPARSE),
+    WEFT_RESULT_CALL(flow_message_rate, "message_rate", REAL,
+                     "messages that receivers have of a flow that posts some, per second from its start to its end, or "
+                     "to that of the run",
+                     .unit = "1/s", .flags = WEFT_RESULT_SPARSE),
     OF_FLOW(qps, COUNT, "queue pairs that the flow is spread over"),
     OF_FLOW(priority, COUNT, "priority of the flow's data"),
     WEFT_RESULT_CALL(flow_verb, "verb", TEXT, "RDMA verb: write, send or read"),

@@ -17,11 +17,13 @@ struct uses {
 };
 
 static void count_use(struct uses *s, uint32_t kind, const char *name, uint32_t nodes) {
-    uint32_t i = 0;
+    uint32_t i = 0, at = 0; // by kind
     while (i < s->n && (s->use[i].kind != kind || strcmp(s->use[i].name, name) != 0))
-        i++;
-    if (i == s->n)
-        s->use[s->n++] = (struct use){weft_hardware_kind_what(kind), name, kind, 0, !strcmp(name, WEFT_HARDWARE_IDEAL)};
+        at += s->use[i++].kind <= kind;
+    if (i == s->n) {
+        memmove(&s->use[at + 1], &s->use[at], (s->n++ - at) * sizeof *s->use);
+        s->use[i = at] = (struct use){weft_hardware_kind_what(kind), name, kind, 0, !strcmp(name, WEFT_HARDWARE_IDEAL)};
+    }
     s->use[i].nodes += nodes;
 }
 
@@ -56,21 +58,31 @@ static bool next_use(struct weft_result_cursor *c) {
     return true;
 }
 
+/// Whether hardware of that kind is of several classes.
+static bool is_mixed(const struct uses *s, uint32_t kind) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        n += s->use[i].kind == kind;
+    return n > 1;
+}
+
+/// "switches tomahawk5, hosts connectx7"; of ideal ones only what they are. Returns how many there are.
+static uint32_t print_some(FILE *file, const struct uses *s, bool ideal, const char *before) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct use *u = &s->use[i];
+        if (u->ideal != ideal) continue;
+        fprintf(file, "%s%s%s%s", n++ ? ", " : before, u->what, ideal ? "" : " ", ideal ? "" : u->name);
+        if (is_mixed(s, u->kind)) fprintf(file, " (%u)", u->nodes);
+    }
+    return n;
+}
+
 static void print_uses(FILE *file, const struct weft_run *run) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     const struct uses *s = uses_of(run, arena);
-    const char *before = "hardware: ";
-    for (uint32_t i = 0; i < s->n; i++) {
-        if (s->use[i].ideal) continue;
-        fprintf(file, "%s%s %s", before, s->use[i].what, s->use[i].name);
-        before = ", ";
-    }
-    before = *before == ',' ? "; ideal: " : "hardware: ideal: ";
-    for (uint32_t i = 0; i < s->n; i++) {
-        if (!s->use[i].ideal) continue;
-        fprintf(file, "%s%s", before, s->use[i].what);
-        before = ", ";
-    }
+    uint32_t named = print_some(file, s, false, "hardware: ");
+    print_some(file, s, true, named ? "; ideal: " : "hardware: ideal: ");
     putc('\n', file);
     weft_arena_free(arena);
 }

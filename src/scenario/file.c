@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a scenario file: the text, its variants, and the settings of the command line.
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/tree.h"
@@ -159,6 +160,12 @@ static const struct weft_tree *take_section(struct weft_scenario_file *file, con
     return section && section->type != WEFT_TREE_NULL ? section : NULL;
 }
 
+static enum weft_status take_setting(struct weft_scenario_file *file, const char *setting,
+                                    struct weft_error *ret_error) {
+    add_source(file, &(struct weft_scenario_source){NULL, weft_arena_text(file->arena, setting)});
+    return read_setting(file, setting, &file->setting[file->settings++], ret_error);
+}
+
 static enum weft_status fill_file(struct weft_scenario_file *file, const struct weft_tree *root,
                                   const char *const *settings, uint32_t n_settings, struct weft_error *ret_error) {
     if (root->type != WEFT_TREE_MAP)
@@ -168,12 +175,12 @@ static enum weft_status fill_file(struct weft_scenario_file *file, const struct 
     if (!status) file->claims = take_section(file, &root, "claims");
     if (!status) file->sweep = take_section(file, &root, "sweep");
     if (!status) status = read_variants(file, root, ret_error);
-    file->settings = n_settings;
-    file->setting = weft_arena_alloc(file->arena, n_settings, sizeof(struct weft_tree *));
-    for (uint32_t i = 0; i < n_settings && !status; i++) {
-        add_source(file, &(struct weft_scenario_source){NULL, weft_arena_text(file->arena, settings[i])});
-        status = read_setting(file, settings[i], &file->setting[i], ret_error);
-    }
+    file->setting = weft_arena_alloc(file->arena, n_settings + 1, sizeof(struct weft_tree *));
+    const char *hardware = file->stored ? NULL : getenv("WEFT_HARDWARE");
+    if (hardware && !status)
+        status = take_setting(file, weft_arena_format(file->arena, "hardware=%s", hardware), ret_error);
+    for (uint32_t i = 0; i < n_settings && !status; i++)
+        status = take_setting(file, settings[i], ret_error);
     return status;
 }
 

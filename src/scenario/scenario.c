@@ -8,6 +8,7 @@
 
 #include "base/param.h"
 #include "base/tree.h"
+#include "weft/hardware.h"
 #include "weft/param.h"
 
 enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
@@ -18,9 +19,13 @@ static const char *const sections[] = {"fabric", "topology", "events",
 #include "weft/boxes.def"
                                        "dcbx",   "devices",  "workload", "run",    "control", "capture",
                                        "base",   "cases",    "variants", "claims", "sweep",   NULL};
+static const char *const hardware_words[] = {"typical", WEFT_HARDWARE_IDEAL, NULL};
 static const struct weft_param head_rows[] = {
     WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
     WEFT_PROSE(struct weft__scenario_head, about, "about", "", "what it shows"),
+    WEFT_CHOICE(struct weft__scenario_head, hardware, "hardware", "typical", hardware_words,
+                "classes of switches and hosts where no key names one: those of today, or ideal ones, the defaults of "
+                "their parameters (the environment variable WEFT_HARDWARE says the same)"),
 };
 const struct weft_param_table weft__scenario_table =
     WEFT_PARAM_TABLE_LISTS("scenario", struct weft__scenario_head, head_rows, NULL, sections);
@@ -100,6 +105,22 @@ static const char *stem_of(struct weft_arena *arena, const char *path) {
     return weft__text_shown(name, arena);
 }
 
+/// Names the ideal class wherever the file names none.
+static enum weft_status take_ideal(struct bind *b) {
+    const char *keys = "";
+    for (uint32_t k = 0; k <= WEFT_HARDWARE_NIC; k++) {
+        const char *section = weft_hardware_kind_section(k), *row = weft_hardware_kind_row(k);
+        if (weft__tree_section(weft__tree_section(b->root, section), row)) continue;
+        keys = weft_arena_format(b->arena, "%s%s.%s: " WEFT_HARDWARE_IDEAL ", ", keys, section, row);
+    }
+    struct weft_tree *over, *merged;
+    const char *text = weft_arena_format(b->arena, "{%s}", keys);
+    enum weft_status status = weft__tree_parse_value("hardware", text, b->arena, &over, b->error);
+    if (!status) status = weft_tree_override(b->root, over, b->arena, &merged, b->error);
+    if (!status) b->root = merged;
+    return status;
+}
+
 static enum weft_status load_head(struct bind *b) {
     static const char *const fixed[] = {"base", "cases", "variants", "claims", "sweep"};
     for (uint32_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
@@ -111,7 +132,7 @@ static enum weft_status load_head(struct bind *b) {
     if (status) return status;
     b->scenario->name = *head.name ? head.name : stem_of(b->arena, b->scenario->path);
     b->scenario->about = head.about;
-    return WEFT_OK;
+    return head.hardware == WEFT__HARDWARE_IDEAL ? take_ideal(b) : WEFT_OK;
 }
 
 static enum weft_status load_topology(struct bind *b) {

@@ -35,7 +35,9 @@ struct weft_scenario_file {
 extern const struct weft_param_table weft__scenario_table;
 struct weft__scenario_head {
     const char *name, *about;
+    uint32_t hardware; ///< enum weft__hardware_words
 };
+enum weft__hardware_words { WEFT__HARDWARE_TYPICAL, WEFT__HARDWARE_IDEAL };
 /// The keys of an entry of `devices`.
 extern const struct weft_param_table weft__device_table;
 struct weft__device_head {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/units.h"
 #include "box/box.h"
 #include "sim/check_credit.h"
@@ -471,7 +472,8 @@ static enum weft_status check_flows(const struct weft_scenario *scenario, const 
             if (bytes < UINT32_MAX) continue; // a 32-bit count suffices at any MTU
             const char *src = topology->node[topology->host[f->src]].name;
             weft_bytes mtu = weft_scenario_device(scenario, src)->host.mtu_bytes;
-            if (bytes / mtu + (bytes % mtu != 0) < UINT32_MAX) continue;
+            uint64_t size = f->depth ? f->message_bytes : bytes;
+            if (weft__times(bytes / size, size / mtu + (size % mtu != 0)) < UINT32_MAX) continue;
             char each[32], packet[32];
             weft_format_bytes(bytes, each, sizeof each);
             weft_format_bytes(mtu, packet, sizeof packet);

@@ -71,6 +71,7 @@ enum weft_status weft__check_hardware(const struct weft_scenario *scenario, cons
         const struct weft_device_conf *device = weft_scenario_device(scenario, t->node[n].name);
         const char *name = weft_device_hardware(device, &t->node[n], &kind);
         if (!name || !strcmp(name, WEFT_HARDWARE_IDEAL)) continue;
+        if (!weft_device_says(device, weft_hardware_kind_section(kind), weft_hardware_kind_row(kind))) continue;
         const char *path =
             weft_arena_format(arena, "%s.%s", weft_hardware_kind_section(kind), weft_hardware_kind_row(kind));
         struct weft_place place = weft_device_place(device, path);

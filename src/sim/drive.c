@@ -175,6 +175,7 @@ static void add_qp(struct weft_drive *d, const struct weft_send *send, uint32_t 
         .dst = send->dst,
         .packets = packets,
         .bytes = send->bytes,
+        .plain = true,
         .at_src = net->hosts.ops->open(node, node->state, qp, start),
         .at_dst = 0, // the remote end has no timer
         .mtu = (uint16_t)src->mtu_bytes,

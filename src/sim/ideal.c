@@ -144,6 +144,18 @@ static struct train make_train(const struct weft_flow *flow, const struct weft_h
     struct weft_qp_conf big = {.mtu = (uint16_t)conf->mtu_bytes, .verb = flow->verb};
     big.bytes = (flow->bytes + flow->qps - 1) / flow->qps;
     big.packets = (uint32_t)((big.bytes + big.mtu - 1) / big.mtu);
+    if (flow->depth) {
+        big.bytes = flow->bytes;
+        weft__qp_count_packets(&big, flow);
+        uint64_t messages = flow->bytes / flow->message_bytes, last = big.message_packets - 1;
+        t.first = weft__qp_frame_bytes(&big, 0, header) + framing;
+        t.last = weft__qp_frame_bytes(&big, (uint32_t)last, header) + framing;
+        t.middle = t.last < t.first ? t.last : t.first; // a bound
+        t.frames = big.packets;
+        t.bytes = messages * (last ? t.first + t.last : t.first);
+        if (last > 1) t.bytes += messages * (last - 1) * (weft__qp_frame_bytes(&big, 1, header) + framing);
+        return t;
+    }
     for (uint32_t q = 0; q < flow->qps; q++) {
         struct weft_qp_conf one = big;
         one.bytes = flow->bytes / flow->qps + (q < flow->bytes % flow->qps);
@@ -193,13 +205,15 @@ static weft_time_ps closed_form(const struct weft__forwarding *forwarding, const
     struct train train = make_train(&flow, conf);
     uint16_t entropy = f->qp->entropy;
     struct path last;
-    weft_time_ps request = flow.verb == WEFT_VERB_READ ? 0 : conf->work_request_ps;
+    weft_bytes message = flow.depth ? flow.message_bytes : flow.bytes / flow.qps;
+    weft_time_ps request = conf->pcie_round_trip_ps + weft__fetch_time(conf, message);
+    if (flow.verb != WEFT_VERB_READ) request = weft__poster_take(&(struct weft__poster){0}, conf, 0, message);
     if (flow.verb == WEFT_VERB_READ) {
         uint32_t bytes = WEFT_FRAME_READ + weft_host_framing_bytes(conf);
         find_path(forwarding, flow.dst, flow.src, f->number, entropy, bytes, &last);
         if (bound) make_bound(&last);
         if (!last.hops) return WEFT_TIME_NEVER;
-        request = one_frame(&last, bytes);
+        request += one_frame(&last, bytes);
     }
     find_path(forwarding, flow.src, flow.dst, f->number, entropy, train.first, path);
     find_path(forwarding, flow.src, flow.dst, f->number, entropy, train.last, &last);
@@ -207,6 +221,7 @@ static weft_time_ps closed_form(const struct weft__forwarding *forwarding, const
     if (bound) make_bound(path);
     if (bound) make_bound(&last);
     weft_time_ps time = request + cross_path(path, &last, &train, flow.qps == 1);
+    time += weft__host_latency(forwarding, f->flow);
     weft_time_ps rounding = 3 * path->hops; // each of three terms is rounded on each hop
     return bound && time > rounding ? time - rounding : time;
 }
@@ -216,10 +231,13 @@ weft_time_ps weft__calc_ideal_fct(const struct weft__forwarding *forwarding, str
     const struct weft_host_conf *host = &forwarding->device[forwarding->t->host[f->flow->src]]->host;
     struct path path;
     find_path(forwarding, f->flow->src, f->flow->dst, f->number, f->qp->entropy, WEFT_FRAME_MIN, &path);
-    bool alone = path.alone && f->qps == 1 && f->planes == 1 && !host->drain_rate_bps &&
+    const struct weft_topology *t = forwarding->t;
+    const struct weft_port_info *port = weft_topology_port(t, t->host[f->flow->src], 0);
+    bool gaps = weft__full_frames_have_gaps(host, t->link[port->link].rate_bps);
+    bool alone = path.alone && f->qps == 1 && f->planes == 1 && !host->drain_rate_bps && !gaps &&
                  !((const struct weft_transport_ops *)host->transport.model->ops)->path;
     if (!path.hops) return WEFT_TIME_NEVER;
-    if (alone || path.cells || f->flow->messages) return closed_form(forwarding, f, &path, !alone);
+    if (alone || path.cells || f->flow->messages || f->flow->depth) return closed_form(forwarding, f, &path, !alone);
     if (!*lone) *lone = weft__lone_new(forwarding);
     weft_time_ps time = weft__lone_fct(*lone, f);
     return time ? time : closed_form(forwarding, f, &path, true);

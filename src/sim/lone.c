@@ -88,7 +88,7 @@ struct weft__lone {
     uint32_t src, dst, planes, senders, begun, offset; ///< offset: of hosts from plane to plane
     uint32_t kind, node;                               ///< node: at which a route is chosen
     weft_time_ps now_ps, drained_ps;
-    bool unreachable;
+    bool unreachable, gaps; ///< gaps: see weft__frame_gap
 };
 
 struct weft__lone_hop weft__lone_hop_of(const struct weft__forwarding *forwarding, uint32_t port) {
@@ -272,7 +272,7 @@ static void take_in(struct weft__lone *x, uint32_t f) {
     weft_time_ps end = frame->at_ps;
     if (x->host->drain_rate_bps) {
         if (end < x->drained_ps) end = x->drained_ps;
-        x->drained_ps = end = weft_time_plus(end, weft_time_of_bytes(frame->bytes, x->host->drain_rate_bps));
+        x->drained_ps = end = weft_time_plus(end, weft__drain_time(x->host, frame->bytes));
     }
     struct sender *s = &x->sender[frame->qp];
     assert(end >= x->now_ps);
@@ -376,6 +376,11 @@ static void send_next(struct weft__lone *x, uint32_t number) {
     }
     s->sent++;
     send_frame(x, plane->port, f, x->now_ps);
+    if (data && x->gaps) {
+        struct line *line = line_of(x, plane->port);
+        weft_time_ps until = x->now_ps + weft__frame_gap(x->host, x->frame[f].bytes);
+        if (line->free_ps < until) line->free_ps = until;
+    }
     if (data && x->host->planes == WEFT_PLANES_PACKET) s->plane = (uint8_t)((number + 1) % x->planes);
     if (s->sent < (data ? s->qp.packets : 1)) make_ready(x, q);
 }
@@ -440,12 +445,19 @@ static bool starts_before(const struct weft__lone *x, const struct sender *a, co
     return a->start_ps != b->start_ps ? a->start_ps < b->start_ps : of_a < of_b;
 }
 
+weft_time_ps weft__host_latency(const struct weft__forwarding *forwarding, const struct weft_flow *flow) {
+    const struct weft_host_conf *to = &forwarding->device[forwarding->t->host[flow->dst]]->host;
+    bool read = flow->verb == WEFT_VERB_READ;
+    return weft__notice_latency(to, read) + (read ? to->send_latency_ps : 0);
+}
+
 /// The completion time of the flow with so many packets less per queue pair.
 static weft_time_ps follow_flow(struct weft__lone *x, uint32_t less) {
     const struct weft_flow *flow = x->flow->flow;
     x->arena_flow = weft_arena_new(WEFT_MEMORY_RESULT);
     x->sender = weft_arena_alloc(x->arena_flow, x->senders, sizeof *x->sender);
     x->order = weft_arena_alloc(x->arena_flow, x->senders, sizeof *x->order);
+    struct weft__poster poster = {0};
     for (uint32_t q = 0; q < x->senders; q++) {
         struct sender *s = &x->sender[q];
         x->order[q] = q;
@@ -453,14 +465,14 @@ static weft_time_ps follow_flow(struct weft__lone *x, uint32_t less) {
         s->qp.packets -= less;
         s->qp.bytes -= (weft_bytes)less * s->qp.mtu;
         s->plane = (uint8_t)(s->qp.at_src % x->planes);
-        if (flow->verb != WEFT_VERB_READ) s->start_ps = (q + 1) * x->host->work_request_ps;
+        if (flow->verb != WEFT_VERB_READ) s->start_ps = weft__poster_take(&poster, x->host, 0, s->qp.bytes);
     }
     x->unreachable = false;
     if (flow->verb == WEFT_VERB_READ) {
         run_senders(x, flow->dst, flow->src, WEFT_PACKET_READ);
         for (uint32_t q = 0; q < x->senders; q++) {
             struct sender *s = &x->sender[q];
-            s->start_ps = s->end_ps;
+            s->start_ps = s->end_ps + x->host->pcie_round_trip_ps + weft__fetch_time(x->host, s->qp.bytes);
             s->sent = 0;
             for (uint32_t k = q; k && starts_before(x, s, &x->sender[x->order[k - 1]]); k--) {
                 x->order[k] = x->order[k - 1];
@@ -473,6 +485,7 @@ static weft_time_ps follow_flow(struct weft__lone *x, uint32_t less) {
     for (uint32_t q = 0; q < x->senders; q++)
         if (x->sender[q].end_ps > end) end = x->sender[q].end_ps;
     forget_flow(x);
+    end += weft__host_latency(&x->forwarding, flow);
     return x->unreachable || end > WEFT_TIME_MAX ? WEFT_TIME_NEVER : end;
 }
 
@@ -482,10 +495,12 @@ static uint64_t find_head(const struct weft__lone *x) {
     const struct weft_topology *t = x->forwarding.t;
     const struct weft_flow *flow = x->flow->flow;
     uint64_t head = FRAMES_HEAD / x->senders + 2;
-    if (flow->verb == WEFT_VERB_READ || !x->host->work_request_ps) return head;
+    weft_time_ps each =
+        x->host->work_request_ps > x->host->post_cost_ps ? x->host->work_request_ps : x->host->post_cost_ps;
+    if (flow->verb == WEFT_VERB_READ || !each) return head;
     weft_rate_bps rate = t->link[weft_topology_port(t, t->host[flow->src], 0)->link].rate_bps;
     weft_time_ps time = weft__speed_time(weft__speed_of(rate), x->flow->qp->mtu);
-    uint64_t until = x->planes * (x->senders * x->host->work_request_ps / time + 1);
+    uint64_t until = x->planes * (x->senders * each / time + 1);
     return until > head ? until : head;
 }
 
@@ -528,6 +543,8 @@ weft_time_ps weft__lone_fct(struct weft__lone *x, const struct weft__lone_flow *
     x->offset = flow->planes > 1 ? t->network[0].hosts : 0;
     x->host = &x->forwarding.device[t->host[flow->flow->src]]->host;
     x->transport = x->host->transport.model->ops;
+    x->gaps =
+        weft__any_frames_have_gaps(x->host, t->link[weft_topology_port(t, t->host[flow->flow->src], 0)->link].rate_bps);
     bool even = !weft__lone_draws(&x->forwarding, flow) || never_waits(x);
     weft_time_ps time = frames > FRAMES_WHOLE && even ? extend_flow(x, packets) : 0;
     return time || frames > FRAMES_MAX ? time : follow_flow(x, 0);

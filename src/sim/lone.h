@@ -4,6 +4,7 @@
 #pragma once
 
 #include "box/box.h"
+#include "weft/poster.h"
 
 /// What the link behind a port adds to the time of a frame.
 struct weft__lone_hop {
@@ -23,6 +24,9 @@ struct weft__lone_flow {
     uint32_t number, qps;
     uint32_t planes; ///< see weft__planes
 };
+
+/// What hosts add to the time of a flow: its receiver until it sees the data, and of a READ until its request leaves.
+weft_time_ps weft__host_latency(const struct weft__forwarding *forwarding, const struct weft_flow *flow);
 
 /// Ports and frames of one flow after the other.
 struct weft__lone;

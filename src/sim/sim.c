@@ -248,6 +248,7 @@ static void make_queue_pairs(struct weft__network *net) {
     uint32_t *sends = weft_arena_alloc(arena, t->hosts, sizeof *sends);
     uint32_t *receives = weft_arena_alloc(arena, t->hosts, sizeof *receives);
     uint32_t q = 0;
+    bool posting = false;
     for (uint32_t i = 0; i < w->flows; i++) {
         const struct weft_flow *f = &w->flow[i];
         const struct weft_host_conf *conf = &net->device[t->host[f->src]]->host;
@@ -256,14 +257,11 @@ static void make_queue_pairs(struct weft__network *net) {
         for (uint32_t k = 0; k < f->qps; k++) {
             weft_bytes bytes = f->bytes / f->qps + (k < f->bytes % f->qps);
             if (!bytes) break;
-            uint64_t packets = (bytes + conf->mtu_bytes - 1) / conf->mtu_bytes;
-            assert(f->messages || packets < UINT32_MAX); // weft_simulation_check_workload
             uint32_t at_src = sends[f->src]++;
             net->qp[q] = (struct weft_qp_conf){
                 .flow = i,
                 .src = f->src,
                 .dst = f->dst,
-                .packets = f->messages ? WEFT_QP_MESSAGES : (uint32_t)packets,
                 .bytes = bytes,
                 .at_src = at_src,
                 .at_dst = receives[f->dst]++,
@@ -273,7 +271,9 @@ static void make_queue_pairs(struct weft__network *net) {
                 .verb = f->verb,
                 .plane = f->plane,
             };
-            if (!f->messages) sender[q].posted = (uint32_t)packets;
+            weft__qp_count_packets(&net->qp[q], f);
+            if (!f->messages) sender[q].posted = net->qp[q].packets;
+            posting |= f->depth > 0;
             if (cc_size) sender[q].cc = weft_arena_alloc(arena, 1, cc_size);
             left[i]++;
             unacked[i]++;
@@ -298,6 +298,7 @@ static void make_queue_pairs(struct weft__network *net) {
         .outcome = net->outcome->flow,
         .qps_left = left,
         .qps_unacked = unacked,
+        .posting = posting,
         .trimming = has_trimming(net),
         .ops = t->hosts ? weft__box_of(&t->node[t->host[0]])->endpoint : NULL,
     };

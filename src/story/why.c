@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a flow's completion time went (weft/why.h): finds its critical path backwards in the followed frames.
 #include "story/why.h"
+#include "weft/poster.h"
 
 #include <stdlib.h>
 
@@ -104,6 +105,10 @@ uint32_t weft__why_flow_of(const struct weft_whys *y, uint32_t qp) {
             high = middle;
     }
     return low - 1;
+}
+
+const struct weft_host_conf *weft__why_host(const struct weft_whys *y, uint32_t node) {
+    return &weft_scenario_device(y->run->scenario, y->run->topology->node[node].name)->host;
 }
 
 /// Where the frames of a packet begin; they are in order of time.
@@ -338,7 +343,12 @@ static void add_stay(const struct weft_whys *y, const struct weft__why_path *p, 
     uint32_t far = weft__why_far_node(y, hop->port);
     if (!next) {
         struct weft__why_name host = {WEFT__WHY_NODE, far, 0};
-        weft__why_add(l, (struct weft__why_time){WEFT_WHY_HOST, host, {.id = 0}, p->to_ps - hop->arrival_ps});
+        weft_time_ps stay = p->to_ps - hop->arrival_ps, latency;
+        bool read = y->run->workload->flow[p->flow].verb == WEFT_VERB_READ;
+        latency = weft__notice_latency(weft__why_host(y, far), read);
+        if (latency > stay) latency = stay;
+        weft__why_add(l, (struct weft__why_time){WEFT_WHY_HOST, host, {.id = 0}, stay - latency});
+        weft__why_add(l, (struct weft__why_time){WEFT_WHY_RECEIVES, host, {.id = 0}, latency});
     } else {
         weft__why_port(y, p, next, weft__why_fabric(y, p, hop, next, l), l);
     }

@@ -35,6 +35,8 @@ struct weft__why_log *weft__why_logs_new(uint32_t ports, struct weft_arena *aren
 weft_time_ps *weft__why_sums(const struct weft_whys *y, weft_time_ps *sum, const struct weft_why_part *part,
                              uint32_t parts);
 uint32_t weft__why_flow_of(const struct weft_whys *y, uint32_t qp);
+/// What the host at a node was configured with.
+const struct weft_host_conf *weft__why_host(const struct weft_whys *y, uint32_t node);
 
 /// The path of the packet that completed a flow.
 struct weft__why_path {

@@ -34,6 +34,13 @@ static void find_states(struct wait *x) {
     x->states.of = weft__why_states(x->y, x->port, x->qp, x->from_ps, x->to_ps);
 }
 
+/// When the latency begins that a posted request has at its end.
+static weft_time_ps latency_from(const struct wait *x, const struct weft__why_span *posting) {
+    const struct weft_host_conf *host = weft__why_host(x->y, x->y->run->topology->port[x->port].node);
+    weft_time_ps latency = host->send_latency_ps;
+    return posting->to_ps > latency ? posting->to_ps - latency : 0;
+}
+
 static void add_cut(struct wait *x, weft_time_ps at) {
     if (at > x->from_ps && at < x->to_ps) x->cut[x->cuts++] = at;
 }
@@ -46,13 +53,15 @@ static int by_time(const void *a, const void *b) {
 static void find_cuts(struct wait *x) {
     const struct layer *layers[] = {&x->frames, &x->pauses, &x->states};
     uint64_t n = x->frames.of.n + x->pauses.of.n + x->states.of.n;
-    x->cut = weft_arena_alloc(x->y->arena, 2 * n + 3, sizeof *x->cut);
+    x->cut = weft_arena_alloc(x->y->arena, 3 * n + 3, sizeof *x->cut);
     x->cut[x->cuts++] = x->from_ps;
     for (uint32_t k = 0; k < 3; k++)
         for (uint64_t i = 0; i < layers[k]->of.n; i++) {
             add_cut(x, layers[k]->of.span[i].from_ps);
             add_cut(x, layers[k]->of.span[i].to_ps);
         }
+    for (uint64_t i = 0; i < x->states.of.n; i++)
+        if (x->states.of.span[i].of->state == WEFT_SENDER_POSTING) add_cut(x, latency_from(x, &x->states.of.span[i]));
     add_cut(x, x->lost_ps);
     x->cut[x->cuts++] = x->to_ps;
     qsort(x->cut, x->cuts, sizeof *x->cut, by_time);
@@ -116,13 +125,17 @@ static void add_sender_piece(const struct wait *x, weft_time_ps at, weft_time_ps
     static const struct weft__why_name nothing;
     bool own = frame && is_own_flow(x, frame) && frame->of->qp == x->qp;
     enum weft_sender_state is = state ? (enum weft_sender_state)state->of->state : WEFT_SENDER_READY;
-    bool open = is != WEFT_SENDER_EMPTY && is != WEFT_SENDER_WINDOW;
+    bool open = is >= WEFT_SENDER_PACED || is == WEFT_SENDER_READY;
     if (at >= x->lost_ps || (own && frame->again))
         add_wait(x, WEFT_WHY_RETRANSMISSION, nothing, time);
     else if (own)
         add_wait(x, WEFT_WHY_SERIALISATION, nothing, time);
     else if (!state)
         add_wait(x, WEFT_WHY_REQUEST, nothing, time);
+    else if (is == WEFT_SENDER_TELLING)
+        add_wait(x, WEFT_WHY_RECEIVES, nothing, time);
+    else if (is == WEFT_SENDER_POSTING)
+        add_wait(x, at < latency_from(x, state) ? WEFT_WHY_POSTING : WEFT_WHY_SENDS, nothing, time);
     else if (!open)
         add_wait(x, is == WEFT_SENDER_EMPTY ? WEFT_WHY_EMPTY : WEFT_WHY_WINDOW, nothing, time);
     else if (pause)

@@ -16,9 +16,9 @@ struct weft__endpoint {
 
 /// Its operations.
 struct weft__endpoint_ops {
-    /// A work request: there is data up to psn.
-    void (*post)(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
-                 uint32_t psn);
+    /// A work request: there are so many more bytes of data, up to psn.
+    void (*post)(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp, uint32_t psn,
+                 weft_bytes bytes);
     /// For queue pairs that carry messages. A message has been taken out of the buffer; `last`: it is the last one.
     /// `qp`: the first of the connection.
     void (*consumed)(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,

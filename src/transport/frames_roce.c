@@ -11,11 +11,15 @@ static uint32_t clip_length(weft_bytes length) {
 
 /// From `psn` on: all that is left of the message.
 static struct weft_reth reth_of(const struct weft_qp_conf *qp, uint32_t index, uint32_t psn) {
-    weft_bytes before = (weft_bytes)psn * qp->mtu;
+    weft_bytes before = (weft_bytes)psn * qp->mtu, left = qp->bytes - before;
+    if (qp->message_packets) { // each message is written to the same buffer
+        before = (weft_bytes)(psn % qp->message_packets) * qp->mtu;
+        left = (weft_bytes)(qp->message_packets - 1) * qp->mtu + qp->message_last - before;
+    }
     return (struct weft_reth){
         .address = ((uint64_t)index + 1) << 32 | clip_length(before),
         .rkey = index + 1,
-        .length = clip_length(qp->bytes - before),
+        .length = clip_length(left),
     };
 }
 
@@ -28,7 +32,7 @@ static uint8_t data_opcode(const struct weft_qp_conf *qp, const struct weft_pack
                             WEFT_RC_READ_RESPONSE_ONLY},
     };
     bool first = p->psn == 0, last = p->psn + 1 == qp->packets;
-    if (qp->packets == WEFT_QP_MESSAGES) {
+    if (weft_qp_has_messages(qp)) {
         first = p->flags & WEFT_PACKET_FIRST;
         last = p->flags & WEFT_PACKET_LAST;
     }

@@ -31,9 +31,9 @@ static uint8_t opcode_of(const struct weft_qp_conf *qp) {
 static void put_request(const struct weft__frames *frames, const struct weft_packet *p, const struct weft_pds *pds,
                         uint8_t *ret, size_t size) {
     const struct weft_qp_conf *qp = &frames->qp[p->qp];
-    bool messages = qp->packets == WEFT_QP_MESSAGES;
+    bool messages = weft_qp_has_messages(qp);
     weft_bytes before = (weft_bytes)p->psn * qp->mtu, payload = size - WEFT_PDS_BYTES - WEFT_SES_REQUEST_BYTES;
-    if (p->spare) payload = messages ? 0 : weft__qp_payload(qp, p->psn);
+    if (p->spare) payload = qp->packets == WEFT_QP_MESSAGES ? 0 : weft__qp_payload(qp, p->psn);
     const struct weft_ses_request ses = {
         .opcode = opcode_of(qp),
         .first = messages ? p->flags & WEFT_PACKET_FIRST : p->psn == 0,

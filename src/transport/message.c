@@ -173,7 +173,7 @@ static void post_messages(struct weft__at *at, struct weft__sending *s) {
         if (at->p->in_flight_bytes > at->p->in_flight_bytes_max) at->p->in_flight_bytes_max = at->p->in_flight_bytes;
         for (uint32_t k = 0; k < s->parts; k++)
             at->end->hosts->ops->post(at->node, at->end, at->w, s->qp + carrier_of(s->qps, s->parts, m, k),
-                                      span_of(s, m, k)->psn_end);
+                                      span_of(s, m, k)->psn_end, span_of(s, m, k)->bytes);
     }
 }
 
@@ -265,24 +265,42 @@ uint32_t weft__message_last_payload(const struct weft__endpoint *end, const stru
     return last_payload(span, end->hosts->qp[p->qp].mtu);
 }
 
-void weft__message_arrived(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp) {
+uint32_t weft__message_came(const struct weft__endpoint *end, uint32_t qp) {
+    if (weft__rma_has(end, qp)) return 1;
+    struct weft__receiving *r = weft__programs_of(end)->receiving[qp];
+    uint32_t before = r->whole;
+    r->came[qp - r->qp]++;
+    while (has_come(r, r->whole))
+        r->whole++;
+    return r->whole - before;
+}
+
+void weft__message_arrived(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
+                           uint32_t messages) {
     if (weft__rma_has(end, qp)) {
         weft__rma_arrived(node, end, w, qp);
         return;
     }
     struct weft__receiving *r = weft__programs_of(end)->receiving[qp];
-    uint32_t messages = 0;
-    r->came[qp - r->qp]++;
-    while (has_come(r, r->arrived + messages))
-        messages++;
     wake_receiving(&(struct weft__at){node, end, w, r->program}, r, messages);
 }
 
 static bool is_acked(const struct weft__endpoint *end, const struct weft__sending *s, uint32_t m) {
     for (uint32_t k = 0; k < s->parts; k++) {
         uint32_t qp = s->qp + carrier_of(s->qps, s->parts, m, k);
-        if (span_of(s, m, k)->psn_end > weft__qp_acked(end->hosts, qp)) return false;
+        if (span_of(s, m, k)->psn_end > end->hosts->sample[qp].seen) return false;
     }
+    return true;
+}
+
+bool weft__message_completes(const struct weft__endpoint *end, uint32_t qp) {
+    if (weft__rma_has(end, qp)) return true;
+    struct weft__carrier *carrier = &end->hosts->carrier[qp];
+    const struct weft__sending *s = carrier->sending;
+    uint32_t una = weft__qp_acked(end->hosts, qp);
+    if (una < carrier->part_end) return false;
+    const struct weft__span *part = find_span(s, qp - s->qp, s->acked, s->filled, una);
+    carrier->part_end = part ? part->psn_end : 0;
     return true;
 }
 
@@ -291,9 +309,6 @@ bool weft__message_acked(struct weft__node *node, struct weft__endpoint *end, st
         weft__rma_acked(node, end, w, qp);
         return false;
     }
-    struct weft__carrier *carrier = &end->hosts->carrier[qp];
-    uint32_t una = weft__qp_acked(end->hosts, qp);
-    if (una < carrier->part_end) return false;
     struct weft__sending *s = end->hosts->carrier[qp].sending;
     struct weft__at at = {node, end, w, s->program};
     uint32_t before = s->acked;
@@ -301,8 +316,6 @@ bool weft__message_acked(struct weft__node *node, struct weft__endpoint *end, st
         s->left_bytes -= message_bytes(s, s->acked);
         at.p->in_flight_bytes -= message_bytes(s, s->acked);
     }
-    const struct weft__span *part = find_span(s, qp - s->qp, s->acked, s->filled, una);
-    carrier->part_end = part ? part->psn_end : 0;
     if (s->acked != before) {
         weft__program_note(&at, WEFT_RANK_ACKED, s->connection, s->acked - 1, 0);
         wake_sending(&at, s);

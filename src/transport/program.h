@@ -58,18 +58,19 @@ struct weft__receiving {
     uint32_t connection;
     uint32_t qp; ///< like the sender's
     uint16_t qps, parts;
-    uint32_t *came; ///< parts of messages that arrived, per queue pair
-    uint32_t arrived, consumed;
-    uint32_t due;             ///< in the operations that the rank has reached
-    uint32_t posted;          ///< of those, how many have a buffer posted and a clear-to-send sent
-    const uint32_t *messages; ///< of weft_connection
-    uint32_t arrived_before;  ///< at the last check for a lost clear-to-send
-    uint32_t doublings;       ///< of the time to the next check
-    uint32_t stream, lane;    ///< the lane that waits for a message; WEFT_NONE: none
-    uint32_t slots;           ///< like the sender's
-    weft_bytes left_bytes;    ///< not consumed
-    uint32_t peer, channel;   ///< peer: the rank that sends
-    uint32_t peer_node;       ///< the peer's host
+    uint32_t *came;             ///< parts of messages that arrived, per queue pair
+    uint32_t whole;             ///< messages that arrived
+    uint32_t arrived, consumed; ///< arrived: that the rank knows of
+    uint32_t due;               ///< in the operations that the rank has reached
+    uint32_t posted;            ///< of those, how many have a buffer posted and a clear-to-send sent
+    const uint32_t *messages;   ///< of weft_connection
+    uint32_t arrived_before;    ///< at the last check for a lost clear-to-send
+    uint32_t doublings;         ///< of the time to the next check
+    uint32_t stream, lane;      ///< the lane that waits for a message; WEFT_NONE: none
+    uint32_t slots;             ///< like the sender's
+    weft_bytes left_bytes;      ///< not consumed
+    uint32_t peer, channel;     ///< peer: the rank that sends
+    uint32_t peer_node;         ///< the peer's host
 };
 
 /// What clear-to-send messages cost, one value per message: from the receiver's post to its arrival at the sender; and
@@ -363,9 +364,14 @@ weft_time_ps weft__message_pace(struct weft__endpoint *end, uint32_t qp, uint32_
 /// Payload of the last packet of a message, or of a part of one, on its first arrival. Its sender wrote the size beside
 /// the connection before the packet left, and keeps it there until the message is acknowledged.
 uint32_t weft__message_last_payload(const struct weft__endpoint *end, const struct weft_packet *p);
-/// The last packet of a message, or of a part of one, arrived in order.
-void weft__message_arrived(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
-/// Packets were acknowledged. True: these were the last messages that the connection will ever have.
+/// The last packet of a message, or of a part of one, arrived in order; returns how many messages are whole by that.
+/// Then: its receiver sees these.
+uint32_t weft__message_came(const struct weft__endpoint *end, uint32_t qp);
+void weft__message_arrived(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
+                           uint32_t messages);
+/// Whether packets that were just acknowledged may complete a message, or a part of one. Then: its sender sees that
+/// everything up to weft_qp_sample.seen has completed. True: these were the last messages of the connection.
+bool weft__message_completes(const struct weft__endpoint *end, uint32_t qp);
 bool weft__message_acked(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
 /// A clear-to-send for messages below `granted` arrived.
 void weft__message_granted(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,

@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/qp.h"
 
+void weft__qp_count_packets(struct weft_qp_conf *qp, const struct weft_flow *flow) {
+    qp->packets = flow->messages ? WEFT_QP_MESSAGES : (uint32_t)((qp->bytes + qp->mtu - 1) / qp->mtu);
+    qp->plain = !flow->messages && !flow->depth && flow->verb != WEFT_VERB_READ;
+    if (!flow->depth) return;
+    if (flow->message_bytes < qp->mtu) qp->mtu = (uint16_t)flow->message_bytes; // no packet is longer
+    qp->message_packets = flow->message_bytes / qp->mtu + (flow->message_bytes % qp->mtu != 0);
+    qp->message_last = (uint16_t)(flow->message_bytes - (qp->message_packets - 1) * qp->mtu);
+    qp->packets = (uint32_t)(qp->bytes / flow->message_bytes) * qp->message_packets;
+}
+
 uint32_t weft__qp_frame_bytes(const struct weft_qp_conf *qp, uint32_t psn, uint32_t data_header_bytes) {
     if (__builtin_expect(data_header_bytes, 0)) return weft__qp_payload(qp, psn) + data_header_bytes;
     uint32_t bytes = weft__qp_frame_least(weft__qp_payload(qp, psn));
     bool first = psn == 0, last = psn + 1 == qp->packets;
+    if (qp->message_packets) first = psn % qp->message_packets == 0;
     if (qp->verb == WEFT_VERB_WRITE && first) bytes += WEFT_FRAME_RETH;
     if (qp->verb == WEFT_VERB_READ && (first || last)) bytes += WEFT_FRAME_AETH;
     return bytes < WEFT_FRAME_MIN ? WEFT_FRAME_MIN : bytes;

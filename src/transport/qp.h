@@ -31,6 +31,7 @@ struct weft__hosts {
     struct weft_flow_outcome *outcome; ///< of flows
     uint32_t *qps_left, *qps_unacked;  ///< [flows]
     const struct weft__endpoint_ops *ops;
+    bool posting;  ///< a flow posts messages in a closed loop
     bool trimming; ///< switches trim packets: a packet with its spare bit set has lost its payload
 };
 
@@ -40,8 +41,12 @@ static inline uint32_t weft__qp_acked(const struct weft__hosts *hosts, uint32_t 
     return __builtin_expect(s->counts, 0) ? hosts->sample[qp].below : s->una;
 }
 
+/// Fills what follows from the flow: its packets, and those of its messages. `bytes`, `mtu` and `verb` are set.
+void weft__qp_count_packets(struct weft_qp_conf *qp, const struct weft_flow *flow);
+
 /// Payload of a packet, and the bytes of its frame.
 static inline uint32_t weft__qp_payload(const struct weft_qp_conf *qp, uint32_t psn) {
+    if (__builtin_expect(qp->message_packets, 0)) return (psn + 1) % qp->message_packets ? qp->mtu : qp->message_last;
     return psn + 1 < qp->packets ? qp->mtu : (uint32_t)(qp->bytes - (weft_bytes)(qp->packets - 1) * qp->mtu);
 }
 /// The bytes of the frame of a packet of RoCE with so much payload, but for what the first and the last have besides.

@@ -88,7 +88,7 @@ static void post_message(struct weft__node *node, struct weft__endpoint *end, st
     uint32_t mtu = end->hosts->qp[pipe->qp].mtu, psn = pipe->psn_end;
     pipe->psn_end += bytes / mtu + (bytes % mtu != 0);
     pipe->message[pipe->filled++ % slots] = (struct weft__rma_message){psn, pipe->psn_end, bytes, op, wanted};
-    end->hosts->ops->post(node, end, w, pipe->qp, pipe->psn_end);
+    end->hosts->ops->post(node, end, w, pipe->qp, pipe->psn_end, bytes);
 }
 
 static uint32_t last_payload(uint32_t bytes, uint32_t mtu) {
@@ -227,7 +227,7 @@ void weft__rma_arrived(struct weft__node *node, struct weft__endpoint *end, stru
 void weft__rma_acked(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp) {
     struct weft__rma_pipe *pipe;
     struct weft__rma_connection *c = connection_of(end, qp, &pipe);
-    uint32_t una = weft__qp_acked(end->hosts, qp);
+    uint32_t una = end->hosts->sample[qp].seen;
     while (pipe->acked < pipe->filled && pipe->message[pipe->acked % c->slots].psn_end <= una)
         pipe->acked++;
     if (pipe == &c->request)

@@ -264,7 +264,7 @@ static struct weft__reorder *reorder_of(const struct weft_transport_fact *fact) 
 static size_t roce_rc_receiver_size(const void *conf, const struct weft_qp_conf *qp) {
     const struct weft__roce_rc_conf *c = conf;
     if (!accepts_any(c)) return c->nak_interval_ps == WEFT_TIME_NEVER ? 0 : sizeof(struct discard_state);
-    return offsetof(struct accept_state, reorder) + weft__reorder_size(&c->reorder, qp->packets == WEFT_QP_MESSAGES);
+    return offsetof(struct accept_state, reorder) + weft__reorder_size(&c->reorder, weft_qp_has_messages(qp));
 }
 
 /// Notification point, Zhu et al., SIGCOMM 2015, section 3.1: a marked packet is answered at once if no CNP was sent

@@ -49,8 +49,7 @@ static inline bool weft__roce_rc_just_sends(const struct weft_qp_sender *s, cons
     uint32_t flight = s->next + 1 - s->una;
     bool moves = !s->done & !s->blocked & s->sampling & s->armed;
     return moves && s->next && s->next == s->highest && s->next + 1 < s->posted &&
-           (weft_bytes)flight * qp->mtu < s->window_bytes && qp->packets != WEFT_QP_MESSAGES &&
-           qp->verb != WEFT_VERB_READ;
+           (weft_bytes)flight * qp->mtu < s->window_bytes && qp->plain;
 }
 
 /// Its PSN.
@@ -63,7 +62,7 @@ static inline uint32_t weft__roce_rc_send(struct weft_qp_sender *s, weft_time_ps
 /// Packets that are under way have come, and no more is to be said.
 static inline bool weft__roce_rc_just_acknowledges(const struct weft_qp_sender *s, const struct weft_qp_conf *qp,
                                                    const struct weft_qp_sample *sample, uint32_t psn) {
-    return psn > s->una && psn <= s->next && psn < qp->packets && !s->done && qp->packets != WEFT_QP_MESSAGES &&
+    return psn > s->una && psn <= s->next && psn < qp->packets && !s->done && qp->plain &&
            !(s->sampling && psn > sample->psn);
 }
 

@@ -311,7 +311,7 @@ struct receiver_state {
 
 static size_t uet_receiver_size(const void *conf, const struct weft_qp_conf *qp) {
     const struct weft__uet_conf *c = conf;
-    return offsetof(struct receiver_state, reorder) + weft__reorder_size(&c->reorder, qp->packets == WEFT_QP_MESSAGES);
+    return offsetof(struct receiver_state, reorder) + weft__reorder_size(&c->reorder, weft_qp_has_messages(qp));
 }
 
 static void answer_packet(struct weft_qp_receiver *r, const struct weft_transport_fact *fact,

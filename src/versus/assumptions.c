@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which assumption would change an answer if it is wrong by a factor of two.
+// Which assumption would change an answer if it is wrong by a factor of two, or at the ends of its band.
 #include <math.h>
 #include <stdlib.h>
 
@@ -52,11 +52,20 @@ struct weft_versus_turn *weft_versus_turns(const struct weft_versus *v, struct w
 const char *weft__versus_turn_text(const struct weft_versus *v, const struct weft_versus_turn *t,
                                    struct weft_arena *arena) {
     const struct weft_versus_case *c = &v->cases[t->case_at];
+    const char *band = c->assumption->band, *side = c->twice ? "high" : "low";
+    const char *how = *band ? weft_arena_format(arena, "%s within %s", side, band) : c->twice ? "doubled" : "halved";
     return weft_arena_format(
         arena, "%s%s%s %s: %s leads%s%s by %.3f (%.3f as assumed)%s", v->n_cases > 1 ? v->cases[c->healthy].name : "",
-        v->n_cases > 1 ? ", " : "", c->assumption->path, c->twice ? "doubled" : "halved", v->fabric[t->first].name,
+        v->n_cases > 1 ? ", " : "", c->assumption->path, how, v->fabric[t->first].name,
         t->second == WEFT_NONE ? "" : " before ", t->second == WEFT_NONE ? "" : v->fabric[t->second].name, t->lead,
         t->lead_before, t->turns && t->noise ? ", within noise" : "");
+}
+
+static bool has_band(const struct weft_versus *v) {
+    uint32_t i = 0;
+    while (i < v->assumptions && !*v->assumption[i].band)
+        i++;
+    return i < v->assumptions;
 }
 
 uint32_t weft__versus_turning(const struct weft_versus_turn *turn, uint32_t n) {
@@ -73,8 +82,9 @@ void weft__versus_assumptions_text(FILE *file, const struct weft_versus *v) {
     const struct weft_versus_turn *turn = weft_versus_turns(v, arena, &n);
     uint32_t turning = weft__versus_turning(turn, n);
     if (n)
-        fprintf(file, "\n%s, each halved and doubled: %u of %u turn who leads\n",
-                weft__counted(v->assumptions, "assumed number").text, turning, n);
+        fprintf(file, "\n%s, each %shalved and doubled: %u of %u turn who leads\n",
+                weft__counted(v->assumptions, "assumed number").text,
+                has_band(v) ? "at the ends of its hardware's band, or without one " : "", turning, n);
     for (uint32_t i = 0; i < n && i < turning + SHOWN; i++)
         fprintf(file, "  %s%s\n", turn[i].turns ? "turns: " : "", weft__versus_turn_text(v, &turn[i], arena));
     weft_arena_free(arena);
@@ -85,9 +95,10 @@ void weft__versus_assumptions_say(FILE *file, const struct weft_versus *v) {
     uint32_t n;
     const struct weft_versus_turn *turn = weft_versus_turns(v, arena, &n);
     uint32_t turning = weft__versus_turning(turn, n);
-    if (n && !turning) fprintf(file, " No assumed number turns who leads if it is wrong by a factor of two.");
+    const char *wrong = has_band(v) ? "wrong within its band, or by a factor of two" : "wrong by a factor of two";
+    if (n && !turning) fprintf(file, " No assumed number turns who leads if it is %s.", wrong);
     if (turning)
-        fprintf(file, " %u of %s wrong by a factor of two turn who leads; first %s.", turning,
-                weft__counted(n, "assumption").text, weft__versus_turn_text(v, &turn[0], arena));
+        fprintf(file, " %u of %s %s turn who leads; first %s.", turning, weft__counted(n, "assumption").text, wrong,
+                weft__versus_turn_text(v, &turn[0], arena));
     weft_arena_free(arena);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "versus/versus.h"
+#include "weft/hardware.h"
 
 #include "base/units.h"
 
@@ -73,6 +74,21 @@ static bool is_among(const struct weft_fabric_part *part, const struct weft__ver
     return false;
 }
 
+/// What the part's assumed power is multiplied with: the ends of the band that its class of hardware has for it,
+/// without one a half and 2. 1: the band has no such end.
+static void find_factors(const struct weft_fabric_part *part, struct weft_arena *arena, double factor[2]) {
+    const struct weft_hardware *h = NULL;
+    const struct weft_hardware_value *v = NULL;
+    factor[0] = 0.5;
+    factor[1] = 2;
+    if (*part->class_name &&
+        !weft_hardware_find(WEFT_HARDWARE_KINDS, part->class_name, WEFT_NOWHERE, "class", arena, &h, NULL))
+        v = weft_hardware_value(h, "watts");
+    if (!v || (!v->low && !v->high) || !strstr(part->source, v->source)) return; // or the fabric's file says another
+    factor[0] = v->low ? v->low_number / v->number : 1;
+    factor[1] = v->high ? v->high_number / v->number : 1;
+}
+
 struct weft__versus_power *weft__versus_powers(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n) {
     const struct weft__versus_least now = least_energy(v, NULL, 1, arena);
     struct weft__versus_power *power =
@@ -85,11 +101,14 @@ struct weft__versus_power *weft__versus_powers(const struct weft_versus *v, stru
         for (uint32_t i = 0; i < items; i++) {
             const struct weft_fabric_part *part = item[i].part;
             if (!(item[i].n > 0) || !weft_fabric_part_assumes_watts(part) || is_among(part, power, n)) continue;
-            for (double factor = 0.5; factor <= 2; factor *= 4)
-                power[n++] = (struct weft__versus_power){.part = part,
-                                                         .factor = factor,
-                                                         .with = least_energy(v, part->name, factor, arena),
-                                                         .lead_before = now.lead};
+            double factor[2];
+            find_factors(part, arena, factor);
+            for (uint32_t k = 0; k < 2; k++)
+                if (factor[k] < 1 || factor[k] > 1)
+                    power[n++] = (struct weft__versus_power){.part = part,
+                                                             .factor = factor[k],
+                                                             .with = least_energy(v, part->name, factor[k], arena),
+                                                             .lead_before = now.lead};
         }
     }
     for (uint32_t i = 0; i < n; i++)
@@ -110,15 +129,19 @@ static const char *power_text(const struct weft_versus *v, const struct weft__ve
 void weft__versus_energy_text(FILE *file, const struct weft_versus *v) {
     enum { SHOWN = 4 }; // of those that do not change it
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    uint32_t n, turning = 0;
+    uint32_t n, turning = 0, parts = 0;
     const struct weft__versus_power *power = weft__versus_powers(v, arena, &n);
+    for (uint32_t i = 0; i < n; i++)
+        parts += !is_among(power[i].part, power, i);
     while (turning < n && power[turning].turns)
         turning++;
     if (n)
-        fprintf(file,
-                "\nassumed power of %s, halved and doubled: %u of %u change which fabric uses the least energy%s%s\n",
-                weft__counted(n / 2, "part").text, turning, n, v->n_cases > 1 ? ": " : "",
-                v->n_cases > 1 ? v->cases[0].name : "");
+        fprintf(
+            file,
+            "\nassumed power of %s, at the ends of its band, or without one halved and doubled: %u of %u change which "
+            "fabric uses the least energy%s%s\n",
+            weft__counted(parts, "part").text, turning, n, v->n_cases > 1 ? ": " : "",
+            v->n_cases > 1 ? v->cases[0].name : "");
     for (uint32_t i = 0; i < n && i < turning + SHOWN; i++)
         fprintf(file, "  %s%s\n", power[i].turns ? "turns: " : "", power_text(v, &power[i], arena));
     weft_arena_free(arena);

@@ -67,7 +67,7 @@ struct border_row {
 };
 /// Who leads if something is not as assumed.
 struct turn_row {
-    const char *case_name, *what, *help, *first;
+    const char *case_name, *what, *help, *band, *first;
     uint64_t hosts;
     double watts, factor, lead, before;
     bool turns, noise;

@@ -233,6 +233,9 @@ static bool has_run(const struct weft_run *answer) {
         TURN(factor, "factor", REAL, "factor applied to the assumed number", .flags = WEFT_RESULT_KEY)
 static const struct weft_result_column assumptions_columns[] = {
     TURN_KEYS("path", "path of the number that is assumed"),
+    TURN(band, "band", TEXT,
+         "band of the number in the fabrics' class of hardware; empty: none, and it is halved and doubled",
+         .flags = WEFT_RESULT_KEY),
     TURN(help, "help", TEXT, "what the number is"),
     TURN(first, "first", TEXT, "fabric that then leads"),
     TURN(turns, "turns", BOOL, "whether the answer differs from the one with the number as assumed"),
@@ -240,9 +243,9 @@ static const struct weft_result_column assumptions_columns[] = {
     TURN(lead, "lead", REAL, "the second's measure by that of the first"),
     TURN(before, "lead_as_assumed", REAL, "the second's measure by that of the first, with the number as assumed"),
 };
-static const struct weft_result_table assumptions_table =
-    WEFT_RESULT_TABLE("assumptions", LIST, "who leads if an assumed number is halved or doubled", assumptions_columns,
-                      WEFT_RESULT_EACH(struct weft_versus_answer, turn, turns), .present = has_run);
+static const struct weft_result_table assumptions_table = WEFT_RESULT_TABLE(
+    "assumptions", LIST, "who leads if an assumed number is halved or doubled, or at an end of its band",
+    assumptions_columns, WEFT_RESULT_EACH(struct weft_versus_answer, turn, turns), .present = has_run);
 static const struct weft_result_column powers_columns[] = {
     TURN_KEYS("part", "part whose power is assumed"),
     TURN(help, "source", TEXT, "source of the part's power"),
@@ -253,7 +256,8 @@ static const struct weft_result_column powers_columns[] = {
     TURN(before, "lead_as_assumed", REAL, "the second's energy by that of the first, with the power as assumed"),
 };
 static const struct weft_result_table powers_table =
-    WEFT_RESULT_TABLE("power_assumptions", LIST, "who uses the least energy if a part's power is halved or doubled",
+    WEFT_RESULT_TABLE("power_assumptions", LIST,
+                      "who uses the least energy if a part's power is halved or doubled, or at an end of its band",
                       powers_columns, WEFT_RESULT_EACH(struct weft_versus_answer, power, powers), .present = has_run);
 
 // --- what has changed ---------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ struct weft__versus_least weft__versus_least(const struct weft_versus *v, struct
 /// The same if a part whose power is assumed uses `factor` times as much, in all fabrics.
 struct weft__versus_power {
     const struct weft_fabric_part *part;
-    double factor; ///< 0.5 or 2
+    double factor; ///< 0.5 or 2, or the low or high end of its class's band
     struct weft__versus_least with;
     double lead_before;
     bool turns; ///< another fabric uses the least than without the factor

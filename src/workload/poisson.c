@@ -108,7 +108,9 @@ static enum weft_status poisson_expand(const void *conf, struct weft_place place
     if (status) return status;
     if (n < 2 && !dst)
         return WEFT_REFUSE(ret_error, place, "hosts '%s' is one host; poisson expects at least 2", c->hosts);
-    double mean = sizes.n ? fmax(1, weft__sizes_mean(&sizes)) : (double)c->common.size_bytes, expected = 0;
+    const struct weft_post_conf *post = &c->common.post;
+    double each = post->depth ? (double)post->messages * (double)post->size_bytes : (double)c->common.size_bytes;
+    double mean = sizes.n ? fmax(1, weft__sizes_mean(&sizes)) : each, expected = 0;
     for (uint32_t i = 0; i < n; i++)
         expected += (double)c->duration_ps / gap_ps(c, topology, host[i], mean);
     status = weft__workload_reserve(w, &c->common, place, expected < 1e18 ? (uint64_t)expected : UINT64_MAX, ret_error);

@@ -8,12 +8,24 @@
 
 #include "base/order.h"
 #include "generator.h"
+#include "weft/param.h"
 
 #define FLOWS_MAX (UINT64_C(1) << 24)
 #define JOB_FLOWS_MAX (UINT64_C(1) << 26)
 #define QPS_MAX (UINT64_C(1) << 26)
 #define BYTES_MAX UINT64_C(1000000000000000000)
 #define START_MAX_S UINT64_C(1000000)
+
+static const struct weft_param post_rows[] = {
+    WEFT_UINT(struct weft_post_conf, depth, "depth", "0", "0", "65536",
+              "most messages outstanding: posted, and their completion not yet seen by the sender; 0: the flow is one "
+              "message of `size`"),
+    WEFT_UINT(struct weft_post_conf, messages, "messages", "1000", "1", "1000000000", "messages that the flow posts",
+              .needs = "depth"),
+    WEFT_BYTES(struct weft_post_conf, size_bytes, "size", "64KiB", "1B", "2GiB", "payload of each message",
+               .needs = "depth"),
+};
+const struct weft_param_table weft_post_table = WEFT_PARAM_TABLE("post", struct weft_post_conf, post_rows);
 
 const char *const weft_verb_names[] = {"write", "send", "read", NULL};
 
@@ -97,6 +109,21 @@ uint32_t weft__workload_group(struct weft_workload *w, const char *name) {
     return w->groups++;
 }
 
+/// Of a flow whose generator gives it so many bytes.
+static enum weft_status check_post(const struct weft_workload_common *common, struct weft_place place, weft_bytes bytes,
+                                   struct weft_error *ret_error) {
+    if (bytes != common->size_bytes)
+        return WEFT_REFUSE(ret_error, place,
+                           "group '%s': post.depth is set, and the sizes of its flows are given otherwise; expected "
+                           "post for flows of `size` only",
+                           common->group);
+    if (common->verb == WEFT_VERB_READ || common->qps > 1)
+        return WEFT_REFUSE(ret_error, place,
+                           "group '%s': post.depth is set, with %s; expected verb write or send, and one queue pair",
+                           common->group, common->qps > 1 ? "several queue pairs" : "verb read");
+    return WEFT_OK;
+}
+
 enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_workload_common *common,
                                    struct weft_place place, uint32_t src, uint32_t dst, weft_bytes bytes,
                                    weft_time_ps start, struct weft_error *ret_error) {
@@ -111,8 +138,11 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
                            "hosts of one",
                            common->group, t->node[t->host[src]].name, t->node[t->host[dst]].name, t->network[from].name,
                            t->network[to].name);
+    const struct weft_post_conf *post = &common->post;
+    enum weft_status status = post->depth ? check_post(common, place, bytes, ret_error) : WEFT_OK;
+    if (post->depth) bytes = weft__times(post->messages, post->size_bytes);
     uint64_t qps = qps_of(common, bytes);
-    enum weft_status status = check_room(w, common, place, 1, qps, ret_error);
+    if (!status) status = check_room(w, common, place, 1, qps, ret_error);
     uint64_t all = weft__times(bytes, common->repeat);
     if (!status) status = check_bytes(w, common, place, all, ret_error);
     if (status) return status;
@@ -138,6 +168,8 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
         .path = common->path,
         .messages = common->messages,
         .endless = !bytes,
+        .depth = (uint32_t)post->depth,
+        .message_bytes = (uint32_t)(post->depth ? post->size_bytes : 0),
     };
     for (uint64_t r = 0; r < common->repeat; r++, flow.start_ps += common->interval_ps)
         w->flow[w->flows++] = flow;

@@ -69,7 +69,7 @@ static const struct network {
      NULL},
     {"nic",
      "topology: {kind: leaf_spine, leaves: 3, spines: 3, hosts_per_leaf: 3, rate: 100Gbps, bit_error_rate: 3e-7}\n" NIC
-         TRAFFIC
+         TRAFFIC "- {kind: flow, src: host-7, dst: host-3, size: 60KB, verb: read, group: read}\n"
      "- {kind: collective, collective: {kind: all_reduce_ring, channels: 1, chunk: 8KiB, slice: 8KiB}, size: 72KiB}\n",
      NULL},
     {"nic of remote memory access",
@@ -79,6 +79,7 @@ static const struct network {
      "- {kind: rma, clients: 'host-4..5', servers: 'host-0..1', rate: 400000, duration: 100us, size: 32KB, verb: "
      "write, "
      "group: more}\n"
+     "- {kind: flow, src: host-7, dst: host-3, size: 60KB, verb: read, group: read}\n"
      "- {kind: rma, clients: host-3, servers: host-1, rate: 400000, duration: 100us, size: 32KB, priority: 1, group: "
      "reads}\n",
      NULL},
@@ -177,6 +178,8 @@ static const struct known {
     {"switch.fabric_patience", {"1", "3"}},
     {"host.window", {"20KB"}},
     {"host.work_request", {"1us"}},
+    {"host.packet_rate", {"3000000", "5000000"}},
+    {"host.pcie_round_trip", {"100ns", "1us"}},
     {"host.work_request_qp", {"1us"}},
     {"host.pfc.quanta", {"40"}},
     {"host.rx_buffer", {"60KB"}},
@@ -289,6 +292,8 @@ static const struct exempt {
     {"switch.buffer.dynamic.xoff_at",
      "differs only where a group holds its threshold to the byte: tests/contract/test_buffer.c"},
     {"host.preset", "sets others"},
+    {"switch.chip", "sets others"},
+    {"host.nic", "sets others"},
     {"host.transport.", "of queue pairs, whatever the NIC"},
     {"host.cc.", "of queue pairs, whatever the NIC"},
     {"host.plane_timeouts", "of hosts with planes: tests/theory/test_planes.c"},

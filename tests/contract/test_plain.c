@@ -64,6 +64,13 @@ static const char *const runs[] = {
          "- {kind: flow, src: host-1, dst: host-0, size: 300001B, verb: read}\n"
          "- {kind: job, iterations: 3, share_hosts: true, operations: [{collective: all_reduce_ring, size: 200KB}, "
          "{collective: all_to_all, size: 99KB, compute: 5us}]}\n",
+    CLOS "host: {send_latency: 700ns, receive_latency: 750ns, completion_latency: 1500ns, processing: 300ns, "
+         "post_cost: 60ns, pcie_rate: 210Gbps, packet_rate: 20000000, ack_every: 4}\n"
+         "workload:\n"
+         "- " INCAST "\n"
+         "- {kind: permutation, post: {depth: 3, messages: 20, size: 9001B}, group: posted}\n"
+         "- {kind: flow, src: host-1, dst: host-0, size: 30001B, verb: read}\n"
+         "- {kind: job, group: j, operations: [{collective: all_reduce_ring, size: 200KB, compute: 5us}]}\n",
     "topology: {kind: leaf_spine, leaves: 3, spines: 2, hosts_per_leaf: 4, rate: 100Gbps, delay: 300ns, "
     "bit_error_rate: 1e-7}\nhost: {cc: dcqcn, timeout: 50us}\nevents: [{at: 20us, link: leaf-0--spine-0, state: down}, "
     "{at: 60us, link: leaf-0--spine-0, state: up}]\nworkload: [" INCAST ", " ROUND "]\n",

@@ -69,7 +69,7 @@ static const struct {
     {"plan dsf --sram 1MB", 0, "warning, lossy: "},
     {"plan dsf --rate 106.25Gbps", 0, "PFC to NICs    headroom 46099B a port"},
     {"plan dsf" INCAST, 2, "the topology has no DSF interface nodes"},
-    {"plan dsf --json", 0, "\"inflight_credits\":4,\"empty_bytes\":20480,\"balance_bytes_max\":45056"},
+    {"plan dsf --json", 0, "\"inflight_credits\":13,\"empty_bytes\":57344,\"balance_bytes_max\":155648"},
     // Scenarios: the configuration compared with computed values, equal variants together.
     {"plan sfc" INCAST, 0, "variants pfc, pfc+dcqcn\nSFC for 3 to 1 at 200Gbps: queue of access-0 towards host-0"},
     {"plan sfc" INCAST, 0,

@@ -496,7 +496,7 @@ static void powers(void **state) {
     json_t *root = versus(f, "job.yaml --hosts 8 --fabrics hot.yaml,cool.yaml --no-why");
     const json_t *list = json_object_get(root, "power_assumptions"), *one;
     size_t i;
-    unsigned hot = 0;
+    unsigned hot = 0, nics = 0;
     const char *paragraph = json_string_value(json_object_get(root, "paragraph"));
     assert_non_null(strstr(paragraph, "cool uses the least energy: "));
     assert_non_null(strstr(paragraph, "J, its time at 736 W, NICs included")); // 8 NICs of 25 W, 8 modules of 17 W
@@ -508,8 +508,12 @@ static void powers(void **state) {
         assert_int_equal(json_is_true(json_object_get(one, "turns")), is_hot && halved);
         if (is_hot && halved) assert_true(fabs(json_number_value(json_object_get(one, "lead")) - 736.0 / 586) < 1e-9);
         hot += is_hot;
+        if (strcmp(json_string_value(json_object_get(one, "part")), "connectx7")) continue;
+        double factor = json_number_value(json_object_get(one, "factor")); // the class has 22 W to 30 W
+        assert_true(fabs(factor - (factor < 1 ? 22.0 : 30.0) / 25) < 1e-9);
+        nics++;
     }
-    assert_int_equal(hot, 2);
+    assert_true(hot == 2 && nics == 2);
     json_decref(root);
 }
 

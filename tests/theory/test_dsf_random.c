@@ -65,8 +65,9 @@ static void say_boxes(struct text *t) {
             "interface_node: {spray: %s, train: %" PRIu64 ", credit: %s, credit_speedup: %s, credit_window: %s, ",
             ONE_OF(t, "permutation", "round_robin"), 1 + draw(t, 16), ONE_OF(t, "4096B", "1024B", "8191B"),
             ONE_OF(t, "1.05", "1", "1.2", "0.9"), ONE_OF(t, "0B", "0B", "64KB", "400KB"));
-    fprintf(t->file, "slow_rate: %" PRIu64 ", balance_age: %s, processing: %s, rci: %s, reassembly_timeout: %s}\n",
-            1 + draw(t, 8), ONE_OF(t, "0ns", "10us", "never"), ONE_OF(t, "0ns", "300ns"), ONE_OF(t, "on", "off"),
+    if (draw(t, 2)) fprintf(t->file, "voq_preset: slow_enabled, slow_rate: %" PRIu64 ", ", 1 + draw(t, 8));
+    fprintf(t->file, "balance_age: %s, processing: %s, rci: %s, reassembly_timeout: %s}\n",
+            ONE_OF(t, "0ns", "10us", "never"), ONE_OF(t, "0ns", "300ns"), ONE_OF(t, "on", "off"),
             ONE_OF(t, "100us", "300us"));
     fprintf(t->file, "fabric_node: {spray: %s, processing: %s, mark: %" PRIu64 "}\n",
             ONE_OF(t, "permutation", "round_robin"), ONE_OF(t, "10ns", "300ns"), 4 + draw(t, 100));

@@ -64,8 +64,14 @@ static char *draw_host(struct weft_random *random, uint64_t mtu, bool planes) {
     static const char *const planes_names[] = {"separate", "queue_pair", "packet"};
     const char *plane = planes ? DRAW(random, planes_names) : "separate";
     bool slow = !draw(random, 8) && plane[0] == 's';
-    return text_of("{mtu: %" PRIu64 "B, transport: %s, planes: %s, work_request: %s%s}", mtu, DRAW(random, transports),
-                   plane, draw(random, 8) ? "0ns" : "100ns",
+    static const char *const latencies[] = {
+        "",
+        ", send_latency: 700ns, receive_latency: 600ns, completion_latency: 2us, processing: 100ns",
+        ", post_cost: 60ns, pcie_rate: 210Gbps, pcie_round_trip: 300ns",
+        ", pcie_rate: 60Gbps, packet_rate: 3000000",
+    };
+    return text_of("{mtu: %" PRIu64 "B, transport: %s, planes: %s, work_request: %s%s%s}", mtu,
+                   DRAW(random, transports), plane, draw(random, 8) ? "0ns" : "100ns", DRAW(random, latencies),
                    slow ? ", drain_rate: 90Gbps, rx_buffer: 1GB, rx_xoff: 1GB" : "");
 }
 

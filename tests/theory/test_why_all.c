@@ -38,6 +38,8 @@ static const char *const hosts[] = {
     "transport: roce_rc, cc: dcqcn",
     "transport: {kind: roce_rc, out_of_order: accept}, window: 64KB",
     "transport: roce_rc, work_request: 50ns",
+    "transport: roce_rc, send_latency: 700ns, receive_latency: 600ns, completion_latency: 900ns, post_cost: 60ns, "
+    "pcie_rate: 150Gbps, pcie_round_trip: 400ns, processing: 300ns, packet_rate: 20000000",
     "transport: uet, cc: none",
     "preset: uet",
     "transport: {kind: uet, spray: reps}",
@@ -47,6 +49,7 @@ static const char *const loads[] = {
     "{kind: incast, sources: \"%shost-0..3\", dst: %shost-5, size: 100KB, qps: 3}",
     "{kind: permutation, hosts: \"%shost-*\", mode: shift, shift: 3, size: 60001B, qps: 2, verb: read}",
     "{kind: flow, src: %shost-0, dst: %shost-5, size: 3B, qps: 7}",
+    "{kind: incast, sources: \"%shost-0..2\", dst: %shost-5, post: {depth: 3, messages: 9, size: 10001B}}",
     "{kind: job, hosts: \"%shost-*\", group: j, iterations: 2, operations: [{collective: all_reduce_ring, size: "
     "200KB}]}",
     "{kind: job, hosts: \"%shost-*\", group: j, operations: [{collective: all_to_all, size: 100KB, compute: 3us}]}",

@@ -121,6 +121,8 @@ class Scenario:
             return self.model(target) if any(key.startswith(target + ".") for key in self.defs) else self.section(target, 25)
         if "enum" in what:
             return self.one_of(*what["enum"])
+        if "examples" in what:
+            return self.one_of(*what["examples"])
         if name == "bit_error_rate":
             return self.one_of(0, 1e-7, 1e-6)
         if name == "mtu":

@@ -30,7 +30,7 @@
     "run: {until: 40us}\ntopology: {kind: dragonfly, pods: 1, tins: 4, hosts_per_tin: 2, local_parallel: 1, "          \
     "local_ports: 3}\n"
 #define DSF                                                                                                            \
-    "run: {until: 40us}\ntopology: {kind: dsf_l1_zone, rdsws: 4, hosts_per_rdsw: 2, rails: 1, fdsws: 1, "              \
+    "run: {until: 45us}\ntopology: {kind: dsf_l1_zone, rdsws: 4, hosts_per_rdsw: 2, rails: 1, fdsws: 1, "              \
     "virtual_devices: 2}\nhost: {cc: none}\n"                                                                          \
     "workload: [{kind: incast, sources: 'host-2,host-3,host-4,host-5,host-6', dst: host-0, size: 1MB}]\n"
 
@@ -47,8 +47,10 @@ static const char *const networks[] = {
         "interface_node: {rci: off, reassembly_timeout: 1s, train: 1}\n",
     CLIQUE "workload: [{kind: incast, sources: 'host-2,host-3,host-4,host-5,host-6,host-7', dst: host-0, size: 1MB}, "
            "{kind: permutation, size: 1MB}, {kind: permutation, size: 1MB}, {kind: permutation, size: 1MB}]\n",
+    STAR "run: {until: 30us}\nhost: {send_latency: 1us, receive_latency: 1us, completion_latency: 20us, post_cost: "
+         "100ns}\nworkload: [{kind: permutation, post: {depth: 4, messages: 1000, size: 4KiB}}]\n",
 };
-enum { SIMPLE, VOQ, CBFC, DRAIN, UET, FABRIC, LLFC, TINS, NETWORKS = sizeof networks / sizeof *networks };
+enum { SIMPLE, VOQ, CBFC, DRAIN, UET, FABRIC, LLFC, TINS, POSTING, NETWORKS = sizeof networks / sizeof *networks };
 
 /// A bit of the state of a node; node WEFT_NONE: no field of that kind is in use.
 struct field {
@@ -144,6 +146,18 @@ static struct field received_wish(struct weft__network *net) {
     EACH_NIC(net) if (nic->received.n) return (struct field){n, &nic->port.pfc_xoff, 1u << 3, &nic->port.pfc_told};
     return NO_FIELD;
 }
+#define SAMPLE nic->end.hosts->sample[nic->send_qp[0]]
+/// Something that the NIC does later.
+static struct weft__fifo *used_later(struct weft__nic *nic) {
+    for (uint32_t k = 0; k < WEFT__NIC_LATERS; k++)
+        if (nic->later[k].n) return &nic->later[k];
+    return NULL;
+}
+#define LATER used_later(nic)
+OF_BOX(later_time, EACH_NIC, LATER, ((uint8_t *)&LATER->head->packet[LATER->first].time_ps)[6], 1)
+OF_BOX(posted_issued, EACH_NIC, nic->sends, ((uint8_t *)&SAMPLE.issued)[3], 0x40)
+OF_BOX(posted_known, EACH_NIC, nic->sends, ((uint8_t *)&SENDER.posted)[3], 0x40)
+OF_BOX(posted_seen, EACH_NIC, nic->sends, ((uint8_t *)&SAMPLE.seen)[3], 0x40)
 OF_BOX(pull_waits, EACH_NIC, nic->pull && nic->receives, nic->pull->of[0].waits[WEFT__NIC_PULL_ASKED], 1)
 
 OF_BOX(credit_left, EACH_NIC, nic->port.credit, ((uint8_t *)&nic->port.credit->left[3])[4], 1)
@@ -162,7 +176,7 @@ static struct weft__in_stream *used_stream(struct weft__in *in) {
 }
 OF_BOX(voq_bytes, EACH_IN, full_voq(in), full_voq(in)->bytes, 1)
 OF_BOX(voq_balance, EACH_IN, full_voq(in), ((uint8_t *)&full_voq(in)->balance)[7], 0x80) // it is overdrawn
-OF_BOX(voq_state, EACH_IN, full_voq(in), full_voq(in)->state, 3)
+OF_BOX(voq_state, EACH_IN, full_voq(in), full_voq(in)->state, 8)
 OF_BOX(voq_hbm, EACH_IN, full_voq(in), ((uint8_t *)&full_voq(in)->hbm)[2], 1)
 OF_BOX(voq_waits, EACH_IN, full_voq(in), full_voq(in)->waits, 1)
 OF_BOX(in_bytes, EACH_IN, full_voq(in), in->voq_bytes, 1)
@@ -239,6 +253,10 @@ static const struct row {
     {CBFC, credit_pause, "the mark of a pause for lack of credit"},
     {DRAIN, received_bytes, "bytes in the receive buffer"},
     {DRAIN, received_wish, "the port's wish for a pause"},
+    {POSTING, later_time, "timer of what the NIC does later"},
+    {POSTING, posted_issued, "packets posted and not complete"},
+    {POSTING, posted_known, "packets that the NIC knows of"},
+    {POSTING, posted_seen, "packets whose completion the host has seen"},
     {UET, pull_waits, "senders that wait for credit"},
     {UET, sender_next, "sender of queue pair"},
     {UET, receiver_expected, "receiver of queue pair"},

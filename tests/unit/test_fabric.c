@@ -238,18 +238,18 @@ static void check_value(const char *blueprint, const char *more, const char *pat
     weft_scenario_file_free(file);
 }
 
-/// What a file says of a layer's switches, here that they take 9.5 us, leaves them the memory of their chips, with a
-/// headroom for those 9.5 us too: 475 KB at 400 Gbit/s. Entries 0 and 1 are the solver's, for cluster switches and
+/// What a file says of a layer's switches, here that they take 3.8 us, leaves them the memory of their chips, with a
+/// headroom for those 3.8 us too: 190 KB at 400 Gbit/s. Entries 0 and 1 are the solver's, for cluster switches and
 /// aggregators; the file's come behind them.
 static void devices_keep_their_memory(void **state) {
     (void)state;
     check_value("ai-zone", NULL, "devices.2.match", "ctsw-*");
-    check_value("ai-zone", NULL, "devices.2.switch.processing", "9.5us");
+    check_value("ai-zone", NULL, "devices.2.switch.processing", "3.8us");
     check_value("ai-zone", NULL, "devices.2.switch.buffer.kind", "static");
     check_value("ai-zone", NULL, "devices.2.switch.buffer.size", "666666666B"); // 192 GB / 288 ports
-    check_value("ai-zone", NULL, "devices.2.switch.buffer.xoff", "666011080B");
+    check_value("ai-zone", NULL, "devices.2.switch.buffer.xoff", "666296080B");
     static const char own[] = "devices=[{match: ctsw-*, switch: {processing: 300ns}}]";
-    check_value("ai-zone", own, "devices.2.switch.buffer.xoff", "666471080B"); // 9.2 us x 50 GB/s = 460,000 B more
+    check_value("ai-zone", own, "devices.2.switch.buffer.xoff", "666471080B"); // 3.5 us x 50 GB/s = 175,000 B more
     check_value("ai-zone", "devices=[{match: ctsw-1, switch: {queueing: voq}}]", "devices.2.switch.buffer.kind",
                 "static");
     check_value("ai-zone", "devices=[{match: rtsw-*, switch: {queueing: voq}}]", "devices.2.switch.buffer.kind",
@@ -269,13 +269,81 @@ static void settings_in_proportion(void **state) {
     check_value("roce-dcqcn", "host.cc.additive_increase=5Mbps", "host.cc.additive_increase", "5Mbps");
 }
 
+/// A part has the figures of its class, in the order of precedence: its own key, the class, nothing. Inferred and
+/// assumed power is called assumed.
+static void parts_are_classes(void **state) {
+    static const struct {
+        const char *name, *more, *part;
+        uint32_t layer;
+        uint64_t rate_bps, buffer_bytes;
+        double watts;
+        bool assumed, partitioned;
+    } expected[] = {
+        {"roce-ecmp", NULL, "tomahawk4", 0, 25600000000000, 113000000, 455, false, false},
+        {"roce-ecmp", NULL, "tomahawk5", 1, 51200000000000, 165000000, 500, false, false},
+        {"roce-ecmp", "fabric.leaf={class: teralynx10, watts: 600}", "teralynx10", 0, 51200000000000, 200000000, 600,
+         false, false},
+        {"roce-ecmp", "fabric.leaf.name=ours", "ours", 0, 25600000000000, 113000000, 455, false, false},
+        {"ai-zone", NULL, "meta_ctsw", 1, 115200000000000, 192000000000, 5000, true, true},
+        {"dsf-l1", NULL, "jericho3ai", 0, 14400000000000, UINT64_C(12) << 30, 450, true, false},
+        {"aquila", NULL, "tin", 0, 0, 0, 75, true, false},
+        {"aquila", NULL, "tomahawk4", 1, 25600000000000, 0, 455, false, false},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        const char *rate = !strcmp(expected[i].name, "aquila") ? "fabric.rate=50Gbps" : expected[i].more;
+        struct weft_scenario_file *file = file_of(expected[i].name, 256, rate);
+        const struct weft_fabric_plan *p = plan_of(file, arena);
+        const struct weft_fabric_part *part = p->layer[expected[i].layer].part;
+        assert_string_equal(part->name, expected[i].part);
+        assert_int_equal(part->rate_bps, expected[i].rate_bps);
+        assert_int_equal(part->buffer_bytes, expected[i].buffer_bytes);
+        assert_true(part->watts == expected[i].watts);
+        assert_int_equal(weft_fabric_part_assumes_watts(part), expected[i].assumed);
+        assert_int_equal(part->partitioned, expected[i].partitioned);
+        weft_scenario_file_free(file);
+        weft_arena_free(arena);
+    }
+    struct weft_model_conf model;
+    const char *name, *about;
+    struct weft_error error = {0};
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_scenario_file *file = file_of("star", 8, "fabric.leaf.class=tomahawk9");
+    assert_int_equal(weft_scenario_fabric(file, 0, arena, &model, &name, &about, &error), WEFT_ERROR_INPUT);
+    assert_non_null(strstr(error.text, "fabric.leaf.class: no class \"tomahawk9\"; did you mean \"tomahawk"));
+    weft_scenario_file_free(file);
+    weft_arena_free(arena);
+}
+
+/// chips: listed gives each layer's switches, DSF nodes and hosts the classes of their parts, below the file's own
+/// keys.
+static void devices_are_as_their_parts(void **state) {
+    static const char listed[] = "fabric.chips=listed";
+    check_value("roce-ecmp", listed, "switch.chip", "tomahawk4");
+    check_value("roce-ecmp", listed, "devices.0.switch.chip", "tomahawk5");
+    check_value("roce-ecmp", listed, "host.nic", "connectx7");
+    check_value("dsf-region", listed, "interface_node.chip", "jericho3ai");
+    check_value("dsf-region", listed, "fabric_node.chip", "fdsw_102t");
+    check_value("dsf-region", listed, "devices.1.switch.chip", "tomahawk5");
+    // Headroom has the chip's time: leaves of 900 ns instead of 300 ns, at 400G, 30,000 B more.
+    check_value("roce-ecmp", "fabric.per_leaf=16", "switch.buffer.headroom", "120586B");
+    check_value("roce-ecmp", listed, "switch.buffer.headroom", "150586B");
+    check_value("roce-ecmp", "fabric={chips: listed, leaf: {class: tomahawk5}}", "switch.buffer.headroom", "140586B");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ports_add_up),           cmocka_unit_test(parts_have_the_capacity),
-        cmocka_unit_test(radix_is_billed),        cmocka_unit_test(one_leaf_stands_alone),
-        cmocka_unit_test(plans_are_built),        cmocka_unit_test(bisection_is_as_asked),
-        cmocka_unit_test(ends_are_known),         cmocka_unit_test(devices_keep_their_memory),
+        cmocka_unit_test(ports_add_up),
+        cmocka_unit_test(parts_have_the_capacity),
+        cmocka_unit_test(radix_is_billed),
+        cmocka_unit_test(one_leaf_stands_alone),
+        cmocka_unit_test(plans_are_built),
+        cmocka_unit_test(bisection_is_as_asked),
+        cmocka_unit_test(ends_are_known),
+        cmocka_unit_test(devices_keep_their_memory),
         cmocka_unit_test(settings_in_proportion),
+        cmocka_unit_test(parts_are_classes),
+        cmocka_unit_test(devices_are_as_their_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "box/dsf/dsf_conf.h"
 #include "topologies.h"
 #include "weft/plan_dsf.h"
 
@@ -36,25 +37,49 @@ static void assert_near(double found, double wanted, double tolerance) {
     if (found < wanted - tolerance || found > wanted + tolerance) fail_msg("%g, expected %g", found, wanted);
 }
 
-// iqs_tune.c with a fabric delay of 300 ns: at 400G 4 credits in flight, 20,480 B and 45,056 B; at 800G 8, 36,864 B and
-// 94,208 B. Slow above 2 x (inflight + 2) credits; backoff 64 KiB once, twice, four times.
+// iqs_tune.c with fabric elements (a delay of 1000 ns), slow disabled: at 400G 13 credits in flight, 57,344 B and
+// 155,648 B; at 800G 25, 106,496 B and 303,104 B. Slow enabled: 0, 2 credits, 2 (13 + 1) credits. Backoff 64 KiB once,
+// twice, four times. Alone (300 ns) 4 credits in flight, 20,480 B and 45,056 B.
 static void presets(void **state) {
     (void)state;
     struct weft_plan_dsf p = at_rate(400, 0);
-    assert_int_equal(p.inflight, 4);
-    assert_int_equal(p.empty_bytes, 20480);
-    assert_int_equal(p.balance_bytes_max, 45056);
-    assert_int_equal(p.slow_bytes, 49152);
+    assert_int_equal(p.inflight, 13);
+    assert_int_equal(p.empty_bytes, 57344);
+    assert_int_equal(p.balance_bytes_max, 155648);
+    assert_int_equal(p.slow_bytes, 0);
     assert_int_equal(p.backoff_bytes[0], 65536);
     assert_int_equal(p.backoff_bytes[2], 262144);
     p = at_rate(800, 0);
-    assert_int_equal(p.inflight, 8);
-    assert_int_equal(p.empty_bytes, 36864);
-    assert_int_equal(p.balance_bytes_max, 94208);
+    assert_int_equal(p.inflight, 25);
+    assert_int_equal(p.empty_bytes, 106496);
+    assert_int_equal(p.balance_bytes_max, 303104);
     assert_int_equal(at_rate(10, 0).inflight, 2); // at least
     struct weft_plan_dsf_conf c = defaults();
+    c.voq_preset = WEFT_VOQ_SLOW_ENABLED;
+    p = weft_plan_calc_dsf(&c);
+    assert_int_equal(p.empty_bytes, 0);
+    assert_int_equal(p.balance_bytes_max, 8192);
+    assert_int_equal(p.slow_bytes, 114688);
+    c = defaults();
+    c.fabric_delay_ps = NS(300);
+    p = weft_plan_calc_dsf(&c);
+    assert_int_equal(p.inflight, 4);
+    assert_int_equal(p.empty_bytes, 20480);
+    assert_int_equal(p.balance_bytes_max, 45056);
     c.fabric_delay_ps = NS(10000); // 123 credits: 3 x 123 x 4096 would be 1.5 MB
     assert_int_equal(weft_plan_calc_dsf(&c).balance_bytes_max, 500000);
+}
+
+// The file of Jericho 2's data, by fabric_connect_mode; a delay of one's own comes first.
+static void delay_of_a_mode(void **state) {
+    (void)state;
+    static const unsigned ns[] = {[WEFT_FABRIC_FE] = 1000, [WEFT_FABRIC_MESH] = 500, [WEFT_FABRIC_NONE] = 300};
+    for (uint32_t mode = 0; mode < 3; mode++) {
+        struct weft_interface_conf c = {.fabric_mode = mode};
+        assert_int_equal(weft_interface_fabric_delay(&c), NS(ns[mode]));
+        c.fabric_delay_ps = NS(700);
+        assert_int_equal(weft_interface_fabric_delay(&c), NS(700));
+    }
 }
 
 // ceil(B x RTT / 32768 bits): 800G and 5 us take 123 credits, 503,808 B: just above the preset's cap of 500,000 B.
@@ -199,9 +224,9 @@ static void of_a_topology(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(presets),  cmocka_unit_test(credits_of_a_loop), cmocka_unit_test(throughput),
-        cmocka_unit_test(speedup),  cmocka_unit_test(permitted_rates),   cmocka_unit_test(buffers),
-        cmocka_unit_test(distance), cmocka_unit_test(of_a_topology),
+        cmocka_unit_test(presets),    cmocka_unit_test(delay_of_a_mode), cmocka_unit_test(credits_of_a_loop),
+        cmocka_unit_test(throughput), cmocka_unit_test(speedup),         cmocka_unit_test(permitted_rates),
+        cmocka_unit_test(buffers),    cmocka_unit_test(distance),        cmocka_unit_test(of_a_topology),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,8 @@
 //   entropy  number of the packet among those from one interface node to another in a priority, its lower bits; the
 //            frame's own is that of its queue pair
 //   spare    this is the packet's last cell
-//   qp       above the queue pair: the upper bits of that number; the cell met congestion (RCI); it is a part of a cell
+//   qp       above the queue pair: the upper bits of that number; it is a part of a cell; the congestion that the cell
+//            met (RCI): 0 none, else 1 more than a level of 0 to 2
 // With packing, a cell may hold the end of a packet and the beginning of the next, or of several. Each part is a record
 // of its own, adjacent on the same lane; the first one has the cell's header.
 #pragma once
@@ -22,12 +23,12 @@ enum {
     WEFT__CELL_NODE_BITS = 13, ///< interface nodes of a fabric: 8192
     WEFT__CELL_INDEX_BITS = 6,
     WEFT__CELL_SEQUENCE_BITS = 16, ///< lower bits in entropy, the rest in qp
-    WEFT__CELL_QP_BITS = 30 - (WEFT__CELL_SEQUENCE_BITS - WEFT_PACKET_ENTROPY_BITS),
+    WEFT__CELL_QP_BITS = 29 - (WEFT__CELL_SEQUENCE_BITS - WEFT_PACKET_ENTROPY_BITS),
 };
 #define WEFT__CELL_NODES (1u << WEFT__CELL_NODE_BITS)
 #define WEFT__CELL_SEQUENCES (1u << WEFT__CELL_SEQUENCE_BITS)
-#define WEFT__CELL_MARKED (UINT32_C(1) << 31) ///< in qp
-#define WEFT__CELL_PART (UINT32_C(1) << 30)   ///< likewise: it continues a cell that another packet has begun
+enum { WEFT__CELL_RCI_SHIFT = 30, WEFT__CELL_RCI_LEVELS = 3 }; ///< in qp
+#define WEFT__CELL_PART (UINT32_C(1) << 29) ///< in qp: it continues a cell that another packet has begun
 #define WEFT__CELL_QP ((UINT32_C(1) << WEFT__CELL_QP_BITS) - 1) ///< the queue pair
 
 static inline uint32_t weft__cell_dst(uint32_t to, uint32_t from, uint32_t index) {
@@ -56,6 +57,16 @@ static inline bool weft__cell_is_last(const struct weft_packet *p) {
 static inline int32_t weft__cell_beyond(uint32_t a, uint32_t b) {
     uint32_t d = (a - b) & (WEFT__CELL_SEQUENCES - 1);
     return d < WEFT__CELL_SEQUENCES / 2 ? (int32_t)d : (int32_t)d - (int32_t)WEFT__CELL_SEQUENCES;
+}
+
+static inline uint32_t weft__cell_rci(const struct weft_packet *p) {
+    return p->qp >> WEFT__CELL_RCI_SHIFT;
+}
+/// A cell that finds `found` (cells, or their time) before it, with the first level at `mark`: each level begins at
+/// twice the one below.
+static inline void weft__cell_mark(struct weft_packet *p, uint64_t found, uint64_t mark) {
+    uint32_t rci = found >= 4 * mark ? 3 : found >= 2 * mark ? 2 : 1;
+    if (rci > weft__cell_rci(p)) p->qp = (p->qp & ~(UINT32_MAX << WEFT__CELL_RCI_SHIFT)) | rci << WEFT__CELL_RCI_SHIFT;
 }
 
 static inline bool weft__cell_is_control(const struct weft_packet *p) {

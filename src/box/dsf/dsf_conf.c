@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parameters of DSF boxes. Presets are those of Broadcom's SDK for the generation of Jericho 2 and Ramon
-// (OpenBCM 6.5.24) and of FBOSS; numbers without a source are assumed, and say so.
+// (OpenBCM 6.5.24) and of FBOSS; numbers without a source are assumed, and say so. Presets of VOQs: iqs_tune.c, for n
+// credits in flight; RCI: fabric_cgm_tune.c.
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,6 +12,8 @@
 #include "base/units.h"
 
 static const char *const sprays[] = {"permutation", "round_robin", NULL};
+static const char *const modes[] = {"fe", "mesh", "single_fap", NULL};
+const char *const weft_voq_presets[] = {"slow_disabled", "slow_enabled", NULL};
 
 static const struct weft_param interface_rows[] = {
     WEFT_TEXT(struct weft_interface_conf, chip, "chip", WEFT_HARDWARE_INTERFACE_DEFAULT, WEFT_HARDWARE_HELP),
@@ -36,18 +39,26 @@ static const struct weft_param interface_rows[] = {
                "credit_speedup (assumed)"),
     WEFT_BYTES(struct weft_interface_conf, egress_stop_bytes, "egress_stop", "256KiB", "0B", "1GB",
                "while more bytes than this wait, no credits come (assumed)"),
-    WEFT_TIME(struct weft_interface_conf, fabric_delay_ps, "fabric_delay", "300ns", "0ns", "1ms",
-              "fabric delay from which presets of VOQs are computed (OpenBCM, iqs_tune)"),
+    WEFT_CHOICE(
+        struct weft_interface_conf, fabric_mode, "fabric_mode", "fe", modes,
+        "how interface nodes are connected (OpenBCM, fabric_connect_mode): by fabric elements, directly, or not "
+        "at all; fabric_delay is 1000, 500 or 300 ns"),
+    WEFT_TIME(struct weft_interface_conf, fabric_delay_ps, "fabric_delay", "0ns", "0ns", "1ms",
+              "fabric delay from which presets of VOQs are computed; 0ns: that of fabric_mode"),
     WEFT_UINT(struct weft_interface_conf, inflight, "inflight", "0", "0", "4096",
-              "credits in flight that the presets of VOQs assume; 0: max(2, ceil(rate x fabric_delay / credit)) as in "
-              "OpenBCM, 4 at 400G"),
+              "credits in flight that the presets of VOQs assume, n; 0: max(2, ceil(rate x fabric_delay / credit)) as "
+              "in OpenBCM, 13 at 400G"),
+    WEFT_CHOICE(struct weft_interface_conf, voq_preset, "voq_preset", "slow_disabled", weft_voq_presets,
+                "presets of VOQs (OpenBCM, iqs_tune). slow_disabled, for low latency: a VOQ asks until it has n + 1 "
+                "credits more than it holds, and keeps min(500 KB, 3 n - 1 credits) while empty. slow_enabled: it asks "
+                "for what it holds, more slowly below 2 (n + 1) credits, and keeps 2 credits while empty"),
     WEFT_UINT(struct weft_interface_conf, slow_eighths, "slow_rate", "1", "1", "8",
-              "a VOQ that has credits for all its packets and collects more asks slowly: in this many eighths of its "
-              "turns (assumed)"),
+              "with slow_enabled: a VOQ at the lowest of 8 slow levels takes this many eighths of its turns, and one "
+              "more at each level above (assumed)"),
     WEFT_TIME(struct weft_interface_conf, balance_age_ps, "balance_age", "10us", "0ns", "never",
               "credits that an empty VOQ has not used for this long are given up (assumed)"),
-    WEFT_TIME(struct weft_interface_conf, refresh_ps, "request_refresh", "100us", "1us", "1s",
-              "a VOQ that waits for credits repeats its request after this time (assumed)"),
+    WEFT_TIME(struct weft_interface_conf, refresh_ps, "request_refresh", "500us", "1us", "1s",
+              "a VOQ that waits for credits repeats its request after this time (OpenBCM: 500us)"),
     WEFT_TIME(struct weft_interface_conf, watchdog_ps, "credit_watchdog", "500ms", "1us", "never",
               "packets of a VOQ that got no credit for this long are discarded (FBOSS: 500ms)"),
     WEFT_UINT(struct weft_interface_conf, backlog_cells, "backlog", "256", "1", "65535",
@@ -71,9 +82,17 @@ static const struct weft_param interface_rows[] = {
     WEFT_TIME(struct weft_interface_conf, reassembly_timeout_ps, "reassembly_timeout", "100us", "1us", "1s",
               "a packet that is incomplete, or that others wait for, is given up after this time (assumed)"),
     WEFT_BOOL(struct weft_interface_conf, rci, "rci", "true",
-              "credits are granted more slowly while cells come marked (OpenBCM, fabric_tune)"),
+              "credits are granted more slowly while links are congested (OpenBCM, fabric_tune, fabric_cgm_tune)"),
     WEFT_TIME(struct weft_interface_conf, rci_interval_ps, "rci_interval", "2us", "100ns", "1ms",
-              "interval over which the share of marked cells is measured (assumed)"),
+              "interval after which congested links are counted anew (assumed)"),
+    WEFT_UINT(
+        struct weft_interface_conf, rci_links, "rci_links", "160", "0", "65535",
+        "fabric links for which OpenBCM's counts hold; a box with fewer or more counts each link for more or less "
+        "(160: Jericho3-AI; the scaling is assumed). 0: it counts each for one"),
+    WEFT_UINT(
+        struct weft_interface_conf, rci_severe_links, "rci_severe_links", "64", "1", "65535",
+        "so many links at the highest level are the highest congestion (OpenBCM: 64 for Jericho 2+, 48 Jericho 2, "
+        "16 Jericho 2C)"),
 };
 
 static const char *interface_check(const void *conf, char *text, size_t size) {
@@ -90,6 +109,8 @@ static const char *interface_check(const void *conf, char *text, size_t size) {
     else if (c->egress_slow_bytes > c->egress_stop_bytes)
         snprintf(text, size, "egress_slow (%" PRIu64 "B) is above egress_stop (%" PRIu64 "B)", c->egress_slow_bytes,
                  c->egress_stop_bytes);
+    else if (c->slow_eighths > 1 && c->voq_preset != WEFT_VOQ_SLOW_ENABLED)
+        snprintf(text, size, "slow_rate (%" PRIu64 ") has no effect without voq_preset: slow_enabled", c->slow_eighths);
     else if (c->sram_xoff >= c->sram_xon)
         snprintf(text, size, "sram_xoff (%g) is not below sram_xon (%g)", c->sram_xoff, c->sram_xon);
     else
@@ -109,7 +130,8 @@ static const struct weft_param fabric_rows[] = {
               "most cells in the FIFO of an output (OpenBCM: TX FIFO of Ramon; those at its inputs and between, of 768 "
               "and 4608 cells, are not modelled separately)"),
     WEFT_UINT(struct weft_fabric_conf, mark_cells, "mark", "64", "1", "65535",
-              "a cell that finds this many cells ahead of it is marked as congested (RCI; depth assumed)"),
+              "a cell that finds this many cells ahead of it is marked as congested, with twice and four times as many "
+              "at the next levels (RCI; depths assumed)"),
     WEFT_BOOL(struct weft_fabric_conf, llfc, "llfc", "false",
               "link-level flow control: a FIFO that holds more than llfc_stop stops the lanes that feed it"),
     WEFT_UINT(struct weft_fabric_conf, llfc_stop_cells, "llfc_stop", "800", "1", "65535",
@@ -133,6 +155,18 @@ static const char *fabric_check(const void *conf, char *text, size_t size) {
 }
 const struct weft_param_table weft_fabric_table = WEFT_PARAM_TABLE_CLASSES(
     "fabric_node", struct weft_fabric_conf, fabric_rows, fabric_check, NULL, &weft_hardware_by_chip);
+
+weft_time_ps weft_interface_fabric_delay(const struct weft_interface_conf *c) {
+    static const weft_time_ps delay_ns[] = {
+        [WEFT_FABRIC_FE] = 1000, [WEFT_FABRIC_MESH] = 500, [WEFT_FABRIC_NONE] = 300};
+    return c->fabric_delay_ps ? c->fabric_delay_ps : delay_ns[c->fabric_mode] * WEFT_PS_PER_NS;
+}
+
+struct weft_dsf_preset weft_dsf_preset(uint32_t kind, uint64_t n, weft_bytes credit) {
+    if (kind == WEFT_VOQ_SLOW_ENABLED) return (struct weft_dsf_preset){0, 2 * credit, 2 * (n + 1) * credit};
+    weft_bytes most = (3 * n - 1) * credit;
+    return (struct weft_dsf_preset){(n + 1) * credit, most < WEFT_DSF_BALANCE_MAX ? most : WEFT_DSF_BALANCE_MAX, 0};
+}
 
 uint64_t weft_dsf_inflight(weft_rate_bps rate, weft_time_ps delay, weft_bytes credit) {
     unsigned __int128 bits = (unsigned __int128)rate * delay, one = (unsigned __int128)credit * 8 * WEFT_PS_PER_S;

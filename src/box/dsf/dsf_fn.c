@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The DSF fabric node: Ramon chips in an FDSW or SDSW; one node is one virtual device. It handles only cells: each
 // leaves by one of the lanes that lead to its destination, in turn. It has no packets, no addresses, and no buffer
-// beyond the FIFOs of its outputs. A cell that finds its output deep is marked (RCI), and its destination interface
-// node then grants credits more slowly.
+// beyond the FIFOs of its outputs. A cell that finds its output deep is marked (RCI), by one of three levels, and its
+// destination interface node then grants credits more slowly.
 //
 // Sources: Broadcom's SDK for Ramon (OpenBCM 6.5.24: FIFO depths, RCI); FBOSS (Ramon3Asic: no packet buffer, one queue
-// per port). Differences: one FIFO per lane, at the output, represents the FIFOs at inputs, in between and at outputs;
-// one mark represents the two RCI bits.
+// per port). Differences: one FIFO per lane, at the output, represents the FIFOs at inputs, in between and at outputs.
 #include "box/dsf/dsf_fn.h"
 
 #include "weft/memory.h"
@@ -60,7 +59,7 @@ static inline void on_cell(struct weft__node *node, struct weft__worker *w, stru
             return;
         }
         if (wait >= fn->conf->mark_cells * cell) {
-            p->qp |= WEFT__CELL_MARKED;
+            weft__cell_mark(p, wait, fn->conf->mark_cells * cell);
             fn->marked++;
         }
     }

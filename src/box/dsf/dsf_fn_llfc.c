@@ -43,7 +43,7 @@ static void on_data(struct weft__node *node, struct weft__fn *fn, struct weft__w
         return;
     }
     if (cells >= fn->conf->mark_cells) {
-        p->qp |= WEFT__CELL_MARKED;
+        weft__cell_mark(p, cells, fn->conf->mark_cells);
         fn->marked++;
     }
     weft__lane_queue_send(&l->queues, node, w, out, p);

@@ -3,7 +3,7 @@
 // packet in it.
 //
 // Control cells have the fields of cells, plus:
-//   request  qp: the port at the destination and the priority; flags: enum weft__voq_state; psn: the VOQ at the source;
+//   request  qp: the port at the destination and the priority; dscp: the VOQ's state; psn: the VOQ at the source;
 //            entropy: number of the request among those of the VOQ, because one may overtake another on other lanes
 //   credit   qp: bytes; psn: the VOQ at the source; entropy: the priority (for the record only)
 #pragma once
@@ -14,11 +14,10 @@
 #include "link/ether.h"
 #include "transport/qp.h"
 
-/// The state that a VOQ last reported to the scheduler of its port.
-enum weft__voq_state {
-    WEFT__VOQ_SATISFIED, ///< it needs nothing
-    WEFT__VOQ_SLOW,      ///< it has credits for everything it holds, and would like some more
-    WEFT__VOQ_REQUEST,   ///< it holds more than it has credits for
+/// The state that a VOQ last reported to the scheduler of its port: how many eighths of its turns it takes.
+enum {
+    WEFT__VOQ_SATISFIED = 0, ///< it needs nothing
+    WEFT__VOQ_REQUEST = 8,   ///< it asks at the full rate; below, slowly
 };
 
 /// Fewer than half of these are in flight for a VOQ at any time: the bits that a record has for them.
@@ -49,7 +48,7 @@ struct weft__credit_flow {
     uint16_t port;
     uint8_t priority, state;
     bool ringed;
-    uint8_t turns;       ///< eighths of a turn saved up, if slow
+    uint8_t turns;       ///< eighths of a turn saved up
     uint16_t heard;      ///< number of the next request that is new
     int64_t outstanding; ///< granted and not yet arrived
 };
@@ -139,7 +138,7 @@ struct weft__in {
     struct weft__number_table voqs;
     uint16_t *sequence; ///< [ins * WEFT_PRIORITIES]: number of the next packet
     struct weft__ether ether;
-    uint64_t request_surplus, balance_max; ///< presets, bytes
+    struct weft_dsf_preset preset; ///< of its VOQs
     struct weft__spray spray;
     struct weft__lanes lanes;
     struct weft__lane_queues *queues; ///< NULL: no link-level flow control
@@ -150,9 +149,9 @@ struct weft__in {
     weft_bytes voq_bytes, voq_bytes_max, reassembly_bytes, reassembly_bytes_max;
     struct weft__hbm hbm;
     // congestion of the fabric
-    uint32_t cells_came, cells_marked; ///< since the last check
-    uint32_t rci_level;
-    weft_time_ps rci_ps;                          ///< time of the next check
+    uint8_t *port_rci;   ///< [node_ports]: of the last cell that came by a lane since the last check
+    uint32_t rci_level;  ///< 0 to 7
+    weft_time_ps rci_ps; ///< time of the next check
     weft_time_ps throttled_until_ps, throttle_ps; ///< when the box may grant its next credit; time between two, 0: no
                                                   ///< limit
     // rarely used
@@ -267,8 +266,10 @@ void weft__in_on_request(struct weft__node *node, struct weft__in *in, struct we
 void weft__in_grant(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t port);
 /// Something has changed that credits may have been waiting for.
 void weft__in_arm_credits(struct weft__node *node, struct weft__in *in, weft_time_ps now, uint32_t port);
-/// RCI: how congested the fabric is, from 0 to 7, if `marked` of the cells that arrived were marked.
-uint32_t weft__in_rci_level(uint32_t marked, uint32_t came);
+/// RCI: a score of congestion. `links`: how many are at each level; `egress_cells`: what waits at the Ethernet ports.
+uint32_t weft__in_rci_score(const double links[WEFT__CELL_RCI_LEVELS], double severe_links, uint64_t egress_cells);
+/// The level of a score, from 0 to 7.
+uint32_t weft__in_rci_level(uint32_t score);
 /// The time between two credits of a box with this total rate of its lanes; 0: no limit.
 weft_time_ps weft__in_rci_gap(weft_rate_bps lanes_bps, uint32_t level, weft_bytes credit);
 /// A packet of this size has arrived.

@@ -7,17 +7,24 @@
 // has an effect does no harm. If the port cannot send, credits stop. The port's scheduler model decides among
 // priorities; a slow VOQ takes only some of its turns.
 //
-// Congestion of the fabric slows all ports of a box: with n lanes and at congestion level r it may take n x lane rate x
-// 0.80 / (r + 1) (OpenBCM 6.5.24, fabric_tune.c: 0.90 x 0.95 x 0.99 x 0.95 for FEC, headers, control and utilisation;
-// levels at device scores of 200, 300, ... 800 in 1000). Here the lane rate is what FEC leaves, so 0.90 is omitted; and
-// the score is the share of marked cells in the last interval.
+// Congestion of the fabric slows all ports of a box (RCI). Sources, OpenBCM 6.5.24:
+// - fabric_tune.c: with n lanes and at congestion level r a box may take n x lane rate x 0.80 / (r + 1): 0.90 x 0.95 x
+//   0.99 x 0.95 for FEC, headers, control and utilisation. Here the lane rate is what FEC leaves, so 0.90 is omitted.
+// - fabric_cgm_tune.c: level r begins at a score of 200, 300, ... 800. A congested link scores 4, 5 or 6 by its level;
+// the
+//   local level is 0, 1, 2 from 40, 60, 80 links on; links of high severity score 1000 from so many on; the ports score
+//   250, 450, 650 when 4000, 5000, 6000 cells wait at them (Jericho 2+; Jericho 2 scores 500 each).
+// Assumed: a link has the level of the last cell that came by it in the interval, and at least the local level; links
+// at the highest level are those of high severity; the score is the largest of the three; a cell is 256 B at the ports,
+// too; links of a box with another number of them than the chip are scaled to it.
 #include "base/grow.h"
 #include "box/dsf/dsf_in.h"
 #include "weft/memory.h"
 
 #include <assert.h>
+#include <string.h>
 
-enum { FLOWS_FIRST = 16, EIGHTHS = 8, RCI_FIRST = 200, RCI_STEP = 100, RCI_LEVELS = 7 };
+enum { FLOWS_FIRST = 16, RCI_FIRST = 200, RCI_STEP = 100, RCI_LEVELS = 7, RCI_SEVERE = 1000 };
 static const double LANE_SHARE = 0.95 * 0.99 * 0.95;
 
 // --- control cells ------------------------------------------------------------------------------------------------
@@ -75,7 +82,7 @@ static uint32_t flow_of(struct weft__in *in, uint32_t from, uint32_t port, uint3
 
 void weft__in_on_request(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t from,
                          const struct weft_packet *request) {
-    uint32_t port = request->qp / WEFT_PRIORITIES, state = request->flags;
+    uint32_t port = request->qp / WEFT_PRIORITIES, state = request->dscp;
     assert(port < in->ether.ports); // another box says so
     uint32_t f = flow_of(in, from, port, request->qp % WEFT_PRIORITIES);
     struct weft__credit_flow *flow = &in->flow[f];
@@ -120,8 +127,23 @@ void weft__in_arm_credits(struct weft__node *node, struct weft__in *in, weft_tim
     if (weft__timer_at(&node->timers, key) != at) weft__timer_set(&node->timers, key, at);
 }
 
-uint32_t weft__in_rci_level(uint32_t marked, uint32_t came) {
-    uint32_t score = came ? (uint32_t)((uint64_t)marked * 1000 / came) : 0;
+uint32_t weft__in_rci_score(const double links[WEFT__CELL_RCI_LEVELS], double severe_links, uint64_t egress_cells) {
+    static const double local_links[] = {40, 60, 80}, link_score[] = {4, 5, 6};
+    static const uint32_t egress_score[] = {250, 450, 650};
+    enum { EGRESS_FIRST = 4000, EGRESS_STEP = 1000, LEVELS = WEFT__CELL_RCI_LEVELS };
+    double all = links[0] + links[1] + links[2], by_links = 0;
+    uint32_t local = 0, by_egress = 0;
+    while (local + 1 < LEVELS && all >= local_links[local + 1])
+        local++;
+    for (uint32_t l = 0; l < LEVELS; l++) {
+        by_links += links[l] * link_score[l > local ? l : local];
+        if (egress_cells >= EGRESS_FIRST + l * EGRESS_STEP) by_egress = egress_score[l];
+    }
+    if (links[LEVELS - 1] >= severe_links) return RCI_SEVERE;
+    return by_egress > by_links ? by_egress : (uint32_t)by_links;
+}
+
+uint32_t weft__in_rci_level(uint32_t score) {
     if (score < RCI_FIRST) return 0;
     uint32_t level = 1 + (score - RCI_FIRST) / RCI_STEP;
     return level < RCI_LEVELS ? level : RCI_LEVELS;
@@ -133,14 +155,14 @@ weft_time_ps weft__in_rci_gap(weft_rate_bps lanes_bps, uint32_t level, weft_byte
 }
 
 /// Records the begin or end of a throttle; both at the first port, because a throttle concerns the whole box.
-static void note_throttle(struct weft__in *in, weft_time_ps now, uint32_t before) {
+static void note_throttle(struct weft__in *in, weft_time_ps now, uint32_t before, uint32_t score) {
     if (in->rci_level > in->throttle_level) in->throttle_level = in->rci_level;
     if (!before == !in->rci_level) return;
     enum weft_event_kind kind = in->rci_level ? WEFT_EVENT_THROTTLE_BEGAN : WEFT_EVENT_THROTTLE_ENDED;
     struct weft_event *event = weft__trace_add(in->trace, now, kind, 0, WEFT_EVENT_NO_PRIORITY);
     if (event && in->rci_level) {
         event->value = in->rci_level;
-        event->more = (uint64_t)in->cells_marked * 1000 / in->cells_came;
+        event->more = score;
     } else if (event) {
         event->value = in->throttle_level;
         event->begins = in->throttle_event;
@@ -149,13 +171,24 @@ static void note_throttle(struct weft__in *in, weft_time_ps now, uint32_t before
     if (!in->rci_level) in->throttle_level = 0;
 }
 
-/// Checks the congestion that cells have met.
+/// Checks the congestion that cells have met, and what waits at the ports.
 static void look_at_fabric(struct weft__in *in, weft_time_ps now) {
     if (now < in->rci_ps) return;
+    enum { LEVELS = WEFT__CELL_RCI_LEVELS };
+    uint32_t count[1 + LEVELS] = {0}; // the first: not congested
+    double links[LEVELS], scale = in->conf->rci_links ? (double)in->conf->rci_links : in->lanes.n;
+    weft_bytes egress = 0;
+    for (uint32_t k = 0; k < in->node_ports; k++)
+        count[in->port_rci[k]]++;
+    for (uint32_t l = 0; l < LEVELS; l++)
+        links[l] = count[1 + l] * scale / in->lanes.n;
+    for (uint32_t k = 0; k < in->ether.ports; k++)
+        egress += in->ether.queues[k].bytes;
+    memset(in->port_rci, 0, in->node_ports);
     uint32_t before = in->rci_level;
-    in->rci_level = weft__in_rci_level(in->cells_marked, in->cells_came);
-    if (__builtin_expect(in->trace != NULL, 0)) note_throttle(in, now, before);
-    in->cells_came = in->cells_marked = 0;
+    uint32_t score = weft__in_rci_score(links, (double)in->conf->rci_severe_links, egress / WEFT_CELL_PAYLOAD);
+    in->rci_level = weft__in_rci_level(score);
+    if (__builtin_expect(in->trace != NULL, 0)) note_throttle(in, now, before, score);
     in->rci_ps = now + in->conf->rci_interval_ps;
     in->throttle_ps = weft__in_rci_gap(in->lanes.rate_bps, in->rci_level, in->conf->credit_bytes);
 }
@@ -178,9 +211,9 @@ static bool takes_turn(const struct weft__in *in, struct weft__credit_flow *flow
     weft_bytes window = in->conf->window_bytes;
     if (window && flow->outstanding + (int64_t)in->conf->credit_bytes > (int64_t)window) return false;
     if (flow->state == WEFT__VOQ_REQUEST) return true;
-    flow->turns = (uint8_t)(flow->turns + in->conf->slow_eighths);
-    if (flow->turns < EIGHTHS) return false;
-    flow->turns = (uint8_t)(flow->turns - EIGHTHS);
+    flow->turns = (uint8_t)(flow->turns + flow->state);
+    if (flow->turns < WEFT__VOQ_REQUEST) return false;
+    flow->turns = (uint8_t)(flow->turns - WEFT__VOQ_REQUEST);
     return true;
 }
 

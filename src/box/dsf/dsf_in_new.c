@@ -43,6 +43,7 @@ static void number_ports(struct weft__in *in, const struct weft__in_setup *setup
         slot[k] = (uint16_t)(setup->is_fabric[k] ? in->lanes.n++ : WEFT__IN_ETHERNET + in->ether.ports++);
     in->slot = slot;
     in->node_ports = setup->node_ports;
+    in->port_rci = weft_arena_alloc(setup->arena, setup->node_ports, sizeof *in->port_rci);
     in->lanes.lane = weft__arena_lines(setup->arena, in->lanes.n, sizeof *in->lanes.lane);
     in->port = weft__arena_lines(setup->arena, in->ether.ports, sizeof *in->port);
     for (uint32_t k = 0; k < setup->node_ports; k++) {
@@ -113,12 +114,11 @@ void weft__in_start(void *state) {
         port->credit_ps = (weft_time_ps)(byte_ps * (double)conf->credit_bytes / conf->speedup);
         port->slow_credit_ps = (weft_time_ps)(byte_ps * (double)conf->credit_bytes * conf->speedup);
         weft_rate_bps rate = (weft_rate_bps)(8.0 * (double)WEFT_PS_PER_S / byte_ps);
-        uint64_t own = weft_dsf_inflight(rate, conf->fabric_delay_ps, conf->credit_bytes);
+        uint64_t own = weft_dsf_inflight(rate, weft_interface_fabric_delay(conf), conf->credit_bytes);
         if (own > inflight) inflight = own;
     }
     if (conf->inflight) inflight = conf->inflight;
-    in->request_surplus = conf->credit_bytes * (inflight + 1);
-    in->balance_max = conf->credit_bytes * (3 * inflight - 1);
+    in->preset = weft_dsf_preset(conf->voq_preset, inflight, conf->credit_bytes);
     weft__in_hbm_start(in);
 }
 

@@ -137,8 +137,7 @@ void weft__in_on_cell(struct weft__node *node, struct weft__in *in, struct weft_
     struct weft__in_stream *s = stream_at(in, cell);
     uint32_t sequence = weft__cell_sequence(cell);
     int32_t beyond = weft__cell_beyond(sequence, s->expected);
-    in->cells_came++;
-    if (cell->qp & WEFT__CELL_MARKED) in->cells_marked++;
+    in->port_rci[cell->port] = (uint8_t)weft__cell_rci(cell);
     if (__builtin_expect(beyond < 0 || in->reassembly_bytes + cell->bytes > in->conf->reassembly_bytes, 0)) {
         lose_cell(in, w, cell);
         return;

@@ -2,14 +2,20 @@
 // Virtual output queues of an interface node, one for each port of the fabric and priority for which packets have
 // arrived. A VOQ reports its state to the scheduler of its port when it changes:
 //
-//   request    it holds more than it has credits for
-//   slow       it has credits for everything it holds, but less than the surplus that presets require, so that
-//              future packets need not wait for the loop of request and credit
-//   satisfied  it has that surplus
+//   request    it has less credit than it wants
+//   slow       likewise, and it lacks little: it takes some of its turns
+//   satisfied  it has the credit that it wants
 //
 // A packet leaves while the balance is positive, and may overdraw it by less than its own size. Presets as in
-// Broadcom's SDK (OpenBCM 6.5.24, iqs_tune.c): with n credits in flight a VOQ is satisfied with n + 1 credits more than
-// it holds, and an empty one keeps at most 3 n - 1 credits. Credits lost in flight are requested again.
+// Broadcom's SDK (OpenBCM, iqs_tune.c) with n credits in flight:
+//
+//   slow disabled  (the low-latency flag) a VOQ wants n + 1 credits more than it holds, so that future packets need not
+//                  wait for the loop of request and credit; an empty one keeps min(500 KB, 3 n - 1 credits); never slow
+//   slow enabled   it wants what it holds; an empty one keeps 2 credits; while it lacks no more than 2 (n + 1) credits
+//                  (6.5.20; 6.5.24 has n + 2) it is slow, at 8 levels that begin at eighths of that. Assumed: the share
+//                  of turns at each level.
+//
+// Credits lost in flight are requested again.
 //
 // Credits do not depend on the node's own lanes. When the lanes carry less than its ports can fill (after link
 // failures), packets wait in their VOQs, in turn, until the lane of their next cell has little waiting.
@@ -60,7 +66,7 @@ static void tell_state(struct weft__node *node, struct weft__in *in, struct weft
         .qp = v->port * WEFT_PRIORITIES + v->priority,
         .psn = number,
         .kind = WEFT_PACKET_REQUEST,
-        .flags = v->state & 7u,
+        .dscp = v->state & 0xfu,
         .entropy = v->asked & 0x3fffu,
     };
     v->asked = (uint16_t)((v->asked + 1u) & (WEFT__REQUEST_NUMBERS - 1));
@@ -70,17 +76,21 @@ static void tell_state(struct weft__node *node, struct weft__in *in, struct weft
         weft__in_send_control(in, w, &cell, v->to);
 }
 
+/// The state of a VOQ that lacks so many bytes of credit and no more than the preset's.
+static uint8_t slow_state(const struct weft__in *in, uint64_t lacks) {
+    uint64_t eighths = in->conf->slow_eighths + lacks * 8 / in->preset.slow;
+    return (uint8_t)(eighths < WEFT__VOQ_REQUEST ? eighths : WEFT__VOQ_REQUEST);
+}
+
 /// Determines the VOQ's state now, and reports it if it has changed.
 static void review_voq(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
     struct weft__voq *v = &in->voq[number];
-    int64_t surplus = v->balance - (int64_t)v->bytes;
-    uint8_t state = v->state;
-    if (surplus < 0)
-        state = WEFT__VOQ_REQUEST;
-    else if (surplus >= (int64_t)in->request_surplus)
+    int64_t lacks = (int64_t)(v->bytes + in->preset.surplus) - v->balance;
+    uint8_t state = WEFT__VOQ_REQUEST;
+    if (lacks <= 0)
         state = WEFT__VOQ_SATISFIED;
-    else if (state == WEFT__VOQ_REQUEST)
-        state = WEFT__VOQ_SLOW;
+    else if (__builtin_expect((uint64_t)lacks <= in->preset.slow, 0))
+        state = slow_state(in, (uint64_t)lacks);
     if (state == v->state) return;
     v->state = state;
     tell_state(node, in, w, number);
@@ -210,7 +220,7 @@ static void wait_for_lanes(struct weft__node *node, struct weft__in *in, struct 
 
 /// A VOQ gives up credit beyond the most that it may hold. True: it had more.
 static bool cap_balance(struct weft__in *in, struct weft__voq *v) {
-    int64_t most = (int64_t)(v->bytes > in->balance_max ? v->bytes : in->balance_max);
+    int64_t most = (int64_t)(v->bytes > in->preset.balance_max ? v->bytes : in->preset.balance_max);
     if (v->balance <= most) return false;
     in->counts.credit_bytes_given_up += (uint64_t)(v->balance - most);
     v->balance = most;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of a disaggregated scheduled fabric. Sources:
-// - Presets of VOQs: Broadcom's OpenBCM 6.5.24, src/bcm/dnx/tune/iqs_tune.c. Credits in flight: the time of the
-//   fabric's delay at the port's rate, at least 2. An empty VOQ that holds credits for inflight + 1 is satisfied; it
-//   may hold at most 3 x inflight credits less one, and 500,000 bytes; above 2 x (inflight + 2) it asks slowly, in
-//   eighths of the rate; backoff is 64 KiB once, twice and four times.
+// - Presets of VOQs: Broadcom's OpenBCM, src/bcm/dnx/tune/iqs_tune.c (dsf_in_voq.c says what they are). Credits in
+//   flight: the time of the fabric's delay at the port's rate, at least 2. Backoff is 64 KiB once, twice and four
+//   times.
 // - Cells of 256 bytes and 12 of header: VSC256 of the same; 10 bytes of fabric header per packet (FTMH).
 // - Permitted rate by congestion (RCI): the same, fabric_tune.c: links x link rate / (level + 1), of a lane's rate the
 //   factors for FEC, header, control and utilisation 0.90, 0.95, 0.99, 0.95.
@@ -35,7 +34,9 @@ static const struct weft_param rows[] = {
     WEFT_TIME(T, processing_ps, "processing", "300ns", "0ns", "1ms", "of each of them and of the far end (assumed)"),
     WEFT_TIME(T, rtt_ps, "rtt", "0ns", "0ns", "1s", "of the credit loop; 0ns: computed from these"),
     WEFT_UINT(T, credits, "credits", "0", "0", "1000000", "in flight of one VOQ; 0: as many as needed"),
-    WEFT_TIME(T, fabric_delay_ps, "fabric_delay", "300ns", "0ns", "1s", "that the presets of VOQs reckon with"),
+    WEFT_TIME(T, fabric_delay_ps, "fabric_delay", "1us", "0ns", "1s",
+              "that the presets of VOQs reckon with (OpenBCM: 1us with fabric elements, 500ns without, 300ns alone)"),
+    WEFT_CHOICE(T, voq_preset, "voq_preset", "slow_disabled", weft_voq_presets, "presets of VOQs (OpenBCM, iqs_tune)"),
     WEFT_BYTES(T, sram_bytes, "sram", "128MiB", "1B", "1TB", "on-chip buffer"),
     WEFT_BYTES(T, buffer_bytes, "buffer", "12GiB", "1B", "1TB", "deep buffer: 75% of 16 GiB of HBM"),
     WEFT_BYTES(T, egress_stop_bytes, "egress_stop", "32KiB", "0B", "1GB",
@@ -95,15 +96,15 @@ static void add_loop(const T *c, struct weft_plan_dsf *p) {
 }
 
 static void add_presets(const T *c, struct weft_plan_dsf *p) {
-    enum { BALANCE_MAX = 500000, BACKOFF = 65536 };
+    enum { BACKOFF = 65536 };
     p->inflight = weft_dsf_inflight(c->rate_bps, c->fabric_delay_ps, c->credit_bytes);
-    p->empty_bytes = c->credit_bytes * (p->inflight + 1);
-    p->balance_bytes_max = 3 * p->inflight * c->credit_bytes - c->credit_bytes;
-    if (p->balance_bytes_max > BALANCE_MAX) p->balance_bytes_max = BALANCE_MAX;
-    p->slow_bytes = 2 * (p->inflight + 2) * c->credit_bytes;
+    struct weft_dsf_preset preset = weft_dsf_preset(c->voq_preset, p->inflight, c->credit_bytes);
+    p->empty_bytes = preset.surplus;
+    p->balance_bytes_max = preset.balance_max;
+    p->slow_bytes = preset.slow;
     for (unsigned i = 0; i < WEFT_PLAN_BACKOFFS; i++)
         p->backoff_bytes[i] = (weft_bytes)BACKOFF << i;
-    if (p->needed_bytes > BALANCE_MAX) p->warnings |= WEFT_PLAN_DSF_ABOVE_CAP;
+    if (p->needed_bytes > WEFT_DSF_BALANCE_MAX) p->warnings |= WEFT_PLAN_DSF_ABOVE_CAP;
 }
 
 static void add_rci(const T *c, struct weft_plan_dsf *p) {

@@ -284,8 +284,15 @@ static inline __attribute__((always_inline)) void any_timer(struct weft__node *n
     case WEFT__ETHER_KEY_LLDP:
         weft__nic_on_lldp_timer(node, nic, w);
         break;
-    case WEFT__KEY_WORK:
-        weft__nic_on_work(node, nic, w);
+    case WEFT__KEY_LATER + WEFT__NIC_POSTS:
+        weft__nic_on_posted(node, nic, w);
+        break;
+    case WEFT__KEY_LATER + WEFT__NIC_ARRIVALS:
+    case WEFT__KEY_LATER + WEFT__NIC_COMPLETIONS:
+        weft__nic_on_notice_due(node, nic, w, (enum weft__nic_later)(key - WEFT__KEY_LATER));
+        break;
+    case WEFT__KEY_LATER + WEFT__NIC_FETCHES:
+        weft__nic_on_fetched(node, nic, w);
         break;
     case WEFT__KEY_DOWN:
         weft__nic_on_down(node, nic, w->now_ps);

@@ -8,6 +8,7 @@
 #include "weft/cc.h"
 #include "weft/device.h"
 #include "weft/histogram.h"
+#include "weft/poster.h"
 #include "weft/telemetry.h"
 
 struct weft__nic;
@@ -49,6 +50,18 @@ struct weft__nic_pull {
     } of[]; ///< [receives]
 };
 
+/// What the NIC does later, a queue per latency. ARRIVALS, COMPLETIONS: notices for the host. FETCHES: responses to
+/// READs.
+enum weft__nic_later {
+    WEFT__NIC_POSTS,
+    WEFT__NIC_ARRIVALS,
+    WEFT__NIC_COMPLETIONS,
+    WEFT__NIC_FETCHES,
+    WEFT__NIC_LATERS
+};
+/// FINISHED: a flow by the packet `psn`. ARRIVED: messages. COMPLETED: everything below `psn`. In the packet's flags.
+enum weft__nic_notice { WEFT__NIC_FINISHED, WEFT__NIC_ARRIVED, WEFT__NIC_COMPLETED };
+
 struct weft__nic {
     // lines 1 and 2
     struct weft__endpoint end; ///< first: the NIC is one
@@ -88,7 +101,11 @@ struct weft__nic {
     struct weft__fifo received;
     weft_bytes received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
     weft_time_ps sample_interval_ps;
-    struct weft__fifo work;        ///< work requests not yet processed; see nic_work.c
+    struct weft__fifo later[WEFT__NIC_LATERS]; ///< in order of time; see nic_work.c
+    struct weft__poster poster;
+    bool posts_later;              ///< a work request takes time
+    weft_time_ps fetched_ps;       ///< when the last payload of a READ's responses is there
+    bool gaps;                     ///< frames may have to follow one another more slowly than the line allows
     const struct weft__down *down; ///< [downs], in any order
     uint32_t downs;
     enum weft_drop down_drop; ///< how packets that arrive then are dropped
@@ -101,11 +118,11 @@ _Static_assert(offsetof(struct weft__nic, backlog) == 128, "what every packet ne
 enum {
     WEFT__KEY_DRAIN = WEFT__ETHER_KEY_OWN,
     WEFT__KEY_SAMPLE,
-    WEFT__KEY_WORK,
     WEFT__KEY_DOWN,
-    WEFT__KEY_QPS = WEFT__ETHER_KEYS_A_PORT
+    WEFT__KEY_LATER = WEFT__ETHER_KEYS_A_PORT, ///< enum weft__nic_later
+    WEFT__KEY_QPS = WEFT__KEY_LATER + WEFT__NIC_LATERS
 };
-_Static_assert(WEFT__KEY_DOWN < WEFT__KEY_QPS, "keys of the NIC's one port");
+_Static_assert((int)WEFT__KEY_DOWN < (int)WEFT__ETHER_KEYS_A_PORT, "keys of the NIC's one port");
 
 /// Ports for packets that arrive in a plane other than the first: from UINT16_MAX downwards.
 enum { WEFT__NIC_PLANES_MAX = 16, WEFT__NIC_PORT_MIN = UINT16_MAX - WEFT__NIC_PLANES_MAX };
@@ -271,6 +288,8 @@ void weft__nic_stop_sender(struct weft__node *node, struct weft__nic *nic, struc
 void weft__nic_on_driven_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key);
 uint32_t weft__nic_open(struct weft__node *node, struct weft__endpoint *end, uint32_t qp, weft_time_ps start);
 void weft__nic_cancel(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
+void weft__nic_on_notice_due(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                             enum weft__nic_later queue);
 /// Sends what may be sent now, and schedules the rest.
 void weft__nic_look(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
 /// The same. Usually the port is busy, and its turn comes as soon as it is free.
@@ -298,9 +317,12 @@ void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct
                           const struct weft_packet *p);
 void weft__nic_on_sender_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                                uint32_t k);
-/// A work request: there is data up to psn. Then: the timer says that a request has been processed.
-void weft__nic_post(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn);
-void weft__nic_on_work(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
+/// A work request: there are so many more bytes of data, up to psn. Then: it has been processed.
+void weft__nic_post(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn,
+                    weft_bytes bytes);
+void weft__nic_on_posted(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
+/// The payload of responses to a READ has been fetched.
+void weft__nic_on_fetched(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
 
 /// Queue pairs that the host receives; see nic_receive.c.
 void weft__nic_on_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
@@ -341,11 +363,20 @@ void weft__nic_on_pull(struct weft__node *node, struct weft__nic *nic, struct we
 uint32_t weft__nic_pull_quanta(weft_bytes target);
 weft_bytes weft__nic_pull_bytes(uint32_t quanta);
 
-/// Work requests that take time; see nic_work.c. Adds one: data up to a PSN, or a control packet. Then: takes the one
-/// that is ready when the timer fires.
-void weft__nic_work_add(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
-                        const struct weft_packet *request);
-struct weft_packet weft__nic_work_done(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
+/// See nic_work.c. Adds something to do at p->time_ps, in order; takes the first one, whose timer has fired.
+void weft__nic_later(struct weft__node *node, struct weft__nic *nic, enum weft__nic_later what,
+                     const struct weft_packet *p);
+struct weft_packet weft__nic_take_due(struct weft__node *node, struct weft__nic *nic, enum weft__nic_later what);
+/// A work request is posted: for so many bytes of data up to a PSN, or for a control packet without payload.
+void weft__nic_request(struct weft__node *node, struct weft__nic *nic, weft_time_ps now, struct weft_packet request,
+                       weft_bytes bytes);
+/// The host is to see something (enum weft__nic_notice), which a frame with notice.bytes has brought; then: it sees it.
+void weft__nic_tell(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, struct weft_packet notice);
+void weft__nic_on_notice(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                         const struct weft_packet *notice);
+/// The host sees that everything of a queue pair below psn has completed (nic_send.c).
+void weft__nic_on_completed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                            uint32_t psn);
 
 /// The box's operation `fingerprint` (box/box.h); see nic_fingerprint.c.
 struct weft__fingerprint;

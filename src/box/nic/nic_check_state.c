@@ -74,6 +74,18 @@ static bool find_answer(const struct weft__nic *nic, const struct weft__timers *
     return !limited && !(conf->verb == WEFT_VERB_READ && !nic->transport->acknowledges_reads);
 }
 
+/// Messages that a flow has posted, and that have completed.
+static void check_posting(const struct weft__nic *nic, uint32_t qp, struct weft__check *c) {
+    const struct weft__hosts *hosts = nic->end.hosts;
+    const struct weft_qp_sample *sample = &hosts->sample[qp];
+    uint64_t depth = hosts->flow[hosts->qp[qp].flow].depth, packets = hosts->qp[qp].message_packets;
+    weft__check_at_most(c, "packets that the NIC knows of", hosts->sender[qp].posted, "packets posted", sample->issued);
+    weft__check_at_most(c, "packets whose completion the host has seen", sample->seen, "packets acknowledged",
+                        weft__qp_acked(hosts, qp));
+    weft__check_at_most(c, "packets posted and not complete", sample->issued - sample->seen / packets * packets,
+                        "those of as many messages as may be outstanding", depth * packets);
+}
+
 static void check_sender(const struct weft__nic *nic, const struct weft__timers *timers, uint32_t qp,
                          struct weft__check *c) {
     const struct weft__hosts *hosts = nic->end.hosts;
@@ -88,6 +100,7 @@ static void check_sender(const struct weft__nic *nic, const struct weft__timers 
     if (find_answer(nic, timers, qp, &act))
         weft__check_model(c, "congestion control of queue pair", qp, nic->cc->check(s->cc, nic->conf->cc.conf, &act));
     weft__check_at_most(c, "rate of a queue pair, bit/s", s->rate_bps, "the line rate", nic->line_rate_bps);
+    if (hosts->qp[qp].message_packets) check_posting(nic, qp, c);
     if (!s->ready && weft__nic_may_send(&hosts->qp[qp], s))
         weft__check_at_most(c, "whether a queue pair that may send has no turn",
                             weft__timer_at(timers, weft__key_pace(hosts->qp[qp].at_src)) == WEFT_TIME_NEVER,
@@ -123,6 +136,17 @@ static void check_pull(const struct weft__nic *nic, const struct weft__timers *t
                         weft__timer_at(timers, pull->key) != WEFT_TIME_NEVER);
 }
 
+/// What the NIC does later is in order of time, and its timer is set for the first.
+static void check_later(const struct weft__nic *nic, const struct weft__timers *timers, uint32_t what,
+                        struct weft__check *c) {
+    struct weft__fifo_cursor cursor = weft__fifo_begin(&nic->later[what]);
+    weft_time_ps first = nic->later[what].n ? weft__fifo_head(&nic->later[what])->time_ps : WEFT_TIME_NEVER, before = 0;
+    weft__check_equal(c, "timer of what the NIC does later", weft__timer_at(timers, WEFT__KEY_LATER + what),
+                      "time of the first of it", first);
+    for (const struct weft_packet *p; (p = weft__fifo_next(&cursor)); before = p->time_ps)
+        weft__check_at_most(c, "time of something to do later", before, "that of the next", p->time_ps);
+}
+
 void weft__nic_check_state(const struct weft__network *net, uint32_t node, weft_time_ps until, struct weft__check *c) {
     const struct weft__nic *nic = net->engine.node[node].state;
     const struct weft__timers *timers = &net->engine.node[node].timers;
@@ -136,7 +160,6 @@ void weft__nic_check_state(const struct weft__network *net, uint32_t node, weft_
     for (uint32_t k = 0; k < nic->receives; k++)
         check_receiver(nic, nic->receive_qp[k], c);
     if (nic->pull) check_pull(nic, timers, c);
-    if (nic->work.n)
-        weft__check_at_most(c, "whether work requests wait without a timer",
-                            weft__timer_at(timers, WEFT__KEY_WORK) == WEFT_TIME_NEVER, "none", 0);
+    for (uint32_t k = 0; k < WEFT__NIC_LATERS; k++)
+        check_later(nic, timers, k, c);
 }

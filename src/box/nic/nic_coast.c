@@ -10,6 +10,7 @@ static const char *why_refused(const struct weft__network *net, uint32_t node) {
     const struct weft__nic *nic = weft__network_state(net, node);
     if (nic->planes) return "host.planes: a NIC of several ports";
     if (!nic->transport->acks) return "a transport whose senders cannot stop and go on (host.transport)";
+    if (nic->end.hosts->posting) return "flows that post messages in a closed loop (post)";
     if (nic->end.hosts->hold) return "source flow control";
     if (nic->end.hosts->sender_state || nic->end.hosts->receiver_state)
         return "a transport that keeps a state of its own: of packets out of order, or of selective acknowledgements";

@@ -94,10 +94,35 @@ static const struct weft_param host_rows[] = {
     WEFT_MODEL_PARAM(struct weft_host_conf, scheduler, "scheduler", WEFT_KIND_SCHEDULER, "strict",
                      "which priority the NIC sends next"),
     WEFT_BYTES(struct weft_host_conf, window_bytes, "window", "0B", "0B", "1TB",
-               "most payload of a queue pair in flight, READ responses excepted; 0B: no limit"),
+               "most payload of a queue pair in flight, READ responses excepted: sent and not acknowledged, which is "
+               "also the most that a go-back-N sends again after a loss; 0B: no limit"),
     WEFT_WEIGHTS(struct weft_host_conf, dscp, "dscp", "0,8,16,24,32,40,50,48", "0", "63",
                  "code point of packets of each priority, by which switches classify (24 and 48 for RoCE data and CNPs "
                  "are common, the others assumed)"),
+    WEFT_TIME(struct weft_host_conf, send_latency_ps, "send_latency", "0ns", "0ns", "1ms",
+              "from the posting of a work request until its first bit may leave: doorbell, fetch of the request and of "
+              "its payload over PCIe, and the NIC; of a READ, until its request leaves. A latency: requests overlap"),
+    WEFT_TIME(
+        struct weft_host_conf, receive_latency_ps, "receive_latency", "0ns", "0ns", "1ms",
+        "from the last bit received until the host sees the data in its memory, at least `processing`, after which "
+        "the NIC itself reacts, as by an ACK. One way, memory to memory, is post_cost + send_latency + the "
+        "network + receive_latency. A latency: the NIC goes on receiving"),
+    WEFT_TIME(
+        struct weft_host_conf, completion_latency_ps, "completion_latency", "0ns", "0ns", "1ms",
+        "from the last bit of the acknowledgement, or of a READ's last response, until the sender's software sees "
+        "the completion, at least `processing`: then it posts its next message, and a buffer is free"),
+    WEFT_TIME(struct weft_host_conf, post_cost_ps, "post_cost", "0ns", "0ns", "1ms",
+              "time of the host's thread per work request that it posts, one after another: CPU and doorbell"),
+    WEFT_RATE(struct weft_host_conf, pcie_rate_bps, "pcie_rate", "0bps", "0bps", "100Tbps",
+              "rate at which the NIC fetches payload over PCIe: its data never leaves faster, and the first packet of "
+              "a work request waits for its payload, beyond send_latency. 0bps: never the bottleneck. Of received "
+              "data: drain_rate"),
+    WEFT_TIME(struct weft_host_conf, pcie_round_trip_ps, "pcie_round_trip", "0ns", "0ns", "1ms",
+              "of a fetch that cannot be made in advance: from the arrival of a READ's request until its responder has "
+              "the first payload. A WRITE's and SEND's fetches are part of send_latency"),
+    WEFT_UINT(struct weft_host_conf, packet_rate, "packet_rate", "0", "0", "1000000000000",
+              "most data packets per second that the NIC sends, and with drain_rate takes; 0: as many as the line "
+              "carries"),
     WEFT_TIME(struct weft_host_conf, work_request_ps, "work_request", "0ns", "0ns", "1ms",
               "time that the NIC takes per work request (a message, a part of one, a clear-to-send), one after another "
               "(published for a ConnectX-6: 215 million messages a second, 4.65 ns)"),

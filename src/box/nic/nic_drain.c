@@ -24,7 +24,7 @@ static void want_pause(struct weft__node *node, struct weft__nic *nic, struct we
 }
 
 static weft_time_ps drain_time(const struct weft__nic *nic, uint32_t bytes) {
-    return weft_time_of_bytes(bytes, nic->conf->drain_rate_bps);
+    return weft__drain_time(nic->conf, bytes);
 }
 
 void weft__nic_receive_slowly(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,

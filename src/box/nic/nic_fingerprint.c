@@ -43,6 +43,10 @@ static void mix_sender(const struct weft__nic *nic, uint32_t qp, struct weft__fi
     weft__fingerprint_mix(s, sender->rate_bps);
     weft__fingerprint_mix(s, sender->window_bytes);
     weft__fingerprint_mix_until(s, sender->next_send_ps);
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
+    const struct weft_qp_sample *sample = &nic->end.hosts->sample[qp];
+    if (nic->posts_later && sample->issued > sender->posted) weft__fingerprint_mix(s, sample->issued - sender->posted);
+    if (conf->message_packets) weft__fingerprint_mix(s, (uint64_t)(conf->packets - sender->next) << 32 | sample->seen);
     if (sender->next != sender->una) weft__fingerprint_mix_since(s, sender->progress_ps);
     const struct weft__carrier *carrier = nic->end.hosts->carrier ? &nic->end.hosts->carrier[qp] : NULL;
     if (!carrier || !carrier->sending) return;
@@ -56,6 +60,21 @@ static void mix_receiver(const struct weft__nic *nic, uint32_t qp, struct weft__
                                  (uint64_t)r->marked << 18 |
                                  (uint64_t)(nic->end.hosts->sender[qp].next - r->expected) << 32);
     if (r->notified) weft__fingerprint_mix_since(s, r->cnp_ps);
+}
+
+/// What the NIC does later, and the stages that posting keeps busy.
+static void mix_later(const struct weft__nic *nic, struct weft__fingerprint *s) {
+    for (uint32_t k = 0; k < WEFT__NIC_LATERS; k++) {
+        struct weft__fifo_cursor cursor = weft__fifo_begin(&nic->later[k]);
+        weft__fingerprint_mix(s, nic->later[k].n);
+        for (const struct weft_packet *p; (p = weft__fifo_next(&cursor));) {
+            weft__fingerprint_mix(s, (uint64_t)p->kind << 40 | (uint64_t)p->flags << 32 | p->qp);
+            weft__fingerprint_mix_until(s, p->time_ps);
+        }
+    }
+    weft__fingerprint_mix_until(s, nic->poster.host_free_ps);
+    weft__fingerprint_mix_until(s, nic->poster.nic_free_ps);
+    weft__fingerprint_mix_until(s, nic->poster.last_ps);
 }
 
 /// Mixes a timer of the NIC into a sum, because the order in the heap depends on history. False: it does not count.
@@ -113,8 +132,9 @@ const char *weft__nic_fingerprint(const struct weft__network *net, uint32_t node
     weft__port_fingerprint(&nic->port, ret);
     bool takes_all = nic->room_bytes > INT64_MAX / 2; // it started with INT64_MAX
     if (!takes_all) weft__fingerprint_mix(ret, (uint64_t)nic->room_bytes);
-    weft__fingerprint_mix(ret, (uint64_t)nic->control_mask | (uint64_t)nic->ready_mask << 8 |
-                                   (uint64_t)nic->is_down << 16 | (uint64_t)nic->work.n << 32);
+    weft__fingerprint_mix(ret,
+                          (uint64_t)nic->control_mask | (uint64_t)nic->ready_mask << 8 | (uint64_t)nic->is_down << 16);
+    mix_later(nic, ret);
     for (uint32_t k = 0; k < nic->sends; k++) {
         refused = mix_models(nic, nic->send_qp[k], true, ret, net->outcome->arena);
         if (refused) return refused;

@@ -42,6 +42,8 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     nic->data_ecn = nic->conf->ecn && nic->conf->roce == WEFT_ROCE_V2 ? WEFT_ECN_ECT0 : WEFT_ECN_NOT_ECT;
     nic->line_rate_bps = setup->line_rate_bps;
     nic->room_bytes = setup->room_bytes;
+    nic->posts_later = weft__posting_takes_time(setup->conf);
+    nic->gaps = weft__any_frames_have_gaps(setup->conf, setup->line_rate_bps);
     nic->sends = setup->sends;
     nic->receives = setup->receives;
     nic->send_qp = setup->send_qp;
@@ -106,7 +108,7 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
         nic->end.hosts->receiver[nic->receive_qp[k]].progress_ps = WEFT_TIME_NEVER;
         const struct weft_flow *flow = &nic->end.hosts->flow[qp->flow];
         if (qp->verb == WEFT_VERB_READ && !flow->waits)
-            weft__timer_set(&node->timers, weft__key_read(nic, k), flow->start_ps);
+            weft__timer_set(&node->timers, weft__key_read(nic, k), flow->start_ps + nic->conf->send_latency_ps);
     }
     return nic;
 }
@@ -121,12 +123,4 @@ void weft__nic_finish(struct weft__nic *nic, weft_time_ps now) {
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         weft__port_count_ingress(&nic->port, p, nic->received_bytes_max[p]);
     if (!nic->plane) weft__nic_finish_holds(nic, now);
-}
-
-weft_bytes weft__nic_held(const void *state) {
-    const struct weft__nic *nic = state;
-    weft_bytes bytes = 0;
-    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        bytes += nic->received_bytes[p];
-    return bytes;
 }

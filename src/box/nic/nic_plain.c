@@ -57,8 +57,7 @@ static inline bool take_data(struct weft__node *node, struct weft__nic *nic, str
     const struct weft_qp_conf *qp = &hosts->qp[p->qp];
     struct weft_qp_receiver *r = &hosts->receiver[p->qp];
     if (p->side | p->spare || !weft__roce_rc_is_expected(r, qp, p)) return false;
-    bool message = qp->packets == WEFT_QP_MESSAGES;
-    if (message && p->flags & WEFT_PACKET_LAST) return false;
+    if (p->flags & WEFT_PACKET_LAST) return false; // of a message
     weft__nic_count_payload(w, r, p, qp->mtu);
     r->progress_ps = w->now_ps;
     r->expected = p->psn + 1;
@@ -176,7 +175,8 @@ static void prepare_nothing(struct weft__node *node, struct weft__arrival *arriv
 bool weft__nic_is_plain(const struct weft__nic *nic) {
     bool takes_all = nic->room_bytes == INT64_MAX && !nic->conf->drain_rate_bps && !nic->downs &&
                      !weft_credit_grants(&nic->conf->credit);
-    return takes_all && !nic->planes && !nic->end.driven && !nic->pull && !nic->trace && !nic->collects &&
+    bool keeps_up = !weft__full_frames_have_gaps(nic->conf, nic->line_rate_bps); // no other frames leave here
+    return takes_all && keeps_up && !nic->planes && !nic->end.driven && !nic->pull && !nic->trace && !nic->collects &&
            !nic->scheduler->on_sent && !nic->cc->on_ack && !nic->cc->moves_path && !nic->end.hosts->data_header_bytes &&
            nic->conf->transport.model == &weft__transport_roce_rc && weft__roce_rc_is_plain(nic->conf->transport.conf);
 }

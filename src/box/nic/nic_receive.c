@@ -17,8 +17,7 @@ static struct weft_transport_fact fact_of(const struct weft__nic *nic, weft_time
     };
 }
 
-static void finish_receiver(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
-                            uint32_t psn) {
+static void finish_receiver(struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn) {
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     struct weft_flow_outcome *outcome = &nic->end.hosts->outcome[conf->flow];
     bool last = --nic->end.hosts->qps_left[conf->flow] == 0;
@@ -35,7 +34,6 @@ static void finish_receiver(struct weft__node *node, struct weft__nic *nic, stru
         if (nic->end.hosts->triggers) weft__trigger_on_flow(&nic->end, w, conf->flow, true);
     }
     if (conf->verb != WEFT_VERB_READ) return;
-    weft__timer_cancel(&node->timers, weft__key_read(nic, conf->at_dst));
     w->tally.finished++; // responses need no acknowledgement
     if (!last) return;
     outcome->acked_ps = w->now_ps;
@@ -85,6 +83,47 @@ static void send_reply(struct weft__node *node, struct weft__nic *nic, struct we
         weft__timer_set(&node->timers, weft__key_read(nic, nic->end.hosts->qp[qp].at_dst), receipt->timer_ps);
 }
 
+/// A flow's last packet has arrived.
+static void tell_finished(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                          const struct weft_packet *p) {
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[p->qp];
+    if (conf->verb == WEFT_VERB_READ) weft__timer_cancel(&node->timers, weft__key_read(nic, conf->at_dst));
+    weft__nic_tell(node, nic, w,
+                   (struct weft_packet){.flags = WEFT__NIC_FINISHED, .qp = p->qp, .psn = p->psn, .bytes = p->bytes});
+}
+
+/// The last packets of so many messages, or of parts of some, have arrived.
+static void tell_arrived(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                         const struct weft_packet *p, uint32_t messages) {
+    struct weft_packet notice = {.flags = WEFT__NIC_ARRIVED, .qp = p->qp, .bytes = p->bytes};
+    for (; messages; messages--, notice.bytes = 0) { // one notice holds the frame
+        notice.psn = weft__message_came(&nic->end, p->qp);
+        weft__nic_tell(node, nic, w, notice);
+    }
+}
+
+void weft__nic_on_notice(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                         const struct weft_packet *notice) {
+    switch ((enum weft__nic_notice)notice->flags) {
+    case WEFT__NIC_FINISHED:
+        finish_receiver(nic, w, notice->qp, notice->psn);
+        break;
+    case WEFT__NIC_ARRIVED:
+        weft__message_arrived(node, &nic->end, w, notice->qp, notice->psn);
+        break;
+    case WEFT__NIC_COMPLETED:
+        weft__nic_on_completed(node, nic, w, notice->qp, notice->psn);
+        break;
+    }
+}
+
+void weft__nic_on_notice_due(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                             enum weft__nic_later queue) {
+    struct weft_packet notice = weft__nic_take_due(node, nic, queue);
+    w->tally.delivered_bytes += notice.bytes;
+    weft__nic_on_notice(node, nic, w, &notice);
+}
+
 void weft__nic_on_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                        const struct weft_packet *p) {
     if (__builtin_expect(nic->planes != NULL, 0))
@@ -96,9 +135,9 @@ void weft__nic_on_data(struct weft__node *node, struct weft__nic *nic, struct we
     nic->transport->on_data(r, &fact, p, &receipt);
     if (receipt.notify.kind) notify_sender(node, nic, w, p->qp, &receipt.notify);
     act_on_verdict(nic, w, p, &receipt);
-    if (r->expected == fact.qp->packets && r->expected != before) finish_receiver(node, nic, w, p->qp, p->psn);
-    for (; receipt.messages; receipt.messages--)
-        weft__message_arrived(node, &nic->end, w, p->qp);
+    if (r->expected == fact.qp->packets && r->expected != before) tell_finished(node, nic, w, p);
+    if (__builtin_expect(receipt.messages && fact.qp->packets == WEFT_QP_MESSAGES, 0))
+        tell_arrived(node, nic, w, p, receipt.messages);
     send_reply(node, nic, w, p->qp, &receipt);
 }
 
@@ -153,15 +192,15 @@ static struct weft__nic *nic_of(struct weft__endpoint *end) {
 }
 
 static void on_post(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
-                    uint32_t psn) {
-    weft__nic_post(node, nic_of(end), w, qp, psn);
+                    uint32_t psn, weft_bytes bytes) {
+    weft__nic_post(node, nic_of(end), w, qp, psn, bytes);
 }
 
 static void on_consumed(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
                         bool last) {
     uint32_t flow = end->hosts->qp[qp].flow;
     for (uint32_t k = 0; last && k < end->hosts->flow[flow].qps; k++)
-        finish_receiver(node, nic_of(end), w, qp + k, WEFT_NONE);
+        finish_receiver(nic_of(end), w, qp + k, WEFT_NONE);
 }
 
 static void on_grant(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
@@ -171,8 +210,8 @@ static void on_grant(struct weft__node *node, struct weft__endpoint *end, struct
     uint32_t key = weft__key_read(nic, end->hosts->qp[qp].at_dst);
     struct weft_packet cts = {.kind = WEFT_PACKET_CTS, .qp = qp, .psn = granted, .priority = priority & 7u};
     weft_time_ps patience = nic->transport->patience(nic->conf->transport.conf);
-    if (granted && nic->conf->work_request_ps)
-        weft__nic_work_add(node, nic, w, &cts);
+    if (granted && nic->posts_later)
+        weft__nic_request(node, nic, w->now_ps, cts, 0);
     else if (granted)
         weft__nic_send_control(
             node, nic, w, qp,
@@ -186,7 +225,7 @@ static void on_start(struct weft__node *node, struct weft__endpoint *end, uint32
     const struct weft_qp_conf *conf = &end->hosts->qp[qp];
     bool read = conf->verb == WEFT_VERB_READ;
     weft__timer_set(&node->timers, read ? weft__key_read(nic_of(end), conf->at_dst) : weft__key_pace(conf->at_src),
-                    time);
+                    time + (read ? nic_of(end)->conf->send_latency_ps : 0));
 }
 
 static uint32_t start_key(uint32_t qp, const struct weft__hosts *hosts) {

@@ -67,6 +67,15 @@ void weft__nic_unready(struct weft__nic *nic, uint32_t qp) {
     }
 }
 
+/// What a sender waits for that has sent all that its NIC knows of.
+static enum weft_sender_state empty_state(const struct weft__nic *nic, uint32_t qp) {
+    const struct weft__hosts *hosts = nic->end.hosts;
+    uint32_t acked = weft__qp_acked(hosts, qp), posted = hosts->sender[qp].posted;
+    if (hosts->sample[qp].issued > posted) return WEFT_SENDER_POSTING;
+    bool told = hosts->sample[qp].seen == posted || !weft_qp_has_messages(&hosts->qp[qp]);
+    return told || acked < posted ? WEFT_SENDER_EMPTY : WEFT_SENDER_TELLING;
+}
+
 /// Notes what a followed sender waits for from now on.
 static void follow_sender(const struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
     const struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
@@ -74,7 +83,7 @@ static void follow_sender(const struct weft__nic *nic, uint32_t qp, weft_time_ps
     if (!weft__follow_has_qp(f, qp) || !s->started || s->done) return;
     enum weft_sender_state state = WEFT_SENDER_READY;
     if (s->next >= s->posted)
-        state = WEFT_SENDER_EMPTY;
+        state = empty_state(nic, qp);
     else if (!weft__nic_may_send(&nic->end.hosts->qp[qp], s))
         state = WEFT_SENDER_WINDOW;
     else if (nic->hold_until_ps > now && nic->end.hosts->hold[qp].until_ps > now)
@@ -217,6 +226,19 @@ void weft__nic_tell_sent(struct weft__node *node, struct weft__nic *nic, struct 
 
 // --- sending ------------------------------------------------------------------------------------------------------
 
+/// A flow in a closed loop: posts messages until as many as its depth are outstanding, or none is left.
+static void post_more(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
+    const struct weft_flow *flow = &nic->end.hosts->flow[conf->flow];
+    const struct weft_qp_sample *sample = &nic->end.hosts->sample[qp];
+    uint64_t limit = sample->seen / conf->message_packets + (uint64_t)flow->depth;
+    uint32_t to =
+        limit < conf->packets / conf->message_packets ? (uint32_t)limit * conf->message_packets : conf->packets;
+    while (sample->issued < to)
+        weft__nic_post(node, nic, w, qp, nic->posts_later ? sample->issued + conf->message_packets : to,
+                       flow->message_bytes);
+}
+
 static void start_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     s->started = true;
@@ -230,11 +252,12 @@ static void start_sender(struct weft__node *node, struct weft__nic *nic, struct 
     nic->transport->on_start(s, &fact);
     w->tally.progress_ps = w->now_ps;
     tell_cc(node, nic, w, qp, nic->cc->on_start, (struct cc_facts){0});
-    uint32_t packets = nic->end.hosts->qp[qp].packets;
-    if (nic->conf->work_request_ps && packets != WEFT_QP_MESSAGES && nic->end.hosts->qp[qp].verb != WEFT_VERB_READ) {
-        s->posted = 0;
-        weft__nic_post(node, nic, w, qp, packets);
-    }
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
+    if (conf->message_packets || (nic->posts_later && conf->plain)) s->posted = 0;
+    if (conf->message_packets)
+        post_more(node, nic, w, qp);
+    else if (nic->posts_later && conf->plain)
+        weft__nic_post(node, nic, w, qp, conf->packets, conf->bytes);
 }
 
 /// The queue pair's next message, or part of one, may not go before its time.
@@ -288,6 +311,21 @@ static uint16_t path_entropy(const struct weft__nic *nic, uint32_t qp) {
     return (uint16_t)((nic->end.hosts->qp[qp].entropy + nic->end.hosts->sample[qp].path * STEP) & 0x3fffu);
 }
 
+/// The port is busy with a frame until the NIC has the next one.
+static void keep_gap(struct weft__nic *nic, weft_time_ps now, uint32_t frame_bytes) {
+    weft_time_ps until = now + weft__frame_gap(nic->conf, frame_bytes);
+    if (nic->port.busy_until_ps < until) nic->port.busy_until_ps = until;
+}
+
+/// Where the packet's message begins and ends; its last packet asks for an acknowledgement.
+static void describe_message(struct weft__nic *nic, uint32_t qp, struct weft_packet *p) {
+    uint32_t n = nic->end.hosts->qp[qp].message_packets;
+    if (nic->end.hosts->qp[qp].packets == WEFT_QP_MESSAGES) weft__message_packet(&nic->end, qp, p);
+    if (!n) return;
+    if (p->psn % n == 0) p->flags |= WEFT_PACKET_FIRST;
+    if ((p->psn + 1) % n == 0) p->flags |= WEFT_PACKET_LAST | WEFT_PACKET_ACK_REQUEST;
+}
+
 void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t priority) {
     uint32_t qp = ready_pop(nic, priority);
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
@@ -308,7 +346,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
         .ecn = nic->data_ecn & 3u,
         .flags = turn.flags & 7u,
     };
-    if (__builtin_expect(conf->packets == WEFT_QP_MESSAGES, 0)) weft__message_packet(&nic->end, qp, &p);
+    if (__builtin_expect(!conf->plain, 0)) describe_message(nic, qp, &p);
     p.bytes = (uint16_t)(p.bytes + nic->end.hosts->framing_bytes);
     if (__builtin_expect(nic->collects, 0))
         ((struct weft__nic_record *)weft__side_attach(w, &p)->user)->collected = true;
@@ -319,6 +357,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
         ask_for_credit(nic, w, &p);
     }
     weft__nic_put(nic, w, &p);
+    if (__builtin_expect(nic->gaps, 0)) keep_gap(nic, w->now_ps, p.bytes);
     if (turn.again) nic->end.hosts->outcome[conf->flow].packets_again++;
     if (turn.timer_ps) weft__timer_set(&node->timers, weft__key_timeout(conf->at_src), turn.timer_ps);
     if (!credit) weft__nic_tell_sent(node, nic, w, qp, wire);
@@ -342,9 +381,9 @@ void weft__nic_stop_sender(struct weft__node *node, struct weft__nic *nic, struc
     if (conf->verb != WEFT_VERB_READ) w->tally.finished++;
 }
 
-static void finish_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+/// The host sees that all of a queue pair has completed.
+static void finish_sender(struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
-    weft__nic_stop_sender(node, nic, w, qp);
     if (conf->verb == WEFT_VERB_READ || --nic->end.hosts->qps_unacked[conf->flow]) return;
     nic->end.hosts->outcome[conf->flow].acked_ps = w->now_ps;
     if (nic->end.driven) weft__driven_note(nic->end.driven, w, WEFT_DRIVE_ACKED, conf->flow);
@@ -356,8 +395,42 @@ static void finish_connection(struct weft__node *node, struct weft__nic *nic, st
     uint32_t flow = nic->end.hosts->qp[qp].flow;
     while (qp && nic->end.hosts->qp[qp - 1].flow == flow)
         qp--;
-    for (uint32_t k = 0; k < nic->end.hosts->flow[flow].qps; k++)
-        finish_sender(node, nic, w, qp + k);
+    for (uint32_t k = 0; k < nic->end.hosts->flow[flow].qps; k++) {
+        weft__nic_stop_sender(node, nic, w, qp + k);
+        finish_sender(nic, w, qp + k);
+    }
+}
+
+void weft__nic_on_completed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                            uint32_t psn) {
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
+    nic->end.hosts->sample[qp].seen = psn;
+    if (conf->packets == WEFT_QP_MESSAGES) {
+        if (weft__message_acked(node, &nic->end, w, qp)) finish_connection(node, nic, w, qp);
+    } else if (psn == conf->packets) {
+        finish_sender(nic, w, qp);
+    } else {
+        post_more(node, nic, w, qp);
+    }
+    if (__builtin_expect(nic->port.follow != NULL, 0)) follow_sender(nic, qp, w->now_ps);
+}
+
+/// Packets that have just been acknowledged complete a message, or a part of one.
+static bool completes_message(const struct weft__nic *nic, uint32_t qp, uint32_t acked) {
+    const struct weft__hosts *hosts = nic->end.hosts;
+    uint32_t n = hosts->qp[qp].message_packets;
+    if (!n) return hosts->qp[qp].packets == WEFT_QP_MESSAGES && weft__message_completes(&nic->end, qp);
+    uint32_t una = weft__qp_acked(hosts, qp), before = hosts->sender[qp].counts ? hosts->sample[qp].seen : una - acked;
+    return una / n > before / n;
+}
+
+/// The host is to see what has been acknowledged of a queue pair.
+static void complete_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    weft__nic_tell(node, nic, w,
+                   (struct weft_packet){.flags = WEFT__NIC_COMPLETED,
+                                        .qp = qp,
+                                        .psn = weft__qp_acked(nic->end.hosts, qp),
+                                        .bytes = nic->ack_bytes});
 }
 
 /// If a sender is blocked by its window, its transport may ask for an acknowledgement.
@@ -382,16 +455,16 @@ static void act_on(struct weft__node *node, struct weft__nic *nic, struct weft__
         tell_cc(node, nic, w, qp, nic->cc->on_ack,
                 (struct cc_facts){news->acked * conf->mtu, news->rtt_ps, news->marked, 0});
     if (nic->end.hosts->sender[qp].una == conf->packets) {
-        finish_sender(node, nic, w, qp);
+        weft__nic_stop_sender(node, nic, w, qp);
+        complete_sender(node, nic, w, qp);
         return;
     }
     if (news->lost)
         tell_cc(node, nic, w, qp, nic->cc->on_loss,
                 (struct cc_facts){.bytes = news->lost_packets * conf->mtu, .trim_ps = news->trim_ps});
-    bool messages = __builtin_expect(conf->packets == WEFT_QP_MESSAGES, 0);
-    if (messages && news->acked && weft__message_acked(node, &nic->end, w, qp)) {
-        finish_connection(node, nic, w, qp);
-        return;
+    if (__builtin_expect(!conf->plain, 0) && news->acked && completes_message(nic, qp, news->acked)) {
+        complete_sender(node, nic, w, qp);
+        if (nic->end.hosts->sender[qp].done) return;
     }
     if (!news->moved) return;
     if (!nic->end.hosts->sender[qp].ready || nic->port.follow) weft__nic_schedule(node, nic, qp, w->now_ps);
@@ -414,11 +487,8 @@ static void on_cnp(struct weft__node *node, struct weft__nic *nic, struct weft__
     if (!nic->end.hosts->sender[p->qp].done) tell_cc(node, nic, w, p->qp, nic->cc->on_cnp, (struct cc_facts){0});
 }
 
-void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
-                          const struct weft_packet *p) {
-    if (__builtin_expect(nic->planes != NULL, 0) && p->kind == WEFT_PACKET_READ)
-        nic->planes->sending[nic->end.hosts->qp[p->qp].at_src] = (uint8_t)nic->plane; // responses use the plane of
-                                                                                      // requests
+static void take_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                         const struct weft_packet *p) {
     nic = weft__nic_of_sender(nic, p->qp);
     struct weft_qp_sender *s = &nic->end.hosts->sender[p->qp];
     w->tally.delivered_bytes += p->bytes;
@@ -441,6 +511,35 @@ void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct
     nic->transport->on_control(s, &fact, p, &news);
     act_on(node, nic, w, p->qp, &news);
     if (__builtin_expect(p->flags & WEFT_PACKET_ECHO, 0)) on_cnp(node, nic, w, p);
+}
+
+/// A READ has been asked for: its responses need their payload first. The request is held until then.
+static void fetch_responses(struct weft__node *node, struct weft__nic *nic, weft_time_ps now,
+                            const struct weft_packet *request) {
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[request->qp];
+    weft_time_ps fetch = weft__fetch_time(nic->conf, conf->bytes - (weft_bytes)request->psn * conf->mtu);
+    struct weft_packet p = *request;
+    if (nic->planes) nic = nic->planes->nic[0];
+    weft_time_ps time = now + nic->conf->pcie_round_trip_ps + fetch;
+    p.time_ps = time > nic->fetched_ps ? time : nic->fetched_ps;
+    nic->fetched_ps = p.time_ps;
+    weft__nic_later(node, nic, WEFT__NIC_FETCHES, &p);
+}
+
+void weft__nic_on_fetched(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    struct weft_packet p = weft__nic_take_due(node, nic, WEFT__NIC_FETCHES);
+    take_control(node, nic, w, &p);
+}
+
+void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                          const struct weft_packet *p) {
+    bool read = p->kind == WEFT_PACKET_READ;
+    if (__builtin_expect(nic->planes != NULL, 0) && read) // responses use the plane of requests
+        nic->planes->sending[nic->end.hosts->qp[p->qp].at_src] = (uint8_t)nic->plane;
+    if (__builtin_expect(read, 0) && (nic->conf->pcie_round_trip_ps || nic->conf->pcie_rate_bps))
+        fetch_responses(node, nic, w->now_ps, p);
+    else
+        take_control(node, nic, w, p);
 }
 
 /// The k-th timer of a queue pair: its pace, its transport's, its congestion control's.
@@ -474,15 +573,20 @@ static void take_up(struct weft__node *node, struct weft__nic *nic, struct weft_
     weft__nic_kick(node, nic, w);
 }
 
-void weft__nic_post(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn) {
-    if (nic->conf->work_request_ps)
-        weft__nic_work_add(node, nic, w, &(struct weft_packet){.kind = WEFT_PACKET_DATA, .qp = qp, .psn = psn});
-    else
+void weft__nic_post(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn,
+                    weft_bytes bytes) {
+    nic->end.hosts->sample[qp].issued = psn;
+    if (!nic->posts_later) {
         take_up(node, nic, w, qp, psn);
+        return;
+    }
+    weft__nic_request(node, nic, w->now_ps, (struct weft_packet){.kind = WEFT_PACKET_DATA, .qp = qp, .psn = psn},
+                      bytes);
+    if (__builtin_expect(nic->port.follow != NULL, 0)) follow_sender(nic, qp, w->now_ps);
 }
 
-void weft__nic_on_work(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
-    struct weft_packet p = weft__nic_work_done(node, nic, w->now_ps);
+void weft__nic_on_posted(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    struct weft_packet p = weft__nic_take_due(node, nic, WEFT__NIC_POSTS);
     if (nic->planes && p.kind == WEFT_PACKET_CTS) nic = weft__nic_plane_granting(nic, p.qp, false);
     if (p.kind == WEFT_PACKET_DATA)
         take_up(node, nic, w, p.qp, p.psn);

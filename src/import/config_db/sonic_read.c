@@ -485,7 +485,7 @@ static void read_metadata(const struct row *row, uint32_t index) {
     s->platform = text_or(row, "platform", "");
     row->r->asic = text_or(row, "asic_name", "");
     const char *hwsku = text_or(row, "hwsku", ""), *model = text_or(row, "buffer_model", "");
-    s->nvidia = weft_sonic_chip_find(s->platform, hwsku, &s->chip);
+    s->nvidia = weft_sonic_chip_find(s->platform, hwsku, row->r->arena, &s->chip);
     s->computes = *model ? !strcmp(model, "dynamic") : s->nvidia || !*s->platform;
 }
 static void read_default(const struct row *row, uint32_t index) {

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Goodput of RDMA WRITEs by size and by messages outstanding: what a ConnectX-5 at 100G was measured to do, beside weft.
+
+The rows are in tests/data/connectx5, the host and the switch those of scenarios/hardware/connectx5_write.yaml. Rows on
+which the receiver of the real NIC discards data (above 91.8 Gbit/s on the wire) are judged once the host has
+host.ingress_discard, and printed until then. More rows of sizes and depths are printed without a measurement."""
+import csv
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WEFT = os.environ["WEFT"]
+DISCARDS_FROM = 91.8  # Gbit/s on the wire, measured
+WORST, MEDIAN = 0.08, 0.03
+SWEEP = [(depth, size) for depth in (1, 2, 4, 16) for size in (512, 4096, 16384, 262144)]
+
+
+def network():
+    """The switch and the host of the scenario."""
+    text = (ROOT / "scenarios/hardware/connectx5_write.yaml").read_text()
+    return text[text.index("\nswitch:"):text.index("\nworkload:")]
+
+
+def measured():
+    text = (ROOT / "tests/data/connectx5/write_by_size.csv").read_text()
+    lines = (line for line in text.splitlines() if not line.startswith("#"))
+    for row in csv.DictReader(lines):
+        yield int(row["arm"].rsplit("depth", 1)[1]), int(row["size_bytes"]), float(row["goodput_gbps"])
+
+
+def goodput(depth, size):
+    """In Gbit/s, from the first posting to the last completion; and on the wire while it sends."""
+    messages = max(4 * depth, min(400, 64_000_000 // size), 20)
+    text = ("topology: {kind: single, hosts: 2, rate: 100Gbps, delay: 25ns}" + network() +
+            f"\nworkload: [{{kind: flow, src: host-0, dst: host-1, post: {{depth: {depth}, messages: {messages}, size: {size}B}}}}]\n")
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "s.yaml").write_text(text)
+        done = subprocess.run([WEFT, "run", "s.yaml", "--json"], capture_output=True, text=True, timeout=600, cwd=folder)
+    if done.returncode:
+        raise AssertionError(done.stderr)
+    flow = json.loads(done.stdout)["flows"][0]
+    return flow["bytes"] * 8e3 / (flow["acked_ps"] - flow["start_ps"])
+
+
+class ConnectX5(unittest.TestCase):
+    def test_goodput(self):
+        discards, errors = "ingress_discard" in network(), []
+        print(f"{'depth':>5} {'size':>8} {'measured':>9} {'weft':>9} {'error':>7}")
+        for depth, size, gbps in measured():
+            own = goodput(depth, size)
+            error = own / gbps - 1
+            judged = discards or own < DISCARDS_FROM
+            print(f"{depth:5} {size:8} {gbps:9.4g} {own:9.4g} {error:+7.1%}" + ("" if judged else "  the receiver discards"))
+            if judged:
+                errors.append(abs(error))
+        for depth, size in SWEEP:
+            print(f"{depth:5} {size:8} {'':9} {goodput(depth, size):9.4g}")
+        print(f"{len(errors)} rows: median {statistics.median(errors):.1%}, at most {max(errors):.1%}")
+        self.assertGreaterEqual(len(errors), 9)
+        self.assertLessEqual(max(errors), WORST)
+        self.assertLessEqual(statistics.median(errors), MEDIAN)
+
+
+if __name__ == "__main__":
+    unittest.main()
