@@ -161,7 +161,7 @@ static const struct weft_tree *take_section(struct weft_scenario_file *file, con
 }
 
 static enum weft_status take_setting(struct weft_scenario_file *file, const char *setting,
-                                    struct weft_error *ret_error) {
+                                     struct weft_error *ret_error) {
     add_source(file, &(struct weft_scenario_source){NULL, weft_arena_text(file->arena, setting)});
     return read_setting(file, setting, &file->setting[file->settings++], ret_error);
 }

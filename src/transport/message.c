@@ -265,6 +265,10 @@ uint32_t weft__message_last_payload(const struct weft__endpoint *end, const stru
     return last_payload(span, end->hosts->qp[p->qp].mtu);
 }
 
+weft_time_ps weft__message_latency(const struct weft__endpoint *end, uint32_t qp) {
+    return weft__rma_has(end, qp) ? 0 : weft__programs_of(end)->receiving[qp]->latency_ps;
+}
+
 uint32_t weft__message_came(const struct weft__endpoint *end, uint32_t qp) {
     if (weft__rma_has(end, qp)) return 1;
     struct weft__receiving *r = weft__programs_of(end)->receiving[qp];

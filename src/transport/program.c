@@ -82,7 +82,7 @@ static bool must_wait(const struct weft__stream *st, struct weft__lane *lane, ui
 
 static void do_step(struct weft__at *at, const struct weft__lane *lane, const struct weft_job_op *op) {
     const struct weft_collective_common *common = op->conf;
-    const struct weft__pace pace = {lane->merged, lane->copied, common->latency_ps, common->inner_latency_ps};
+    const struct weft__pace pace = {lane->merged, lane->copied, common->inner_latency_ps};
     for (uint32_t k = 0; k < lane->recvs; k++)
         weft__message_take(at, lane->recv[k], lane->bytes);
     for (uint32_t k = 0; k < lane->sends; k++)

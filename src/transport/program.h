@@ -61,6 +61,7 @@ struct weft__receiving {
     uint32_t *came;             ///< parts of messages that arrived, per queue pair
     uint32_t whole;             ///< messages that arrived
     uint32_t arrived, consumed; ///< arrived: that the rank knows of
+    weft_time_ps latency_ps;    ///< of a step: until a message that has arrived can be used
     uint32_t due;               ///< in the operations that the rank has reached
     uint32_t posted;            ///< of those, how many have a buffer posted and a clear-to-send sent
     const uint32_t *messages;   ///< of weft_connection
@@ -348,7 +349,7 @@ static inline const struct weft_job_stage *weft__program_stage(const struct weft
 /// room. `pace`: NULL for messages of a schedule.
 struct weft__pace {
     uint16_t merged, copied; ///< as in weft_step
-    weft_time_ps latency_ps, inner_latency_ps;
+    weft_time_ps inner_latency_ps;
 };
 bool weft__message_has_room(const struct weft__sending *s);
 void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes, const struct weft__pace *pace);
@@ -364,6 +365,8 @@ weft_time_ps weft__message_pace(struct weft__endpoint *end, uint32_t qp, uint32_
 /// Payload of the last packet of a message, or of a part of one, on its first arrival. Its sender wrote the size beside
 /// the connection before the packet left, and keeps it there until the message is acknowledged.
 uint32_t weft__message_last_payload(const struct weft__endpoint *end, const struct weft_packet *p);
+/// How long after its arrival the rank can use a message of this queue pair.
+weft_time_ps weft__message_latency(const struct weft__endpoint *end, uint32_t qp);
 /// The last packet of a message, or of a part of one, arrived in order; returns how many messages are whole by that.
 /// Then: its receiver sees these.
 uint32_t weft__message_came(const struct weft__endpoint *end, uint32_t qp);
