@@ -13,12 +13,17 @@
 
 enum { WEFT_STEP_PEERS = 3 };
 
+struct weft_nccl_machine;
+
 struct weft_step {
     uint32_t recv[WEFT_STEP_PEERS], send[WEFT_STEP_PEERS]; ///< ranks; WEFT_NONE: none, and none after it
     uint32_t channel;
     weft_bytes offset; ///< of the piece, in the collective's array; see enum weft_collective_goal
     weft_bytes bytes;  ///< 0: nothing to do, at either end
     bool own, keep;
+    /// Within a server whose switch adds and copies: pieces of so many ranks take the receiver's port as long as one
+    /// together, and pieces for so many the sender's. 0: as 1.
+    uint16_t merged, copied;
     uint32_t wait_lane; ///< of the same rank: it has done `wait_steps` of its steps before this one begins
     uint64_t
         wait_steps; ///< 0: it waits for no lane. A step of 0 bytes that waits is done when that lane has come so far
@@ -55,12 +60,13 @@ static inline const uint32_t *weft_channel_row(const struct weft_channel_order *
 /// Over whom, and how much.
 struct weft_collective_shape {
     uint32_t ranks;
-    uint32_t per_server;                    ///< so many ranks after one another share a server; divides `ranks`
-    weft_bytes bytes;                       ///< size
-    uint32_t root;                          ///< where there is one
-    const struct weft_channel_order *order; ///< of per_server ranks each; NULL: as the collective has it
-    uint32_t per_nic;                       ///< GPUs that share a NIC; 0: each has its own
-    bool pxn;                               ///< servers come from NCCL's files, and NCCL would use PXN
+    uint32_t per_server;                     ///< so many ranks after one another share a server; divides `ranks`
+    weft_bytes bytes;                        ///< size
+    uint32_t root;                           ///< where there is one
+    const struct weft_channel_order *order;  ///< of per_server ranks each; NULL: as the collective has it
+    uint32_t per_nic;                        ///< GPUs that share a NIC; 0: each has its own
+    bool pxn;                                ///< servers come from NCCL's files, and NCCL would use PXN
+    const struct weft_nccl_machine *machine; ///< the servers, without the number that the group has; NULL: not known
 };
 
 /// What every collective shares; first member of every configuration.
@@ -69,6 +75,8 @@ struct weft_collective_common {
     weft_bytes chunk_bytes, slice_bytes;
     uint64_t slots; ///< pieces that a connection's buffer holds
     weft_time_ps step_ps;
+    weft_time_ps latency_ps,
+        inner_latency_ps;        ///< from a step to when its message leaves: over the network, in a server
     weft_rate_bps copy_rate_bps; ///< 0: no limit
 };
 /// The rows of weft_collective_common for a table; T must have it as member `common`.
@@ -94,15 +102,24 @@ struct weft_sent {
     uint64_t messages;
 };
 
+/// What an operation of a job does: at first as its configuration says; `load` changes what it finds out.
+struct weft_collective_loaded {
+    const struct weft_collective_ops *ops;
+    const void *conf; ///< what the functions of `ops` are told; begins with struct weft_collective_common
+    size_t conf_size; ///< 0: not known; else operations with equal bytes share their connections
+    enum weft_collective_goal goal;
+    struct weft_collective_shape shape;
+};
+
 struct weft_collective_ops {
     enum weft_collective_goal goal; ///< with `load`: as that says
-    /// Optional, for whom a file says what to do: reads it, and checks that it fits the shape. Errors that are not of
-    /// the file are at `place`. *ret_conf, which lives as long as the arena, is what the functions below are told; it
-    /// begins with struct weft_collective_common. Such a collective is for one number of ranks.
-    enum weft_status (*load)(const void *conf, const struct weft_collective_shape *shape, struct weft_place place,
-                             struct weft_arena *arena, const void **ret_conf, enum weft_collective_goal *ret_goal,
+    /// Optional, for whom a file, or the shape, says what to do: reads the file, checks that it fits the shape,
+    /// chooses. Errors that are not of the file are at `place`. The configuration lives as long as the arena. Such a
+    /// collective is for one number of ranks and, if `by_size` says so, for one size.
+    enum weft_status (*load)(struct weft_place place, struct weft_arena *arena, struct weft_collective_loaded *loaded,
                              struct weft_error *ret_error);
-    bool may_deadlock; ///< nothing says that the steps of a file end: they are executed before a run
+    bool (*by_size)(const void *conf); ///< NULL: it is not
+    bool may_deadlock;                 ///< nothing says that the steps of a file end: they are executed before a run
     /// All required; pure. Lanes of every rank; steps of a lane; step `index` of a lane. One rank has no steps.
     uint32_t (*lanes)(const void *conf, const struct weft_collective_shape *shape);
     uint64_t (*steps)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane);

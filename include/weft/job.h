@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "weft/collective.h"
+#include "weft/nccl.h"
 #include "weft/schedule.h"
 #include "weft/topology.h"
 
@@ -18,6 +19,10 @@ struct weft_server_conf {
     uint32_t cabling; ///< enum weft_cabling
     weft_rate_bps rate_bps;
     weft_time_ps latency_ps;
+    uint64_t links;           ///< NVLinks of a GPU
+    uint32_t generation, cpu; ///< enum weft_nccl_generation, weft_nccl_cpu
+    bool nvls;
+    struct weft_nccl_costs costs;
 };
 enum weft_cabling { WEFT_CABLING_RACK, WEFT_CABLING_RAIL };
 extern const struct weft_param_table weft_server_table, weft_occupied_table; ///< the latter: servers that are not free
@@ -30,6 +35,8 @@ struct weft_job_op {
     weft_time_ps compute_ps;
     const struct weft_collective_ops *ops;
     const void *conf; ///< begins with struct weft_collective_common
+    size_t conf_size; ///< of weft_collective_loaded
+    weft_bytes size;  ///< as written: what is reported; shape.bytes: what goes over the wire
     enum weft_collective_goal goal;
     struct weft_collective_shape shape;
     uint32_t stride; ///< rank r is number r / stride % shape.ranks of its group; its neighbours are a stride away
@@ -95,6 +102,7 @@ struct weft_job {
     struct weft_job_stage *stage;
     struct weft_communicator *communicator;
     struct weft_server_conf server;
+    struct weft_nccl_machine *machine; ///< its servers, as NCCL sees them
     weft_time_ps start_ps;
     double channel_cost; ///< part of the GPU that a channel of a collective under way takes
     double slow_factor;  ///< rank slow_rank computes so many times as long

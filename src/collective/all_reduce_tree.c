@@ -8,6 +8,7 @@
 // may let a second rank take one of the children). Volume: every rank but the root sends the size up once, and its
 // parent sends it down once: 2 (n - 1) times the size in all.
 #include "part.h"
+#include "tree.h"
 #include "weft/param.h"
 
 enum trees { TREE_SINGLE, TREE_DOUBLE };
@@ -24,39 +25,9 @@ static const struct weft_param rows[] = {
 static const struct weft_param_table table =
     WEFT_PARAM_TABLE_CHECKED("all_reduce_tree", struct conf, rows, weft__collective_check);
 
-struct place {
-    uint32_t up, down[WEFT_STEP_PEERS]; ///< WEFT_NONE: none
-};
-
 static uint32_t channels_of(const struct conf *c, const struct weft_collective_shape *shape) {
     if (c->common.channels) return (uint32_t)c->common.channels;
     return shape->per_server * (c->trees == TREE_DOUBLE ? 2 : 1);
-}
-
-/// The binary tree over 0..n-1: a number whose lowest bit is b has its children b/2 below and above it and its parent
-/// where bit b is cleared and 2b is set (or only cleared, where that lies beyond n); 0 is the root and has one child.
-static void binary_tree(uint32_t n, uint32_t x, struct place *ret_place) {
-    uint32_t top = 1;
-    while (top < n)
-        top *= 2;
-    uint32_t bit = x ? x & -x : top;
-    *ret_place = (struct place){WEFT_NONE, {WEFT_NONE, WEFT_NONE, WEFT_NONE}};
-    if (x) {
-        uint32_t up = (x & ~bit) | 2 * bit;
-        ret_place->up = up < n ? up : x & ~bit;
-    }
-    uint32_t children = 0, half = bit / 2;
-    if (x && half) ret_place->down[children++] = x - half;
-    while (half && x + half >= n)
-        half /= 2;
-    if (half) ret_place->down[children] = x + half;
-}
-
-/// The second tree: the mirror image if n is even, else shifted by one.
-static uint32_t renumber_rank(uint32_t n, uint32_t x, bool second, bool back) {
-    if (!second || x == WEFT_NONE) return x;
-    if (n % 2 == 0) return n - 1 - x;
-    return back ? (x + 1) % n : (x + n - 1) % n;
 }
 
 /// The k-th rank of a server's chain, and the k of a rank. `half`: channels of the first tree, or of the only one, that
@@ -72,31 +43,22 @@ static uint32_t chain_place(const struct weft_collective_shape *shape, uint32_t 
     return (rank % g + g - half % g) % g;
 }
 
-/// The place of a server in the first or second tree of servers.
-static struct place server_place(uint32_t servers, uint32_t server, bool second) {
-    struct place place;
-    binary_tree(servers, renumber_rank(servers, server, second, false), &place);
-    place.up = renumber_rank(servers, place.up, second, true);
-    for (uint32_t *down = place.down; *down != WEFT_NONE; down++)
-        *down = renumber_rank(servers, *down, second, true);
-    return place;
-}
-
 /// Which rank in the chain of server `up` has server `down` below it.
 static uint32_t child_place(const struct weft_collective_shape *shape, uint32_t up, uint32_t down, bool second) {
     if (!shape->order) return 0;
-    return shape->order->child[server_place(shape->ranks / shape->per_server, up, second).down[0] != down];
+    return shape->order->child[weft__server_tree(shape->ranks / shape->per_server, up, second).down[0] != down];
 }
 
-static struct place place_of(const struct conf *c, const struct weft_collective_shape *shape, uint32_t rank,
-                             uint32_t channel) {
+static struct weft__tree_place place_of(const struct conf *c, const struct weft_collective_shape *shape, uint32_t rank,
+                                        uint32_t channel) {
     uint32_t g = shape->per_server, server = rank / g;
     bool two = c->trees == TREE_DOUBLE, second = two && channel % 2;
     uint32_t half = two ? channel / 2 : channel, k = chain_place(shape, half, rank);
-    struct place place = {k ? chain_rank(shape, half, server, k - 1) : WEFT_NONE, {WEFT_NONE, WEFT_NONE, WEFT_NONE}};
+    struct weft__tree_place place = {k ? chain_rank(shape, half, server, k - 1) : WEFT_NONE,
+                                     {WEFT_NONE, WEFT_NONE, WEFT_NONE}};
     uint32_t *end = place.down;
     if (!k || shape->order) {
-        struct place own = server_place(shape->ranks / g, server, second);
+        struct weft__tree_place own = weft__server_tree(shape->ranks / g, server, second);
         for (uint32_t *down = own.down; *down != WEFT_NONE; down++)
             if (child_place(shape, server, *down, second) == k) *end++ = chain_rank(shape, half, *down, 0);
         if (!k && own.up != WEFT_NONE)
@@ -132,7 +94,7 @@ static void tree_step(const void *conf, const struct weft_collective_shape *shap
     loops = loops_of(conf, shape, lane / 2, &ret_step->offset);
     struct weft__loop_step at = weft__loops_at(&loops, 1, index);
     weft__loop_piece(&at, 0, ret_step);
-    struct place place = place_of(conf, shape, rank, lane / 2);
+    struct weft__tree_place place = place_of(conf, shape, rank, lane / 2);
     bool root = place.up == WEFT_NONE;
     for (uint32_t k = 0; k < WEFT_STEP_PEERS; k++) {
         if (!down) ret_step->recv[k] = place.down[k];
@@ -148,7 +110,7 @@ static uint32_t tree_sent(const void *conf, const struct weft_collective_shape *
     bool down = lane % 2;
     weft_bytes start;
     struct weft__loops loops = loops_of(conf, shape, lane / 2, &start);
-    struct place place = place_of(conf, shape, rank, lane / 2);
+    struct weft__tree_place place = place_of(conf, shape, rank, lane / 2);
     bool root = place.up == WEFT_NONE;
     uint32_t n = 0;
     if (shape->ranks == 1 || (root && down)) return 0;

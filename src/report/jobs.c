@@ -18,7 +18,7 @@ struct weft_collective_stats weft_report_collective(const struct weft_run *run, 
     const struct weft_job *j = &run->workload->job[job];
     const struct weft_job_outcome *o = &run->outcome->job[job];
     const struct weft_job_op *p = &j->op[op];
-    struct weft_collective_stats s = {.collective = p->name, .ranks = p->shape.ranks, .bytes = p->shape.bytes};
+    struct weft_collective_stats s = {.collective = p->name, .ranks = p->shape.ranks, .bytes = p->size};
     double sum = 0;
     for (size_t k = 0; k < (size_t)j->iterations * p->times; k++) {
         const struct weft_op_outcome *one = &o->op[k / p->times * j->ops + op + k % p->times];

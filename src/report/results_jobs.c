@@ -322,7 +322,7 @@ static void fill_one(struct one *x, const struct weft_job *j, const struct weft_
     const struct weft_job_op *op = &j->op[x->operation];
     x->collective = op->name;
     x->ranks = op->shape.ranks;
-    x->size = op->shape.bytes;
+    x->size = op->size;
     x->start_ps = o->start_ps;
     x->end_ps = o->end_ps;
     x->time_ps = time_between(o->start_ps, o->end_ps);

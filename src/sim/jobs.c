@@ -158,6 +158,13 @@ struct arrivals {
     weft_time_ps *granted_ps;
 };
 
+/// Of the operations that a connection carries.
+static weft_time_ps step_latency(const struct weft_job *job, const struct weft_connection *c) {
+    if (c->communicator >= job->communicators) return 0; // of a schedule
+    const struct weft_collective_common *common = job->op[job->communicator[c->communicator].op].conf;
+    return common->latency_ps;
+}
+
 static struct arrivals make_arrivals(const struct build *b, const struct weft_job *job, const struct by_receiver *list,
                                      uint32_t n) {
     size_t qps = 0, slots = 0;
@@ -199,6 +206,7 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
                 .lane = WEFT_NONE,
                 .slots = c->flow == WEFT_NONE ? c->slots : c->rings,
                 .messages = c->messages,
+                .latency_ps = step_latency(job, c),
                 .left_bytes = c->bytes,
                 .peer = c->src,
                 .peer_node = b->all->node[job->host[c->src]],

@@ -88,25 +88,34 @@ static void wake_receiving(struct weft__at *at, struct weft__receiving *r, uint3
 /// At the other host, packets appear to come from two ports of this GPU's, so that no two arrivals there are equal.
 /// `m`: the number of the message on its connection.
 static void send_local(struct weft__at *at, uint32_t connection, uint32_t node, uint32_t flag, weft_time_ps time,
-                       uint32_t bytes, uint32_t m) {
+                       const struct weft_packet *what) {
     struct weft__to to = {weft__engine_inbox_of(at->w->engine, node), node,
                           (uint16_t)(1 + 2 * (at->p->port->number % 16384) + flag)};
-    weft__send(at->w, to, time,
-               &(struct weft_packet){
-                   .dst = m, .qp = connection, .psn = bytes, .kind = WEFT_PACKET_SERVER, .flags = flag & 7u});
+    struct weft_packet p = *what;
+    p.qp = connection;
+    p.kind = WEFT_PACKET_SERVER;
+    p.flags = flag & 7u;
+    weft__send(at->w, to, time, &p);
 }
 
-static weft_time_ps local_time(const struct weft_job *job, uint32_t bytes) {
+/// `shared`: so many messages occupy the port as long as one.
+static weft_time_ps local_time(const struct weft_job *job, uint32_t bytes, uint32_t shared) {
     weft_time_ps time = weft_time_of_bytes(bytes, job->server.rate_bps);
+    if (shared > 1) time /= shared;
     return time ? time : 1;
 }
 
-static void fill_local(struct weft__at *at, const struct weft__sending *s, uint32_t m, uint32_t bytes) {
+static void fill_local(struct weft__at *at, const struct weft__sending *s, uint32_t m, uint32_t bytes,
+                       const struct weft__pace *pace) {
     struct weft__inner_port *port = at->p->port;
     weft_time_ps start = port->out_free_ps > at->w->now_ps ? port->out_free_ps : at->w->now_ps;
-    port->out_free_ps = start + local_time(at->p->job, bytes);
+    weft_time_ps time = start + at->p->job->server.latency_ps + pace->inner_latency_ps;
+    if (time <= port->data_last_ps) time = port->data_last_ps + 1;
+    port->data_last_ps = time;
+    port->out_free_ps = start + local_time(at->p->job, bytes, pace->copied);
     at->end->gpu->sent_bytes += bytes;
-    send_local(at, s->connection, s->peer_node, LOCAL_DATA, start + at->p->job->server.latency_ps, bytes, m);
+    send_local(at, s->connection, s->peer_node, LOCAL_DATA, time,
+               &(struct weft_packet){.dst = m, .psn = bytes, .bytes = pace->merged});
 }
 
 static void credit_local(struct weft__at *at, const struct weft__receiving *r) {
@@ -114,7 +123,7 @@ static void credit_local(struct weft__at *at, const struct weft__receiving *r) {
     weft_time_ps time = at->w->now_ps + at->p->job->server.latency_ps;
     if (time <= port->credit_last_ps) time = port->credit_last_ps + 1;
     port->credit_last_ps = time;
-    send_local(at, r->connection, r->peer_node, LOCAL_CREDIT, time, 0, 0);
+    send_local(at, r->connection, r->peer_node, LOCAL_CREDIT, time, &(struct weft_packet){0});
 }
 
 void weft__gpu_on_arrival(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
@@ -139,7 +148,7 @@ void weft__gpu_on_packet(struct weft__node *node, struct weft__endpoint *end, st
     struct weft_packet p = *packet;
     struct weft__inner_port *port = wire->receiving->program->port;
     weft_time_ps start = port->in_free_ps > w->now_ps ? port->in_free_ps : w->now_ps;
-    p.time_ps = port->in_free_ps = start + local_time(wire->receiving->program->job, p.psn);
+    p.time_ps = port->in_free_ps = start + local_time(wire->receiving->program->job, p.psn, p.bytes);
     if (!port->in.n) weft__timer_set(&node->timers, port->key, p.time_ps);
     weft__fifo_push(&port->in, end->pool, &p);
 }
@@ -176,11 +185,11 @@ static void note_fill(const struct weft__at *at, const struct weft__sending *s, 
                        s->sends ? s->sends->step[m % s->slots] : weft__program_op(p, communicator));
 }
 
-void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes) {
+void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes, const struct weft__pace *pace) {
     uint32_t m = s->filled++;
     if (__builtin_expect(at->p->log != NULL, 0)) note_fill(at, s, m);
     if (s->qp == WEFT_NONE) {
-        fill_local(at, s, m, bytes);
+        fill_local(at, s, m, bytes, pace);
         return;
     }
     uint32_t mtu = at->end->hosts->qp[s->qp].mtu;
@@ -254,6 +263,10 @@ uint32_t weft__message_last_payload(const struct weft__endpoint *end, const stru
     const struct weft__span *span = find_span(s, carrier, m, UINT32_MAX, p->psn);
     assert(span->psn_end == p->psn + 1);
     return last_payload(span, end->hosts->qp[p->qp].mtu);
+}
+
+weft_time_ps weft__message_latency(const struct weft__endpoint *end, uint32_t qp) {
+    return weft__rma_has(end, qp) ? 0 : weft__programs_of(end)->receiving[qp]->latency_ps;
 }
 
 uint32_t weft__message_came(const struct weft__endpoint *end, uint32_t qp) {

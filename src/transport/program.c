@@ -80,11 +80,13 @@ static bool must_wait(const struct weft__stream *st, struct weft__lane *lane, ui
     return false;
 }
 
-static void do_step(struct weft__at *at, const struct weft__lane *lane) {
+static void do_step(struct weft__at *at, const struct weft__lane *lane, const struct weft_job_op *op) {
+    const struct weft_collective_common *common = op->conf;
+    const struct weft__pace pace = {lane->merged, lane->copied, common->inner_latency_ps};
     for (uint32_t k = 0; k < lane->recvs; k++)
         weft__message_take(at, lane->recv[k], lane->bytes);
     for (uint32_t k = 0; k < lane->sends; k++)
-        weft__message_fill(at, lane->send[k], lane->bytes);
+        weft__message_fill(at, lane->send[k], lane->bytes, &pace);
 }
 
 static void finish_op(struct weft__at *at, uint32_t stream);
@@ -96,6 +98,8 @@ static bool find_step(const struct weft__program *p, uint32_t stream, struct wef
     if (!weft_job_find_step(st->op, st->part, st->number, number, lane->plan, lane->steps, &lane->index, &step))
         return false;
     lane->bytes = (uint32_t)step.bytes;
+    lane->merged = step.merged;
+    lane->copied = step.copied;
     lane->wait_lane = step.wait_lane;
     lane->wait_steps = step.wait_steps;
     weft__lane_find_ends(p, stream, &step, lane);
@@ -113,6 +117,13 @@ static void wake_waiters(struct weft__at *at, uint32_t stream, struct weft__lane
     }
 }
 
+/// Steps whose messages are merged, or copies of one, are work once.
+static weft_time_ps step_time(const struct weft_job_op *op, const struct weft__lane *lane) {
+    weft_time_ps time = weft_job_step_time(op, lane->bytes);
+    uint32_t shared = lane->merged > lane->copied ? lane->merged : lane->copied;
+    return shared > 1 ? time / shared : time;
+}
+
 /// Runs the lane until it must wait.
 void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
     struct weft__stream *st = &at->p->stream[stream];
@@ -120,7 +131,7 @@ void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
     while (lane->found || find_step(at->p, stream, lane, number)) {
         if (lane->waiter) wake_waiters(at, stream, lane);
         if (must_wait(st, lane, stream, number)) return;
-        weft_time_ps time = lane->timed ? 0 : weft_job_step_time(st->op, lane->bytes);
+        weft_time_ps time = lane->timed ? 0 : step_time(st->op, lane);
         if (time) {
             lane->timed = true;
             if (__builtin_expect(at->p->log != NULL, 0))
@@ -128,7 +139,7 @@ void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
             weft__timer_set(&at->node->timers, st->key0 + number, at->w->now_ps + time);
             return;
         }
-        do_step(at, lane);
+        do_step(at, lane, st->op);
         lane->index++;
         if (__builtin_expect(lane->watch != NULL, 0)) weft__lane_note(lane, at->w->now_ps);
         lane->found = lane->timed = false;

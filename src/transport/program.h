@@ -61,6 +61,7 @@ struct weft__receiving {
     uint32_t *came;             ///< parts of messages that arrived, per queue pair
     uint32_t whole;             ///< messages that arrived
     uint32_t arrived, consumed; ///< arrived: that the rank knows of
+    weft_time_ps latency_ps;    ///< of a step: until a message that has arrived can be used
     uint32_t due;               ///< in the operations that the rank has reached
     uint32_t posted;            ///< of those, how many have a buffer posted and a clear-to-send sent
     const uint32_t *messages;   ///< of weft_connection
@@ -100,6 +101,7 @@ struct weft__lane {
     uint64_t wait_steps;
     uint32_t waiter, next_waiter; ///< first lane that waits for this one, and the next in its own list; + 1, 0: none
     uint8_t recvs, sends;
+    uint16_t merged, copied; ///< as in weft_step
     bool found;
     bool timed; ///< the step's time is over
 };
@@ -192,7 +194,7 @@ struct weft__programs {
 struct weft__inner_port {
     uint32_t number; ///< unique in the run
     uint32_t key;    ///< its timer
-    weft_time_ps out_free_ps, in_free_ps, credit_last_ps;
+    weft_time_ps out_free_ps, in_free_ps, data_last_ps, credit_last_ps;
     struct weft__fifo in; ///< messages that are arriving; time_ps: when complete
 };
 
@@ -348,9 +350,13 @@ static inline const struct weft_job_stage *weft__program_stage(const struct weft
 }
 
 /// Whether the connection has room for one more message; puts one there; takes one that has arrived, and returns its
-/// room.
+/// room. `pace`: NULL for messages of a schedule.
+struct weft__pace {
+    uint16_t merged, copied; ///< as in weft_step
+    weft_time_ps inner_latency_ps;
+};
 bool weft__message_has_room(const struct weft__sending *s);
-void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes);
+void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes, const struct weft__pace *pace);
 void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t bytes);
 /// The rank has reached an operation of that volume: posts buffers for its messages, as many as connections have slots.
 void weft__message_expect(struct weft__at *at, const struct weft__stream *stream, uint32_t volume);
@@ -363,6 +369,8 @@ weft_time_ps weft__message_pace(struct weft__endpoint *end, uint32_t qp, uint32_
 /// Payload of the last packet of a message, or of a part of one, on its first arrival. Its sender wrote the size beside
 /// the connection before the packet left, and keeps it there until the message is acknowledged.
 uint32_t weft__message_last_payload(const struct weft__endpoint *end, const struct weft_packet *p);
+/// How long after its arrival the rank can use a message of this queue pair.
+weft_time_ps weft__message_latency(const struct weft__endpoint *end, uint32_t qp);
 /// The last packet of a message, or of a part of one, arrived in order; returns how many messages are whole by that.
 /// Then: its receiver sees these.
 uint32_t weft__message_came(const struct weft__endpoint *end, uint32_t qp);

@@ -116,6 +116,7 @@ void weft__gpu_fingerprint(const struct weft__endpoint *end, struct weft__finger
         const struct weft__inner_port *port = &end->gpu->port[k];
         weft__fingerprint_mix_until(s, port->out_free_ps);
         weft__fingerprint_mix_until(s, port->in_free_ps);
+        weft__fingerprint_mix_until(s, port->data_last_ps);
         weft__fingerprint_mix_until(s, port->credit_last_ps);
         weft__fingerprint_mix(s, port->in.n);
     }

@@ -92,7 +92,7 @@ static void fill_slots(struct weft__at *at, struct weft__sending *s) {
     while (s->sends->first != WEFT_NONE && weft__message_has_room(s)) {
         uint32_t step = take_step(own, &s->sends->first);
         s->sends->step[s->filled % s->slots] = step;
-        weft__message_fill(at, s, bytes_of(&own->rank->step[step]));
+        weft__message_fill(at, s, bytes_of(&own->rank->step[step]), &(struct weft__pace){0});
     }
 }
 

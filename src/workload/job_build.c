@@ -19,6 +19,22 @@ const char *const weft__job_linear[] = {"linear", NULL};
 const char *const weft__admissions[] = {"cts", "none", NULL};
 const char *const weft__qp_scalings[] = {"round_robin", "split", NULL};
 
+/// The servers as NCCL sees them: NVLink by its own figure for a link, which is less than the data sheet's.
+static struct weft_nccl_machine machine_of(const struct weft_job *job, const struct weft_topology *topology) {
+    static const double link_GBps[] = {20, 20, 20.6, 40.1};
+    const struct weft_server_conf *server = &job->server;
+    uint32_t host = topology->host[job->host[0]];
+    return (struct weft_nccl_machine){
+        .generation = server->generation,
+        .cpu = server->cpu,
+        .nvlink_GBps = (double)server->links * link_GBps[server->generation],
+        .nic_GBps = (double)topology->link[topology->port[topology->node[host].port0].link].rate_bps / 8e9,
+        .nvls = server->nvls,
+        .ll128 = true,
+        .costs = server->costs,
+    };
+}
+
 enum weft_status weft__job_new(const struct weft__job_common *common, const struct weft_model_conf *entry,
                                const struct weft_topology *topology, uint32_t ops, struct weft_workload *w,
                                struct weft_job **ret_job, struct weft_error *ret_error) {
@@ -36,9 +52,11 @@ enum weft_status weft__job_new(const struct weft__job_common *common, const stru
         .slow_factor = 1,
         .op = weft_arena_alloc(w->arena, ops, sizeof *job->op),
     };
+    job->machine = weft_arena_alloc(w->arena, 1, sizeof *job->machine);
     enum weft_status status = weft__job_choose_gpus(common, place, topology, job, w->arena, ret_error);
     if (!status) status = weft__job_find_hosts(common, entry, topology, w, job, ret_error);
     if (status) return status;
+    *job->machine = machine_of(job, topology);
     if (job->ranks < 2)
         return WEFT_REFUSE(ret_error, place, "hosts '%s' is one host; a job expects at least 2", common->hosts);
     *ret_job = job;
@@ -79,10 +97,12 @@ void weft__job_collective(const struct weft_job *job, const struct weft_topology
     op->ops = collective->model->ops;
     op->conf = collective->conf;
     op->goal = op->ops->goal;
+    op->size = size;
     op->stride = stride;
     op->shape = (struct weft_collective_shape){.ranks = ranks, .per_server = 1, .bytes = size};
     op->shape.per_server = consecutive_ranks(job, topology, op, weft__job_server);
     op->shape.per_nic = consecutive_ranks(job, topology, op, host_at);
+    op->shape.machine = job->machine;
     op->shape.pxn = topology->machine_nic && topology->machine_nic[job->host[0]].machine_gpus;
 }
 

@@ -38,7 +38,7 @@ static void make_op(struct weft__collectives *c, const struct weft__schedule_mod
     weft_bytes bytes = step->collective == WEFT_SCHEDULE_BARRIER || !step->size ? 1 : step->size;
     if (before && before->group == group && before->step->collective == step->collective) {
         *op = *before;
-        op->shape.bytes = bytes;
+        op->shape.bytes = op->size = bytes;
     } else {
         op->group = group;
         weft__job_collective(job, topology, &models->of[step->collective], group->ranks, 1, bytes, op);

@@ -2,24 +2,61 @@
 // Collectives whose steps are in a file (weft_collective_ops.load): the file is read when the job is built, and its
 // steps are executed without a network before anything is simulated.
 #include <inttypes.h>
+#include <string.h>
 
 #include "job.h"
 #include "weft/dag.h"
 
+static bool is_by_size(const struct weft_job_op *op) {
+    return op->ops->by_size && op->ops->by_size(op->conf);
+}
+
+/// Two operations, as written, that do the same.
+static bool same_source(const struct weft_job_op *a, const struct weft_job_op *b) {
+    if (a->conf != b->conf || a->shape.ranks != b->shape.ranks) return false;
+    return !is_by_size(b) || (a->shape.bytes == b->shape.bytes && a->shape.per_server == b->shape.per_server &&
+                              a->shape.root == b->shape.root);
+}
+
+/// Operations that do the same with other sizes share a configuration, by which communicators are told apart.
+static enum weft_status load_op(struct weft_job *job, uint32_t i, struct weft_place place, struct weft_arena *arena,
+                                struct weft_error *ret_error) {
+    struct weft_job_op *op = &job->op[i];
+    struct weft_collective_loaded loaded = {.ops = op->ops, .conf = op->conf, .goal = op->goal, .shape = op->shape};
+    enum weft_status status = op->ops->load(place, arena, &loaded, ret_error);
+    if (status) return status;
+    for (uint32_t k = 0; k < i && loaded.conf_size; k++)
+        if (job->op[k].name && job->op[k].ops == loaded.ops && job->op[k].conf_size == loaded.conf_size &&
+            !memcmp(job->op[k].conf, loaded.conf, loaded.conf_size))
+            loaded.conf = job->op[k].conf;
+    op->ops = loaded.ops;
+    op->conf = loaded.conf;
+    op->conf_size = loaded.conf_size;
+    op->goal = loaded.goal;
+    op->shape = loaded.shape;
+    return WEFT_OK;
+}
+
 enum weft_status weft__job_load(struct weft_job *job, struct weft_place place, struct weft_arena *arena,
                                 struct weft_error *ret_error) {
-    const void **written = weft_memory_new(WEFT_MEMORY_SCENARIO, job->ops, sizeof *written);
+    struct weft_job_op *written = weft_memory_new(WEFT_MEMORY_SCENARIO, job->ops, sizeof *written);
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < job->ops && !status; i++) {
         struct weft_job_op *op = &job->op[i];
         if (!op->name || !op->ops->load) continue;
-        written[i] = op->conf;
+        written[i] = *op;
         uint32_t k = 0;
-        while (k < i && (written[k] != op->conf || job->op[k].shape.ranks != op->shape.ranks))
+        while (k < i && !same_source(&written[k], op))
             k++;
-        if (k == i) status = op->ops->load(op->conf, &op->shape, place, arena, &op->conf, &op->goal, ret_error);
+        if (k == i) {
+            status = load_op(job, i, place, arena, ret_error);
+            continue;
+        }
+        weft_bytes bytes = is_by_size(op) ? job->op[k].shape.bytes : op->shape.bytes;
+        op->ops = job->op[k].ops;
         op->conf = job->op[k].conf;
         op->goal = job->op[k].goal;
+        op->shape.bytes = bytes;
     }
     weft_memory_free(WEFT_MEMORY_SCENARIO, written, job->ops * sizeof *written);
     return status;

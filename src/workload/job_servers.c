@@ -22,6 +22,15 @@ static const struct weft_param server_rows[] = {
               "rate of a GPU within the server, each way (NVLink 4: 450 GB/s)"),
     WEFT_TIME(struct weft_server_conf, latency_ps, "latency", "1us", "100ns", "100us",
               "latency between GPUs of a server (assumed)"),
+    WEFT_CHOICE(struct weft_server_conf, generation, "generation", "hopper", weft_nccl_generation_names,
+                "of its GPUs, by which NCCL chooses (collective: nccl)"),
+    WEFT_UINT(struct weft_server_conf, links, "links", "18", "0", "64",
+              "NVLinks of a GPU, by which NCCL chooses (H100: 18, A100: 12); 0: none"),
+    WEFT_BOOL(struct weft_server_conf, nvls, "nvls", "true", "its NVSwitches add and copy (NVLink SHARP)"),
+    WEFT_CHOICE(struct weft_server_conf, cpu, "cpu", "intel", weft_nccl_cpu_names,
+                "its processors, by which NCCL chooses"),
+    WEFT_SECTION(struct weft_server_conf, costs, "costs", &weft_nccl_costs_table,
+                 "what steps take at a host (collective: nccl; weft fit finds it)"),
 };
 const struct weft_param_table weft_server_table =
     WEFT_PARAM_TABLE_CLASSES("server", struct weft_server_conf, server_rows, NULL, NULL, &weft_hardware_by_kind);

@@ -24,6 +24,12 @@
 
 #include <assert.h>
 
+#include "transport/program.h"
+
+static struct weft__fifo *later_queues(struct weft__nic *nic) {
+    return nic->planes ? nic->planes->nic[0]->later : nic->later;
+}
+
 void weft__nic_later(struct weft__node *node, struct weft__nic *nic, enum weft__nic_later what,
                      const struct weft_packet *p) {
     if (nic->planes) nic = nic->planes->nic[0];
@@ -74,12 +80,16 @@ void weft__nic_tell(struct weft__node *node, struct weft__nic *nic, struct weft_
     const struct weft_qp_conf *qp = &nic->end.hosts->qp[notice.qp];
     bool completes = notice.flags == WEFT__NIC_COMPLETED || qp->verb == WEFT_VERB_READ;
     weft_time_ps latency = weft__notice_latency(nic->conf, completes);
+    if (notice.flags == WEFT__NIC_ARRIVED) latency += weft__message_latency(&nic->end, notice.qp);
     if (!latency) {
         weft__nic_on_notice(node, nic, w, &notice);
         return;
     }
+    struct weft__fifo *queue = &later_queues(nic)[completes ? WEFT__NIC_COMPLETIONS : WEFT__NIC_ARRIVALS];
     notice.time_ps = w->now_ps + latency;
-    w->tally.delivered_bytes -= notice.bytes; // the frame is held until the host sees it
+    weft_time_ps last = queue->n ? queue->tail->packet[queue->end - 1].time_ps : 0;
+    if (notice.time_ps < last) notice.time_ps = last; // behind what takes longer
+    w->tally.delivered_bytes -= notice.bytes;         // the frame is held until the host sees it
     weft__nic_later(node, nic, completes ? WEFT__NIC_COMPLETIONS : WEFT__NIC_ARRIVALS, &notice);
 }
 

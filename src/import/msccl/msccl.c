@@ -52,23 +52,22 @@ struct loaded {
     const struct weft__msccl *program;
 };
 
-static enum weft_status msccl_load(const void *conf, const struct weft_collective_shape *shape, struct weft_place place,
-                                   struct weft_arena *arena, const void **ret_conf, enum weft_collective_goal *ret_goal,
-                                   struct weft_error *ret_error) {
-    const struct conf *c = conf;
+static enum weft_status msccl_load(struct weft_place place, struct weft_arena *arena,
+                                   struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
+    const struct conf *c = loaded->conf;
     struct loaded *l = weft_arena_alloc(arena, 1, sizeof *l);
     struct weft__msccl *program;
     enum weft_status status =
         weft__msccl_read(weft__path_beside(c->file, place, arena), place, arena, &program, ret_error);
     if (status) return status;
-    if (program->ranks != shape->ranks)
+    if (program->ranks != loaded->shape.ranks)
         return WEFT_REFUSE(ret_error, place,
                            "collective: '%s' is for %" PRIu32 " ranks (ngpus); expected a group of as many, and it "
                            "has %" PRIu32,
-                           c->file, program->ranks, shape->ranks);
+                           c->file, program->ranks, loaded->shape.ranks);
     *l = (struct loaded){c->common, program};
-    *ret_conf = l;
-    *ret_goal = program->goal;
+    loaded->conf = l;
+    loaded->goal = program->goal;
     return weft__msccl_play(program, c->verify, ret_error);
 }
 

@@ -6,6 +6,7 @@
 
 #include "weft/collective.h"
 #include "weft/memory.h"
+#include "weft/nccl.h"
 
 struct weft__nccl_server {
     uint32_t gpus, nics;
@@ -96,3 +97,8 @@ double weft__nccl_gpu_gbps(const struct weft__nccl_gpu *gpu);
 uint32_t weft__nccl_gpu_find(const struct weft__nccl_server *server, int64_t dev);
 /// The host with that NIC, or the one of a GPU that is near it; WEFT_NONE: there is none.
 uint32_t weft__nccl_nic_host(const struct weft__nccl_server *server, int64_t dev);
+
+/// Sets an operation to what NCCL would choose on such a machine.
+enum weft_status weft__nccl_choose(enum weft_nccl_function function, const struct weft_nccl_machine *machine,
+                                   struct weft_place place, struct weft_arena *arena,
+                                   struct weft_collective_loaded *loaded, struct weft_error *ret_error);

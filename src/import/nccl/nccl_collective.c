@@ -22,10 +22,22 @@ enum { PATTERN_BALANCED = 1, PATTERN_SPLIT = 2, PATTERN_RING = 4 };
 
 struct conf {
     struct weft_model_conf inner;
-    const char *file, *topology;
+    const char *file, *topology, *algo, *proto;
+    uint32_t version, function;
+    uint64_t min_ctas, max_ctas;
 };
+static const char *const versions[] = {"2.30", NULL};
+static const char *const functions[] = {"broadcast", "reduce", "all_gather", "reduce_scatter", "all_reduce", NULL};
 static const struct weft_param rows[] = {
-    WEFT_TEXT(struct conf, file, "file", NULL,
+    WEFT_CHOICE(struct conf, function, "function", "all_reduce", functions,
+                "without a file: the call, for which NCCL chooses algorithm, protocol, channels and chunks by size"),
+    WEFT_CHOICE(struct conf, version, "version", "2.30", versions, "NCCL's, whose tables it chooses by"),
+    WEFT_TEXT(struct conf, algo, "NCCL_ALGO", "",
+              "algorithms that it may choose, as in its environment: \"ring,tree\", \"^nvls\", \"allreduce:tree\""),
+    WEFT_TEXT(struct conf, proto, "NCCL_PROTO", "", "protocols that it may choose: \"^ll128\""),
+    WEFT_UINT(struct conf, min_ctas, "NCCL_MIN_CTAS", "0", "0", "64", "fewest channels; 0: as NCCL finds them"),
+    WEFT_UINT(struct conf, max_ctas, "NCCL_MAX_CTAS", "0", "0", "64", "most channels; 0: as NCCL finds them"),
+    WEFT_TEXT(struct conf, file, "file", "",
               "the channels, as written by NCCL_GRAPH_DUMP_FILE; relative to the scenario. Several files, joined by "
               "commas or as a list, are those of the servers in turn"),
     WEFT_TEXT(struct conf, topology, "server", "",
@@ -35,7 +47,14 @@ static const struct weft_param rows[] = {
                      "collective over the channels: all_reduce_ring, all_gather, reduce_scatter, broadcast, reduce, or "
                      "all_reduce_tree"),
 };
-static const struct weft_param_table table = WEFT_PARAM_TABLE("nccl", struct conf, rows);
+
+static const char *check_masks(const void *conf, char *text, size_t size) {
+    const struct conf *c = conf;
+    uint32_t mask[WEFT_NCCL_FUNCTIONS];
+    const char *wrong = weft_nccl_mask(c->algo, weft_nccl_algorithm_names, mask, text, size);
+    return wrong ? wrong : weft_nccl_mask(c->proto, weft_nccl_protocol_names, mask, text, size);
+}
+static const struct weft_param_table table = WEFT_PARAM_TABLE_CHECKED("nccl", struct conf, rows, check_masks);
 
 /// What the functions of the collective get. `common` is that of the inner collective.
 struct loaded {
@@ -179,10 +198,29 @@ static enum weft_status read_files(const struct conf *c, bool tree, struct weft_
     return status;
 }
 
-static enum weft_status nccl_load(const void *conf, const struct weft_collective_shape *shape, struct weft_place place,
-                                  struct weft_arena *arena, const void **ret_conf, enum weft_collective_goal *ret_goal,
-                                  struct weft_error *ret_error) {
-    const struct conf *c = conf;
+/// Without a file: as NCCL chooses.
+static enum weft_status choose(const struct conf *c, struct weft_place place, struct weft_arena *arena,
+                               struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
+    const struct weft_collective_shape *shape = &loaded->shape;
+    struct weft_nccl_machine m = *shape->machine;
+    m.gpus = shape->per_server;
+    m.nodes = shape->ranks / shape->per_server;
+    m.nics = shape->per_nic ? m.gpus / shape->per_nic : m.gpus;
+    m.min_ctas = (uint32_t)c->min_ctas;
+    m.max_ctas = (uint32_t)c->max_ctas;
+    weft_nccl_mask(c->algo, weft_nccl_algorithm_names, m.algorithms, NULL, 0);
+    weft_nccl_mask(c->proto, weft_nccl_protocol_names, m.protocols, NULL, 0);
+    return weft__nccl_choose(c->function, &m, place, arena, loaded, ret_error);
+}
+
+static bool is_chosen_by_size(const void *conf) {
+    return !*((const struct conf *)conf)->file;
+}
+
+static enum weft_status nccl_load(struct weft_place place, struct weft_arena *arena,
+                                  struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
+    const struct conf *c = loaded->conf;
+    if (!*c->file) return choose(c, place, arena, loaded, ret_error);
     struct loaded *l = weft_arena_alloc(arena, 1, sizeof *l);
     struct files files = {0};
     bool tree = !strcmp(c->inner.model->name, "all_reduce_tree");
@@ -192,14 +230,14 @@ static enum weft_status nccl_load(const void *conf, const struct weft_collective
                            "broadcast, reduce or all_reduce_tree",
                            c->inner.model->name);
     enum weft_status status = read_files(c, tree, place, arena, &files, ret_error);
-    if (!status) status = check_graphs(c, &files, shape, place, ret_error);
+    if (!status) status = check_graphs(c, &files, &loaded->shape, place, ret_error);
     if (!status) status = fill_channels(l, &files, tree, arena, ret_error);
     if (status) return status;
     l->ops = c->inner.model->ops;
     l->conf = with_channels(&c->inner, (tree ? 2 : 1) * l->order.channels, arena);
     l->common = *(const struct weft_collective_common *)l->conf;
-    *ret_conf = l;
-    *ret_goal = l->ops->goal;
+    loaded->conf = l;
+    loaded->goal = l->ops->goal;
     return WEFT_OK;
 }
 
@@ -284,6 +322,7 @@ static uint32_t nccl_sent(const void *conf, const struct weft_collective_shape *
 
 static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_OTHER,
                                                .load = nccl_load,
+                                               .by_size = is_chosen_by_size,
                                                .lanes = nccl_lanes,
                                                .steps = nccl_steps,
                                                .step = nccl_step,
@@ -292,7 +331,8 @@ static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_OTHER,
 const struct weft_model weft__collective_nccl = {
     .kind = WEFT_KIND_COLLECTIVE,
     .name = "nccl",
-    .summary = "rings and trees in the channels that NCCL has found for a server, from files that it writes",
+    .summary =
+        "as NCCL chooses by size; or rings and trees in the channels that it has found, from files that it writes",
     .source = "NVIDIA/nccl, src/graph/connect.cc, search.cc, trees.cc",
     .params = &table,
     .ops = &ops,

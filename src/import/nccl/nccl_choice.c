@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call of NCCL as its tuning model chooses it (weft/nccl.h): the ring, tree or NVLS of this size, with its channels
+// and chunks, whose messages are as long as its protocol makes them. LL sends a flag beside every 4 bytes, LL128 one in
+// every 128 B line. Source: NVIDIA/nccl 2.30.7, src/enqueue.cc, src/include/device.h. Differs: the bytes on the wire
+// are divided among channels and chunks, not the data, so a last piece may be a line longer.
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/param.h"
+#include "import/nccl/nccl.h"
+#include "weft/param.h"
+
+enum { STEPS = 8, LL_LINE = 16, LL_DATA = 8, LL128_LINE = 128, LL128_DATA = 120 };
+
+/// What carries out an algorithm.
+static const char *model_of(enum weft_nccl_function f, enum weft_nccl_algorithm a) {
+    static const char *const ring[WEFT_NCCL_FUNCTIONS] = {"broadcast", "reduce", "all_gather", "reduce_scatter",
+                                                          "all_reduce_ring"};
+    static const char *const nvls[WEFT_NCCL_FUNCTIONS] = {[WEFT_NCCL_ALL_GATHER] = "all_gather_nvls",
+                                                          [WEFT_NCCL_REDUCE_SCATTER] = "reduce_scatter_nvls",
+                                                          [WEFT_NCCL_ALL_REDUCE] = "all_reduce_nvls"};
+    switch (a) {
+    case WEFT_NCCL_RING:
+        return ring[f];
+    case WEFT_NCCL_TREE:
+        return "all_reduce_tree";
+    case WEFT_NCCL_NVLS:
+    case WEFT_NCCL_NVLS_TREE:
+        return nvls[f];
+    case WEFT_NCCL_PAT:
+    case WEFT_NCCL_ALGORITHMS:
+        break;
+    }
+    return NULL;
+}
+
+static weft_bytes on_wire(enum weft_nccl_protocol p, weft_bytes bytes) {
+    static const uint32_t line[] = {LL_LINE, LL128_LINE, 1}, data[] = {LL_DATA, LL128_DATA, 1};
+    return (bytes + data[p] - 1) / data[p] * line[p];
+}
+
+static weft_time_ps scaled(const struct weft_nccl_costs *costs, weft_time_ps time) {
+    return weft_time_of_real((double)time * costs->factor);
+}
+
+static void set_costs(const struct weft_nccl_costs *costs, const struct weft_nccl_choice *choice,
+                      struct weft_collective_common *common) {
+    bool nvls = choice->algorithm == WEFT_NCCL_NVLS || choice->algorithm == WEFT_NCCL_NVLS_TREE;
+    bool tree = choice->algorithm == WEFT_NCCL_TREE;
+    uint32_t p = choice->protocol;
+    common->latency_ps = nvls ? costs->nvls_tree_ps : tree ? costs->tree_ps[p] : costs->ring_ps[p];
+    common->inner_latency_ps = nvls ? costs->nvls_ps : tree ? costs->inner_tree_ps[p] : costs->inner_ring_ps[p];
+    common->latency_ps = scaled(costs, common->latency_ps);
+    common->inner_latency_ps = scaled(costs, common->inner_latency_ps);
+    common->copy_rate_bps = nvls ? costs->nvls_rate_bps : costs->copy_rate_bps;
+}
+
+enum weft_status weft__nccl_choose(enum weft_nccl_function function, const struct weft_nccl_machine *machine,
+                                   struct weft_place place, struct weft_arena *arena,
+                                   struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
+    struct weft_collective_shape *shape = &loaded->shape;
+    struct weft_nccl_choice choice;
+    if (!weft_nccl_choose(machine, function, shape->bytes, &choice) || !model_of(function, choice.algorithm))
+        return WEFT_REFUSE(ret_error, place,
+                           "collective: NCCL_ALGO and NCCL_PROTO leave nothing that %" PRIu32 " servers of %" PRIu32
+                           " GPUs can do; expected ring among them",
+                           machine->nodes, machine->gpus);
+    struct weft_model_conf inner;
+    enum weft_status status = weft__model_load_at(WEFT_KIND_COLLECTIVE, model_of(function, choice.algorithm), NULL,
+                                                  "collective", &inner, arena, ret_error);
+    if (status) return status;
+    loaded->conf_size = inner.model->params->conf_size;
+    struct weft_collective_common *common = weft_arena_alloc(arena, 1, loaded->conf_size);
+    memcpy(common, inner.conf, loaded->conf_size);
+    common->channels = choice.channels;
+    common->chunk_bytes = on_wire(choice.protocol, choice.chunk_bytes);
+    common->slice_bytes = on_wire(choice.protocol, choice.slice_bytes);
+    common->slots = choice.slice_bytes < choice.chunk_bytes ? STEPS / 2 : STEPS;
+    set_costs(&machine->costs, &choice, common);
+    loaded->ops = inner.model->ops;
+    loaded->conf = common;
+    loaded->goal = loaded->ops->goal;
+    shape->bytes = on_wire(choice.protocol, shape->bytes);
+    return loaded->ops->load ? loaded->ops->load(place, arena, loaded, ret_error) : WEFT_OK;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// What NCCL chooses: for 8 H100 of one server NVIDIA's maintainers say ring with LL up to 1 MiB and NVLS from 2 MiB
+// (nccl-tests, number 309); channels of machines as logs of NCCL_DEBUG=INFO show them; values of NCCL_ALGO.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+#include "weft/nccl.h"
+
+static const struct weft_nccl_machine h100 = {.generation = WEFT_NCCL_HOPPER,
+                                              .nodes = 1,
+                                              .gpus = 8,
+                                              .nics = 8,
+                                              .nvlink_GBps = 370.8,
+                                              .nic_GBps = 50,
+                                              .nvls = true,
+                                              .ll128 = true};
+static const struct weft_nccl_machine a100 = {.generation = WEFT_NCCL_AMPERE,
+                                              .nodes = 1,
+                                              .gpus = 8,
+                                              .nics = 8,
+                                              .nvlink_GBps = 240,
+                                              .nic_GBps = 25,
+                                              .ll128 = true};
+static const struct weft_nccl_machine b200 = {.generation = WEFT_NCCL_BLACKWELL,
+                                              .nodes = 1,
+                                              .gpus = 8,
+                                              .nics = 8,
+                                              .nvlink_GBps = 721.8,
+                                              .nic_GBps = 50,
+                                              .nvls = true,
+                                              .ll128 = true};
+
+static struct weft_nccl_machine of_nodes(struct weft_nccl_machine machine, uint32_t nodes) {
+    char text[200];
+    machine.nodes = nodes;
+    assert_null(weft_nccl_mask("", weft_nccl_algorithm_names, machine.algorithms, text, sizeof text));
+    assert_null(weft_nccl_mask("", weft_nccl_protocol_names, machine.protocols, text, sizeof text));
+    return machine;
+}
+
+/// Where the choice changes, from 64 B to 8 GiB: "ring ll, 2048 nvls simple", sizes in KiB.
+static void assert_choices(const struct weft_nccl_machine *machine, enum weft_nccl_function function,
+                           const char *expected) {
+    char all[300] = "", last[40] = "", now[40];
+    struct weft_nccl_choice choice;
+    for (weft_bytes bytes = 64; bytes <= (weft_bytes)8 << 30; bytes *= 2) {
+        assert_true(weft_nccl_choose(machine, function, bytes, &choice));
+        snprintf(now, sizeof now, "%s %s", weft_nccl_algorithm_names[choice.algorithm],
+                 weft_nccl_protocol_names[choice.protocol]);
+        size_t n = strlen(all);
+        if (strcmp(now, last) && !n) snprintf(all, sizeof all, "%s", now);
+        if (strcmp(now, last) && n)
+            snprintf(all + n, sizeof all - n, ", %llu %s", (unsigned long long)bytes >> 10, now);
+        memcpy(last, now, sizeof last);
+        assert_true(choice.channels > 0 && choice.chunk_bytes >= choice.slice_bytes && choice.slice_bytes > 0);
+    }
+    assert_string_equal(all, expected);
+}
+
+static void choices(void **state) {
+    (void)state;
+    static const struct {
+        const struct weft_nccl_machine *machine;
+        uint32_t nodes;
+        enum weft_nccl_function function;
+        const char *choices;
+    } table[] = {
+        {&h100, 1, WEFT_NCCL_ALL_REDUCE, "ring ll, 2048 nvls simple"},
+        {&h100, 1, WEFT_NCCL_ALL_GATHER, "ring ll, 8192 ring ll128, 32768 ring simple"},
+        {&h100, 2, WEFT_NCCL_ALL_REDUCE, "tree ll, 256 tree ll128, 4096 nvlstree simple"},
+        {&h100, 4, WEFT_NCCL_ALL_REDUCE, "tree ll, 256 tree ll128, 16384 nvlstree simple"},
+        {&h100, 8, WEFT_NCCL_ALL_REDUCE, "tree ll, 256 tree ll128, 16384 nvlstree simple"},
+        {&a100, 1, WEFT_NCCL_ALL_REDUCE, "ring ll, 4096 ring ll128, 32768 ring simple"},
+    };
+    for (uint32_t k = 0; k < sizeof table / sizeof *table; k++) {
+        struct weft_nccl_machine machine = of_nodes(*table[k].machine, table[k].nodes);
+        assert_choices(&machine, table[k].function, table[k].choices);
+    }
+}
+
+static void assert_graph(const struct weft_nccl_machine *machine, enum weft_nccl_algorithm algorithm, uint32_t nodes,
+                         uint32_t channels, double rate, uint32_t connected) {
+    struct weft_nccl_machine m = of_nodes(*machine, nodes);
+    struct weft_nccl_graph graph = weft_nccl_graph(&m, algorithm);
+    assert_int_equal(graph.channels, channels);
+    assert_true(graph.intra_GBps == rate);
+    assert_int_equal(graph.connected, connected);
+}
+
+static void channels(void **state) {
+    (void)state;
+    assert_graph(&a100, WEFT_NCCL_RING, 1, 12, 20, 24);
+    assert_graph(&a100, WEFT_NCCL_NVLS, 1, 0, 0, 0);
+    assert_graph(&h100, WEFT_NCCL_RING, 1, 12, 30, 24);
+    assert_graph(&h100, WEFT_NCCL_NVLS, 1, 8, 40, 16);
+    assert_graph(&h100, WEFT_NCCL_RING, 2, 8, 45, 16);
+    assert_graph(&h100, WEFT_NCCL_NVLS_TREE, 2, 8, 45, 16);
+    assert_graph(&b200, WEFT_NCCL_RING, 1, 16, 45, 32);
+    assert_graph(&b200, WEFT_NCCL_NVLS, 1, 8, 90, 24);
+    assert_graph(&b200, WEFT_NCCL_RING, 2, 8, 48, 16);
+}
+
+static void masks(void **state) {
+    (void)state;
+    char text[200];
+    uint32_t mask[WEFT_NCCL_FUNCTIONS];
+    assert_null(weft_nccl_mask("Ring,TREE", weft_nccl_algorithm_names, mask, text, sizeof text));
+    assert_int_equal(mask[WEFT_NCCL_ALL_GATHER], 1 << WEFT_NCCL_RING | 1 << WEFT_NCCL_TREE);
+    assert_null(weft_nccl_mask("^ll128", weft_nccl_protocol_names, mask, text, sizeof text));
+    assert_int_equal(mask[WEFT_NCCL_ALL_REDUCE], 1 << WEFT_NCCL_LL | 1 << WEFT_NCCL_SIMPLE);
+    assert_null(weft_nccl_mask("allreduce:tree;allgather:ring", weft_nccl_algorithm_names, mask, text, sizeof text));
+    assert_int_equal(mask[WEFT_NCCL_ALL_REDUCE], 1 << WEFT_NCCL_TREE);
+    assert_int_equal(mask[WEFT_NCCL_ALL_GATHER], 1 << WEFT_NCCL_RING);
+    assert_int_equal(mask[WEFT_NCCL_REDUCE], 31);
+    assert_string_equal(
+        weft_nccl_mask("ring,rnig", weft_nccl_algorithm_names, mask, text, sizeof text),
+        "'rnig' is not expected here; expected a list of tree, ring, nvls, nvlstree, pat, after ^ those "
+        "to leave out");
+    assert_non_null(weft_nccl_mask("allredcue:ring", weft_nccl_algorithm_names, mask, text, sizeof text));
+    assert_non_null(weft_nccl_mask("^", weft_nccl_algorithm_names, mask, text, sizeof text));
+    assert_non_null(weft_nccl_mask("ring,", weft_nccl_algorithm_names, mask, text, sizeof text));
+    assert_non_null(weft_nccl_mask("collnet", weft_nccl_algorithm_names, mask, text, sizeof text));
+}
+
+/// What the masks leave decides; nothing is chosen where they leave nothing that is possible.
+static void restricted(void **state) {
+    (void)state;
+    char text[200];
+    struct weft_nccl_machine machine = of_nodes(h100, 2);
+    struct weft_nccl_choice choice;
+    assert_null(weft_nccl_mask("ring", weft_nccl_algorithm_names, machine.algorithms, text, sizeof text));
+    assert_true(weft_nccl_choose(&machine, WEFT_NCCL_ALL_REDUCE, 1 << 30, &choice));
+    assert_int_equal(choice.algorithm, WEFT_NCCL_RING);
+    assert_int_equal(choice.chunk_bytes, 2 << 20);
+    assert_int_equal(choice.slice_bytes, 1 << 20);
+    assert_null(weft_nccl_mask("tree", weft_nccl_algorithm_names, machine.algorithms, text, sizeof text));
+    assert_false(weft_nccl_choose(&machine, WEFT_NCCL_ALL_GATHER, 1 << 20, &choice));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(choices), cmocka_unit_test(channels), cmocka_unit_test(masks),
+                                       cmocka_unit_test(restricted)};
+    return cmocka_run_group_tests_name("nccl_choice", tests, NULL, NULL);
+}
