@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "weft/hardware.h"
+#include "weft/nccl.h"
 #include "weft/param.h"
 #include "weft/param_load.h"
 #include "weft/scenario.h"
@@ -226,7 +227,7 @@ static void define_all(struct weft__json *j) {
         &weft_pipeline_table,      &weft_control_table,   &weft_reach_table,    &weft_fsdb_table,
         &weft_bgp_table,           &weft_bootstrap_table, &weft_sdn_table,      &weft_timesync_table,
         &weft_rma_processor_table, &weft_gnet_table,      &weft_tin_rma_table,  &weft_wire_table,
-        &weft_sweep_table,         &weft_post_table,      &weft_link_table};
+        &weft_sweep_table,         &weft_post_table,      &weft_link_table,     &weft_nccl_costs_table};
     weft__json_key(j, "$defs");
     weft__json_begin_object(j);
     for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -285,6 +286,7 @@ void weft_cli_schema(FILE *file) {
     weft__json_begin_object(&j);
     add_member(&j, "name", TYPE, "string");
     add_member(&j, "about", TYPE, "string");
+    add_member(&j, "hardware", "{\"enum\":[\"typical\",\"ideal\"]}", NULL);
     add_member(&j, "fabric", REFERENCE, "fabric");
     add_member(&j, "topology", REFERENCE, "topology");
     add_member(&j, "link", REFERENCE, "link");

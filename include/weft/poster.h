@@ -67,5 +67,5 @@ static inline bool weft__full_frames_have_gaps(const struct weft_host_conf *c, w
 /// What the host at a node was configured with, for those who explain a run (src/sim/follow.c).
 struct weft_scenario;
 struct weft_topology;
-const struct weft_host_conf *weft__followed_host(const struct weft_scenario *scenario, const struct weft_topology *t,
-                                                 uint32_t node);
+const struct weft_device_conf *weft__followed_device(const struct weft_scenario *scenario,
+                                                     const struct weft_topology *t, uint32_t node);

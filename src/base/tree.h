@@ -14,6 +14,10 @@
 enum weft_status weft__tree_parse_value(const char *name, const char *text, struct weft_arena *arena,
                                         struct weft_tree **ret_tree, struct weft_error *ret_error);
 
+/// The same for a text of our own: its nodes are nowhere, and maps that it is laid over keep their places.
+enum weft_status weft__tree_parse_own(const char *text, struct weft_arena *arena, struct weft_tree **ret_tree,
+                                      struct weft_error *ret_error);
+
 /// The first control character (ISO 6429, C0 and C1) in a UTF-8 text, which would harm tables, file names and
 /// terminals; 0: none. `lines`: tabs and line ends do not count.
 int weft__text_control(const char *text, bool lines);

@@ -430,3 +430,16 @@ enum weft_status weft__tree_parse_value(const char *name, const char *text, stru
     weft_memory_free(WEFT_MEMORY_SCENARIO, r, sizeof *r);
     return status;
 }
+
+static void forget_places(struct weft_tree *tree) {
+    tree->place = tree->key_place = WEFT_NOWHERE;
+    for (uint32_t i = 0; i < tree->n; i++)
+        forget_places(tree->child[i]);
+}
+
+enum weft_status weft__tree_parse_own(const char *text, struct weft_arena *arena, struct weft_tree **ret_tree,
+                                      struct weft_error *ret_error) {
+    enum weft_status status = weft__tree_parse_value("", text, arena, ret_tree, ret_error);
+    if (!status) forget_places(*ret_tree);
+    return status;
+}

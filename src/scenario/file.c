@@ -166,6 +166,22 @@ static enum weft_status take_setting(struct weft_scenario_file *file, const char
     return read_setting(file, setting, &file->setting[file->settings++], ret_error);
 }
 
+/// WEFT_HARDWARE says `hardware` where the file does not.
+static enum weft_status take_environment(struct weft_scenario_file *file, const struct weft_tree **root,
+                                         struct weft_error *ret_error) {
+    const char *hardware = file->stored ? NULL : getenv("WEFT_HARDWARE");
+    struct weft_tree *over, *merged;
+    if (!hardware || !*hardware || weft_tree_find(*root, "hardware")) return WEFT_OK;
+    const char *setting = weft_arena_format(file->arena, "hardware=%s", hardware);
+    enum weft_status status =
+        weft__tree_parse_own(weft_arena_format(file->arena, "{hardware: %s}", hardware), file->arena, &over, ret_error);
+    if (!status) status = weft_tree_override(*root, over, file->arena, &merged, ret_error);
+    if (status) return status;
+    *root = merged;
+    add_source(file, &(struct weft_scenario_source){NULL, setting});
+    return WEFT_OK;
+}
+
 static enum weft_status fill_file(struct weft_scenario_file *file, const struct weft_tree *root,
                                   const char *const *settings, uint32_t n_settings, struct weft_error *ret_error) {
     if (root->type != WEFT_TREE_MAP)
@@ -174,11 +190,9 @@ static enum weft_status fill_file(struct weft_scenario_file *file, const struct 
     enum weft_status status = weft__scenario_on_base(file, root, &root, ret_error);
     if (!status) file->claims = take_section(file, &root, "claims");
     if (!status) file->sweep = take_section(file, &root, "sweep");
+    if (!status) status = take_environment(file, &root, ret_error);
     if (!status) status = read_variants(file, root, ret_error);
-    file->setting = weft_arena_alloc(file->arena, n_settings + 1, sizeof(struct weft_tree *));
-    const char *hardware = file->stored ? NULL : getenv("WEFT_HARDWARE");
-    if (hardware && !status)
-        status = take_setting(file, weft_arena_format(file->arena, "hardware=%s", hardware), ret_error);
+    file->setting = weft_arena_alloc(file->arena, n_settings, sizeof(struct weft_tree *));
     for (uint32_t i = 0; i < n_settings && !status; i++)
         status = take_setting(file, settings[i], ret_error);
     return status;

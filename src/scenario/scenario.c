@@ -72,6 +72,7 @@ struct bind {
     struct weft_arena *arena;
     struct weft_error *error;        ///< the first mistake
     struct weft__mistakes *mistakes; ///< gets every mistake; NULL: only the first is wanted
+    bool ideal;                      ///< hardware that nobody names
 };
 
 /// Notes a mistake; binding goes on with the next section, to find more.
@@ -115,7 +116,7 @@ static enum weft_status take_ideal(struct bind *b) {
     }
     struct weft_tree *over, *merged;
     const char *text = weft_arena_format(b->arena, "{%s}", keys);
-    enum weft_status status = weft__tree_parse_value("hardware", text, b->arena, &over, b->error);
+    enum weft_status status = weft__tree_parse_own(text, b->arena, &over, b->error);
     if (!status) status = weft_tree_override(b->root, over, b->arena, &merged, b->error);
     if (!status) b->root = merged;
     return status;
@@ -132,7 +133,8 @@ static enum weft_status load_head(struct bind *b) {
     if (status) return status;
     b->scenario->name = *head.name ? head.name : stem_of(b->arena, b->scenario->path);
     b->scenario->about = head.about;
-    return head.hardware == WEFT__HARDWARE_IDEAL ? take_ideal(b) : WEFT_OK;
+    b->ideal = head.hardware == WEFT__HARDWARE_IDEAL;
+    return WEFT_OK;
 }
 
 static enum weft_status load_topology(struct bind *b) {
@@ -272,6 +274,7 @@ static void forbid_draws(struct weft_device_conf *device) {
 static enum weft_status bind_all(struct bind *b) {
     enum weft_status status = load_head(b); // with an unknown key a section may be there under another name
     status = worse_status(status, load_fabric(b));
+    if (b->ideal) status = worse_status(status, take_ideal(b));
     if (!status || weft__tree_section(b->root, "topology")) status = worse_status(status, load_topology(b));
     b->scenario->link_tree = weft__tree_section(b->root, "link");
     status = worse_status(status, load_params(b, &weft_link_table, b->scenario->link_tree, "link", &b->scenario->link));

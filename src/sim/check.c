@@ -22,6 +22,8 @@ uint32_t weft__frame_bytes_max(const struct weft_scenario *scenario, const struc
             conf->data_header_bytes ? (uint32_t)conf->data_header_bytes : WEFT_FRAME_DATA + WEFT_FRAME_RETH;
         uint32_t own = header + (((uint32_t)conf->mtu_bytes + 3) & ~3u) + weft_host_framing_bytes(conf);
         if (own > bytes) bytes = own;
+        if (conf->ack_bytes > bytes) bytes = (uint32_t)conf->ack_bytes;
+        if (conf->cnp_bytes > bytes) bytes = (uint32_t)conf->cnp_bytes;
     }
     return bytes;
 }

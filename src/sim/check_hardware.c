@@ -37,7 +37,7 @@ static void list_able(uint32_t kind, const struct demand *d, char *text, size_t 
     int used = snprintf(text, size, "expected " WEFT_HARDWARE_IDEAL);
     for (uint32_t i = 0, n = 0; i < weft_hardware_count() && (size_t)used < size; i++) {
         const struct weft_hardware *h = weft_hardware_at(i, arena);
-        if (h->kind != kind || missing_of(h, d)) continue;
+        if (h->kind != kind || !weft_hardware_value(h, "rate") || missing_of(h, d)) continue;
         used += snprintf(text + used, size - (size_t)used, "%s%s", n++ ? ", " : ", or one that can: ", h->name);
     }
     weft_arena_free(arena);

@@ -265,7 +265,7 @@ struct weft_followed_list weft_follow_list(const struct weft_follow *follow, str
     return list;
 }
 
-const struct weft_host_conf *weft__followed_host(const struct weft_scenario *scenario, const struct weft_topology *t,
-                                                 uint32_t node) {
-    return &weft_scenario_device(scenario, t->node[node].name)->host;
+const struct weft_device_conf *weft__followed_device(const struct weft_scenario *scenario,
+                                                     const struct weft_topology *t, uint32_t node) {
+    return weft_scenario_device(scenario, t->node[node].name);
 }

@@ -104,7 +104,7 @@ uint32_t weft__why_flow_of(const struct weft_whys *y, uint32_t qp) {
 }
 
 const struct weft_host_conf *weft__why_host(const struct weft_whys *y, uint32_t node) {
-    return weft__followed_host(y->run->scenario, y->run->topology, node);
+    return &weft__followed_device(y->run->scenario, y->run->topology, node)->host;
 }
 
 /// Where the frames of a packet begin; they are in order of time.

@@ -222,7 +222,7 @@ void weft__why_port(const struct weft_whys *y, const struct weft__why_path *path
     const struct weft_node_info *node = &t->node[t->port[hop->port].node];
     enum weft_why_kind idle = WEFT_WHY_ARBITRATION;
     if (node->role == WEFT_NODE_SWITCH) {
-        const struct weft_switch_conf *conf = &weft_scenario_device(y->run->scenario, node->name)->sw;
+        const struct weft_switch_conf *conf = &weft__followed_device(y->run->scenario, t, t->port[hop->port].node)->sw;
         if (conf->packet_rate)
             idle = WEFT_WHY_PACKET_RATE;
         else if (conf->forwarding == WEFT_CUT_THROUGH)

@@ -146,6 +146,15 @@ static void notes_are_bounded(void **state) {
     run_free(&r);
 }
 
+/// Cells that enter the switch with another virtual channel than they were sent with are found again.
+static void entry_channels_are_followed(void **state) {
+    struct run r = RUN(run_once, "%stin: {trace: 1, endpoint_vcs: 3}\n", busy);
+    const struct weft_cell_paths *p = weft_outcome_cliques(r.outcome)->cells;
+    assert_true(p->arrived > 0);
+    assert_int_equal(p->arrived + p->lost + p->under_way + p->unknown, p->cells);
+    run_free(&r);
+}
+
 /// A run that ends early has cells under way, in TiNs and on links.
 static void cells_are_under_way_at_the_end(void **state) {
     struct run r =
@@ -244,6 +253,7 @@ int main(void) {
         cmocka_unit_test(a_path_is_what_the_links_are),
         cmocka_unit_test(one_in_so_many_is_traced),
         cmocka_unit_test(notes_are_bounded),
+        cmocka_unit_test(entry_channels_are_followed),
         cmocka_unit_test(cells_are_under_way_at_the_end),
         cmocka_unit_test(a_wrong_entry_is_found),
         cmocka_unit_test(shared_channels_hold_answers_up),

@@ -127,6 +127,17 @@ static void credit_is_never_overrun(void **state) {
         }
 }
 
+// Frames of control may be larger than those of data: a port waits for credit for the largest of all.
+static void acknowledgements_have_credit(void **state) {
+    struct run r = RUN(run_text,
+                       LINKS "workload: [{kind: incast, sources: \"*\", dst: host-0, size: 100KB}]\n"
+                             "devices: [{match: 'host-*', host: {mtu: 116B, ack_frame: 1500B, cnp_frame: 1400B}}]\n",
+                       5, 100, "cbfc", 200000, "cbfc");
+    run_assert_complete(&r);
+    assert_int_equal(run_drops(&r), 0);
+    run_free(&r);
+}
+
 // The same without credit and without PFC loses packets: the test above can fail.
 static void without_credit_it_would_be(void **state) {
     struct run r =
@@ -138,11 +149,9 @@ static void without_credit_it_would_be(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(credit_from_the_cable_gives_full_rate),
-        cmocka_unit_test(less_credit_gives_credit_over_loop),
-        cmocka_unit_test(a_wait_counts_up_to_the_end_of_the_run),
-        cmocka_unit_test(credit_is_never_overrun),
-        cmocka_unit_test(without_credit_it_would_be),
+        cmocka_unit_test(credit_from_the_cable_gives_full_rate),  cmocka_unit_test(less_credit_gives_credit_over_loop),
+        cmocka_unit_test(a_wait_counts_up_to_the_end_of_the_run), cmocka_unit_test(credit_is_never_overrun),
+        cmocka_unit_test(acknowledgements_have_credit),           cmocka_unit_test(without_credit_it_would_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,11 +125,12 @@ static void what_was_run(void **state) {
 static void flows_and_groups(void **state) {
     struct fixture *f = *state;
     write_results(f, f->dir);
-    expect_rows(
-        f->dir, "SELECT * FROM flows WHERE run = 1 AND flow IN (1, 3)",
-        "1|1|incast|1|2|host-1|host-2|5000000|1|3|write|1000000|421000000|420000000|422000000|200000000|2.1|5000000|"
-        "4|2|6|3000000|5|3|NULL\n"
-        "1|3|victims|2|0|host-2|host-0|2000000|1|4|read|0|NULL|NULL|NULL|80000000|NULL|1234567|0|9|0|0|0|0|NULL");
+    expect_rows(f->dir, "SELECT * FROM flows WHERE run = 1 AND flow IN (1, 3)",
+                "1|1|incast|1|2|host-1|host-2|5000000|NULL|NULL|1|3|write|1000000|421000000|420000000|422000000|"
+                "200000000|2.1|5000000|"
+                "4|2|6|3000000|5|3|NULL\n"
+                "1|3|victims|2|0|host-2|host-0|2000000|NULL|NULL|1|4|read|0|NULL|NULL|NULL|80000000|NULL|1234567|0|9|0|"
+                "0|0|0|NULL");
     expect_rows(f->dir,
                 "SELECT name, count, finished, bytes, delivered_bytes, delivered_bytes_min, delivered_bytes_max, "
                 "fct_ps_mean, fct_ps_p99, slowdown_max FROM groups WHERE run = 2",

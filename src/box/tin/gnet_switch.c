@@ -695,8 +695,8 @@ static uint32_t come_key(const struct weft__gnet *g) {
 /// A cell of an endpoint has reached the switch.
 static void come_in(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
                     const struct weft_packet *cell, uint32_t port) {
-    uint32_t vc = weft__gnet_vc(cell);
-    if (__builtin_expect(g->conf->endpoint_vcs > 1, 0)) vc = weft__gnet_entry_vc(g, vc);
+    uint32_t own = weft__gnet_vc(cell), vc = g->conf->endpoint_vcs > 1 ? weft__gnet_entry_vc(g, own) : own;
+    if (vc != own && weft__gnet_is_traced(cell)) weft__gnet_trace_enter(g->tracer, port, own, vc);
     enter_cell(node, g, w, weft__gnet_way_of(port, vc), cell, weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN));
 }
 

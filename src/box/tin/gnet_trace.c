@@ -78,6 +78,10 @@ static struct weft__gnet_visit *first_at(const struct weft__gnet_tracer *tracer,
     return &tracer->visit[i];
 }
 
+void weft__gnet_trace_enter(struct weft__gnet_tracer *tracer, uint32_t port, uint32_t vc, uint32_t entry_vc) {
+    first_at(tracer, false, port, vc)->vc = (uint8_t)entry_vc;
+}
+
 void weft__gnet_trace_cross(struct weft__gnet_tracer *tracer, uint32_t in, uint32_t vc, uint32_t out, uint32_t out_vc,
                             bool ends) {
     struct weft__gnet_visit *v = first_at(tracer, false, in, vc), crossed = *v;

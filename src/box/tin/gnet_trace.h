@@ -31,6 +31,8 @@ void weft__gnet_trace_send(struct weft__gnet_tracer *tracer, weft_time_ps now, u
 /// A traced cell arrived over a link.
 void weft__gnet_trace_come(struct weft__gnet_tracer *tracer, weft_time_ps now, uint32_t port,
                            const struct weft_packet *cell);
+/// The first one that an endpoint sent by `port` with a VC enters the switch with another (tin.endpoint_vcs).
+void weft__gnet_trace_enter(struct weft__gnet_tracer *tracer, uint32_t port, uint32_t vc, uint32_t entry_vc);
 /// The first one of a VC at an input crosses to an output, and gets another VC there; `ends`: an endpoint.
 void weft__gnet_trace_cross(struct weft__gnet_tracer *tracer, uint32_t in, uint32_t vc, uint32_t out, uint32_t out_vc,
                             bool ends);

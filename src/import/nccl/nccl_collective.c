@@ -199,8 +199,8 @@ static enum weft_status read_files(const struct conf *c, bool tree, struct weft_
 }
 
 /// Without a file: as NCCL chooses.
-static enum weft_status choose(const struct conf *c, struct weft_place place, struct weft_arena *arena,
-                               struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
+static enum weft_status choose_call(const struct conf *c, struct weft_place place, struct weft_arena *arena,
+                                    struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
     const struct weft_collective_shape *shape = &loaded->shape;
     struct weft_nccl_machine m = *shape->machine;
     m.gpus = shape->per_server;
@@ -220,7 +220,7 @@ static bool is_chosen_by_size(const void *conf) {
 static enum weft_status nccl_load(struct weft_place place, struct weft_arena *arena,
                                   struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
     const struct conf *c = loaded->conf;
-    if (!*c->file) return choose(c, place, arena, loaded, ret_error);
+    if (!*c->file) return choose_call(c, place, arena, loaded, ret_error);
     struct loaded *l = weft_arena_alloc(arena, 1, sizeof *l);
     struct files files = {0};
     bool tree = !strcmp(c->inner.model->name, "all_reduce_tree");
