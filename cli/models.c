@@ -8,6 +8,7 @@
 #include "models.h"
 #include "results.h"
 #include "schema.h"
+#include "simulation.h"
 
 #include "base/param.h"
 #include "weft/fabric.h"
@@ -165,6 +166,12 @@ static bool show_blueprint(const char *name) {
     printf("blueprint: %s\n  base: %s puts a scenario on it, weft plan fabric %s shows its chips and its bill\n\n%.*s",
            name, name, name, (int)b->size, b->text);
     return true;
+}
+
+/// It is long, and half of it is of no use: a signal waits.
+static void show_schema(void) {
+    weft_cli_catch_interrupt();
+    weft_cli_schema(stdout);
 }
 
 static void list_all(void) {
@@ -340,7 +347,7 @@ int weft_cli_models(int argc, char **argv) {
         else if (options.csv || options.database || options.picks)
             status = fail_form();
         else if (options.json)
-            weft_cli_schema(stdout);
+            show_schema();
         else if (markdown)
             status = show_family(markdown);
         else if (options.operands)

@@ -19,7 +19,8 @@ static bool is_same(const struct weft_error *a, const struct weft_error *b) {
 
 void weft__mistakes_add(struct weft__mistakes *m, const struct weft_error *error) {
     for (uint32_t i = 0; i < m->n; i++)
-        if (is_same(m->error[i], error)) return;
+        if (is_same(m->error[i], error) || (error->status != WEFT_ERROR_INPUT && error->status == m->error[i]->status))
+            return; // what is no mistake of the user's is told once
     if (m->n == WEFT__MISTAKES_MAX) {
         m->left_out++;
         return;

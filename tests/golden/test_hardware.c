@@ -117,7 +117,7 @@ static void stored_runs_without_classes_are_ideal(void **state) {
     assert_int_equal(sqlite3_exec(db, "DELETE FROM config WHERE path LIKE '%.chip'", NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     assert_int_equal(weft(f, "run out --quiet --out old"), 0);
-    static const char ideal[] = "SELECT text FROM sources WHERE text LIKE '%=ideal' ORDER BY text";
+    static const char ideal[] = "SELECT text FROM sources WHERE text LIKE '%.%=ideal' ORDER BY text";
     snprintf(path, sizeof path, "%s/again", f->dir);
     expect_rows(path, ideal, "");
     snprintf(path, sizeof path, "%s/old", f->dir);

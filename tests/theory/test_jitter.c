@@ -164,10 +164,12 @@ static void ideal_by_clocks(void **state) {
                                networks[n], i % 2 ? ", forwarding: cut_through" : "",
                                i % 3 || n == 2 ? "" : ", route: spray", i + 1, sizes[i / 2 % 4], qps[i / 8 % 2]);
             weft_time_ps fct = run_fct(&r, 0), ideal = r.outcome->flow[0].ideal_ps;
-            bool one_path = n < 2 && i % 3 && i / 8 % 2 == 0;
+            bool cuts = i % 2, one_path = n < 2 && i % 3 && i / 8 % 2 == 0;
+            double whole = cuts ? 340e3 : 0; // a frame that finds a slower output still sending is stored: 4.2 KB, 100G
             if (fct < ideal) fail_msg("network %u, run %u: %" PRIu64 " ps, ideal %" PRIu64, n, i, fct, ideal);
-            if (one_path && fct - ideal > 64) fail_msg("network %u, run %u: %" PRIu64 " ps late", n, i, fct - ideal);
-            if (n < 2 && (double)(fct - ideal) > (double)ideal * 200e-6 + 100)
+            if (one_path && !cuts && fct - ideal > 64)
+                fail_msg("network %u, run %u: %" PRIu64 " ps late", n, i, fct - ideal);
+            if (n < 2 && (double)(fct - ideal) > (double)ideal * 200e-6 + 100 + whole)
                 fail_msg("network %u, run %u: %" PRIu64 " ps, ideal %" PRIu64, n, i, fct, ideal);
             run_free(&r);
         }
