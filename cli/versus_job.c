@@ -91,7 +91,7 @@ static void note_ignored(const struct weft_tree *root, struct versus_job *job, s
     static const char *const kept[] = {"name", "about", "workload", "run", "capture"};
     job->ignored = weft_arena_alloc(arena, root->n + 1, sizeof *job->ignored);
     for (uint32_t i = 0; i < root->n; i++) {
-        bool keep = root->child[i]->type == WEFT_TREE_NULL;
+        bool keep = root->child[i]->type == WEFT_TREE_NULL || !root->child[i]->place.file; // or the environment says it
         for (unsigned k = 0; k < sizeof kept / sizeof *kept; k++)
             keep |= !strcmp(root->child[i]->key, kept[k]);
         if (!keep) job->ignored[job->n_ignored++] = weft_arena_text(arena, root->child[i]->key);

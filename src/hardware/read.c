@@ -48,7 +48,7 @@ static const char *const kind_names[] = {
 static const char *const head_lists[] = {"values", NULL};
 static const struct weft_param head_rows[] = {
     WEFT_TEXT(struct weft_hardware, name, "name", NULL, "of the class"),
-    WEFT_CHOICE(struct weft_hardware, kind, "kind", NULL, kind_names, "what it is a class of"),
+    WEFT_CHOICE(struct weft_hardware, kind, "kind", NULL, kind_names, "kind of hardware"),
     WEFT_PROSE(struct weft_hardware, about, "about", NULL, "product, rate, and what the class stands for"),
 };
 static const struct weft_param_table head_table =

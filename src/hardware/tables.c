@@ -20,7 +20,7 @@ WEFT_RESULT_VALUE_OF(section_of, struct weft_hardware, h,
                                                          weft_hardware_kind_row(h->kind))))
 static const struct weft_result_column class_columns[] = {
     WEFT_RESULT(struct weft_hardware, name, TEXT, "name of the class", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT_OF_NAMES(0, struct weft_hardware, kind, "kind", kind_names, "what it is a class of: chip, nic, ..."),
+    WEFT_RESULT_OF_NAMES(0, struct weft_hardware, kind, "kind", kind_names, "kind of hardware: chip, nic, ..."),
     WEFT_RESULT_CALL(section_of, "named_by", TEXT, "parameter of a scenario that names such a class: switch.chip"),
     WEFT_RESULT(struct weft_hardware, about, TEXT, "product, rate, and what the class stands for"),
 };
@@ -47,7 +47,7 @@ WEFT_RESULT_VALUE_OF(help_of, struct weft_hardware_value, v, weft_result_words(v
 static const struct weft_result_column value_columns[] = {
     WEFT_RESULT_ABOVE_AT(1, struct weft_hardware, name, "class", TEXT, "name of the class"),
     VALUE(key, "key", TEXT, "parameter of the section, or fact of the kind", .flags = WEFT_RESULT_KEY),
-    VALUE(fact, "fact", BOOL, "whether it is a fact, which is no parameter of the section"),
+    VALUE(fact, "fact", BOOL, "true: a fact, and no parameter of the section"),
     VALUE(low, "low", TEXT, "least value of such hardware"),
     VALUE(typical, "typical", TEXT, "the value that a scenario gets"),
     VALUE(high, "high", TEXT, "largest value of such hardware"),

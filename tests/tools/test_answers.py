@@ -88,6 +88,8 @@ plan_sfc: plan sfc --rate 100Gbps --delay 1us --processing 500ns --layers 3 --in
 plan_sfc_scenario: plan sfc small.yaml
 plan_dsf: plan dsf
 plan_dsf_scenario: plan dsf dsf.yaml
+hardware_classes: models hardware
+hardware_classes: models hardware connectx5
 plan_sonic: plan sonic {root}/examples/import/sonic/config_db.json
 plan_fabric: plan fabric dsf-l1 roce-e-ecmp --hosts 256
 plan_capacity: plan capacity one.yaml --slowdown 3 --load workload.0.size=10KB..1MB:5log --seeds 1..2 --quiet
