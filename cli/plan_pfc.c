@@ -91,6 +91,8 @@ static enum weft_status apply_chip(const struct plan *plan, struct weft_plan_pfc
     enum weft_status status =
         weft_hardware_find(WEFT_HARDWARE_KINDS, c->chip, place, "--chip", arena, &chip, ret_error);
     if (status) return status;
+    bool given = plan_given(plan, "chip"); // otherwise a scenario's, which may have no buffers
+    if (!weft_hardware_value(chip, "cell") && !given) return WEFT_OK;
     if (!weft_hardware_value(chip, "cell"))
         return WEFT_REFUSE(ret_error, place, "--chip: %.80s has no cell, so no headroom follows from it", c->chip);
     weft_plan_set_chip(chip, false, c);
