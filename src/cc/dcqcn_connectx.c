@@ -7,13 +7,12 @@
 //                   the rate is cut by alpha 2^(10 - gd), stage = 0, the increase timer restarts
 //   increase_timer  stage < F: fast recovery; = F: target += additive; > F: target += hyper; always rate = (target +
 //                   rate) / 2; then stage goes up
-// The first CNP sets alpha and the rate and starts the intervals (with release also the first after the rate was back at
-// line rate: NVIDIA's rate_to_set_on_first_cnp is for when a rate limiter is allocated). At equal times alpha comes first, then the increase,
-// then the cut, as in that simulator.
-// Differences: rates are whole bit/s, as in rate.h; alpha is updated when it is needed, checks without a CNP are
-// skipped and the increase timer rests at line rate, none of which changes a number. rpg_byte_reset is not modelled:
-// the published code has no byte counter (the NIC's default of 32767 would expire every 2.6 ms at 100 Gbit/s if it
-// counts kilobytes).
+// The first CNP sets alpha and the rate and starts the intervals (with release also the first after the rate was back
+// at line rate: NVIDIA's rate_to_set_on_first_cnp is for when a rate limiter is allocated). At equal times alpha comes
+// first, then the increase, then the cut, as in that simulator. Differences: rates are whole bit/s, as in rate.h; alpha
+// is updated when it is needed, checks without a CNP are skipped and the increase timer rests at line rate, none of
+// which changes a number. rpg_byte_reset is not modelled: the published code has no byte counter (the NIC's default of
+// 32767 would expire every 2.6 ms at 100 Gbit/s if it counts kilobytes).
 #include "base/power.h"
 #include "cc/rate.h"
 #include "weft/cc.h"
@@ -81,8 +80,8 @@ static const struct weft_param_value connectx[] = {
 // The same NIC as measured: a ConnectX-5 at 100G with its firmware's defaults (openfabric-systems/simllm,
 // paper/mlx5/sections/measurement.tex). After an incast of two the rate rises from its half by 0.107, later 0.093
 // Gbit/s per ms, and has 95% again after 447 ms. So NVIDIA's 50 Mbit/s come each 500 us; and, inferred, the target has
-// followed every cut (clamp_target), or the rate would come back within a few ms. A lone queue pair of 1024 messages has
-// 77 to 82 Gbit/s, two have 97.7 together. So, inferred, each return to line rate makes the next CNP a first one
+// followed every cut (clamp_target), or the rate would come back within a few ms. A lone queue pair of 1024 messages
+// has 77 to 82 Gbit/s, two have 97.7 together. So, inferred, each return to line rate makes the next CNP a first one
 // (release), which cuts deeply; a second cut follows soon, by the NAK. cut_interval is fitted on lone queue pairs:
 // alpha has decayed to 0.73 when the first cut comes, which leaves 63%, where the 4 us of NVIDIA would leave 51%, and
 // prevent the discards that are measured. First cuts of at least 30% were seen after 3, 16 and 39 ms; nothing here

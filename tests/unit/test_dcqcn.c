@@ -371,8 +371,8 @@ static void connectx_limits_of_a_cut(void **state) {
     rp_free(&rp);
 }
 
-/// Back within 1 Mbit/s of line rate, the next CNP is a first one: alpha is initial_alpha again, and the cut half. Without
-/// release alpha is what is left of it, 255/256 to the power of 6004, and the cut next to nothing.
+/// Back within 1 Mbit/s of line rate, the next CNP is a first one: alpha is initial_alpha again, and the cut half.
+/// Without release alpha is what is left of it, 255/256 to the power of 6004, and the cut next to nothing.
 static void connectx_releases_at_line_rate(void **state) {
     static const char *const texts[] = {"{release: true}", NULL};
     for (unsigned i = 0; i < 2; i++) {
