@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Goodput of RDMA WRITEs by size and by messages outstanding: what a ConnectX-5 at 100G was measured to do, beside weft.
 
-The rows are in tests/data/connectx5, the host and the switch those of scenarios/hardware/connectx5_write.yaml. Rows on
-which the receiver of the real NIC discards data (above 91.8 Gbit/s on the wire) are judged once the scenario takes its
-NIC from the table of hardware (host: {nic: connectx5}), and only printed until then. More rows of sizes and depths are printed without a measurement."""
+The rows are in tests/data/connectx5, the host and the switch those of scenarios/hardware/connectx5_write.yaml, but for the
+depth of the switch's queue, which one sender never fills. Above 91.8 Gbit/s the receiver discards, and the flow is cut
+and recovers, within 0.4 s: such rows run for 2 s. More rows of sizes and depths are printed without a measurement."""
 import csv
 import json
 import os
@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 WEFT = os.environ["WEFT"]
-DISCARDS_FROM = 91.8  # Gbit/s on the wire, measured
+LONG = 25_000_000_000  # bytes in 2 s
 WORST, MEDIAN = 0.08, 0.03
 SWEEP = [(depth, size) for depth in (1, 2, 4, 16) for size in (512, 4096, 16384, 262144)]
 
@@ -34,9 +34,9 @@ def measured():
         yield int(row["arm"].rsplit("depth", 1)[1]), int(row["size_bytes"]), float(row["goodput_gbps"])
 
 
-def goodput(depth, size):
-    """In Gbit/s, from the first posting to the last completion; and on the wire while it sends."""
-    messages = max(4 * depth, min(400, 64_000_000 // size), 20)
+def goodput(depth, size, long=False):
+    """In Gbit/s, from the first posting to the last completion."""
+    messages = LONG // size if long else max(4 * depth, min(400, 64_000_000 // size), 20)
     text = ("topology: {kind: single, hosts: 2, rate: 100Gbps, delay: 25ns}" + network() +
             f"\nworkload: [{{kind: flow, src: host-0, dst: host-1, post: {{depth: {depth}, messages: {messages}, size: {size}B}}}}]\n")
     with tempfile.TemporaryDirectory() as folder:
@@ -50,19 +50,17 @@ def goodput(depth, size):
 
 class ConnectX5(unittest.TestCase):
     def test_goodput(self):
-        discards, errors = "nic: connectx5" in network(), []
+        self.assertIn("nic: connectx5", network())
+        errors = []
         print(f"{'depth':>5} {'size':>8} {'measured':>9} {'weft':>9} {'error':>7}")
         for depth, size, gbps in measured():
-            own = goodput(depth, size)
-            error = own / gbps - 1
-            judged = discards or own < DISCARDS_FROM
-            print(f"{depth:5} {size:8} {gbps:9.4g} {own:9.4g} {error:+7.1%}" + ("" if judged else "  the receiver discards"))
-            if judged:
-                errors.append(abs(error))
+            own = goodput(depth, size, depth > 1 or size > 1_000_000)
+            errors.append(abs(own / gbps - 1))
+            print(f"{depth:5} {size:8} {gbps:9.4g} {own:9.4g} {own / gbps - 1:+7.1%}")
         for depth, size in SWEEP:
             print(f"{depth:5} {size:8} {'':9} {goodput(depth, size):9.4g}")
         print(f"{len(errors)} rows: median {statistics.median(errors):.1%}, at most {max(errors):.1%}")
-        self.assertGreaterEqual(len(errors), 9)
+        self.assertEqual(len(errors), 12)
         self.assertLessEqual(max(errors), WORST)
         self.assertLessEqual(statistics.median(errors), MEDIAN)
 

@@ -371,6 +371,24 @@ static void connectx_limits_of_a_cut(void **state) {
     rp_free(&rp);
 }
 
+/// Back within 1 Mbit/s of line rate, the next CNP is a first one: alpha is initial_alpha again, and the cut half.
+/// Without release alpha is what is left of it, 255/256 to the power of 6004, and the cut next to nothing.
+static void connectx_releases_at_line_rate(void **state) {
+    static const char *const texts[] = {"{release: true}", NULL};
+    for (unsigned i = 0; i < 2; i++) {
+        struct rp rp = rp_new("dcqcn_connectx", texts[i], 100 * G);
+        cnp(&rp, 0);
+        advance(&rp, 6000 * us); // 19 increases: each halves the gap of 49 Gbit/s, to 94 kbit/s
+        cnp(&rp, 6000 * us);
+        advance(&rp, 6004 * us);
+        if (i)
+            assert_true(rp.act.rate_bps > 99 * G);
+        else
+            assert_in_range(rp.act.rate_bps, 50 * G, 51 * G);
+        rp_free(&rp);
+    }
+}
+
 // At 300 us after a cut the increase comes before a cut due at the same time, which then sees a raised rate and follows
 // it with the target.
 static void connectx_increase_comes_before_cut(void **state) {
@@ -478,6 +496,7 @@ int main(void) {
         cmocka_unit_test(connectx_cuts_once_an_interval),
         cmocka_unit_test(connectx_increases),
         cmocka_unit_test(connectx_limits_of_a_cut),
+        cmocka_unit_test(connectx_releases_at_line_rate),
         cmocka_unit_test(connectx_increase_comes_before_cut),
         cmocka_unit_test(connectx_equals_plain_reading),
     };

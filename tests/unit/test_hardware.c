@@ -130,6 +130,30 @@ static void shipped_classes_load_on_the_defaults_of_their_section(void **state) 
     weft_arena_free(arena);
 }
 
+/// Each value may be said again beside the class, also one that has an effect by another value of the class alone.
+static void keys_beside_a_class_need_no_more(void **state) {
+    (void)state;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    uint32_t said = 0;
+    for (uint32_t i = 0; i < weft_hardware_count(); i++) {
+        const struct weft_hardware *h = weft_hardware_at(i, arena);
+        const struct weft_param_table *table = weft_hardware_kind_table(h->kind);
+        for (uint32_t v = 0; v < h->n; v++) {
+            if (h->value[v].fact || strchr(h->value[v].key, '.')) continue;
+            const char *text = weft_arena_format(arena, "{%s: %s, %s: %s}", weft_hardware_kind_row(h->kind), h->name,
+                                                 h->value[v].key, h->value[v].typical);
+            struct weft_error error = {0};
+            struct weft_tree *tree;
+            assert_int_equal(weft_tree_parse("t.yaml", text, strlen(text), arena, &tree, &error), WEFT_OK);
+            if (weft_params_load(table, tree, weft_arena_alloc(arena, 1, table->conf_size), arena, &error))
+                fail_msg("%s: %s", h->name, error.text);
+            said += h->value[v].row->needs != NULL;
+        }
+    }
+    assert_true(said > 0);
+    weft_arena_free(arena);
+}
+
 // --- what a section gets ------------------------------------------------------------------------------------------
 
 static char folder[] = "/tmp/weft-hardware-XXXXXX";
@@ -378,6 +402,7 @@ int main(void) {
         cmocka_unit_test(a_mistake_is_refused_at_its_place),
         cmocka_unit_test(values_are_numbers_in_their_units),
         cmocka_unit_test(shipped_classes_load_on_the_defaults_of_their_section),
+        cmocka_unit_test(keys_beside_a_class_need_no_more),
         cmocka_unit_test(a_class_lies_below_keys_and_presets),
         cmocka_unit_test(what_a_model_in_use_lacks_is_left_out),
         cmocka_unit_test(devices_have_classes_of_their_own),
