@@ -213,10 +213,9 @@ static void fast_forward(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clocks_of_senders),     cmocka_unit_test(latency_of_messages),
-        cmocka_unit_test(messages_at_the_start),
-        cmocka_unit_test(others_change_nothing), cmocka_unit_test(launches_of_ranks),
-        cmocka_unit_test(threads_and_off),       cmocka_unit_test(ideal_by_clocks),
-        cmocka_unit_test(fast_forward),
+        cmocka_unit_test(messages_at_the_start), cmocka_unit_test(others_change_nothing),
+        cmocka_unit_test(launches_of_ranks),     cmocka_unit_test(threads_and_off),
+        cmocka_unit_test(ideal_by_clocks),       cmocka_unit_test(fast_forward),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "base/param.h"
 #include "run.h"
 #include "weft/device.h"
 #include "weft/hardware.h"
@@ -289,6 +290,42 @@ static void a_class_that_does_not_fit_is_refused(void **state) {
                    "devices.0.switch.chip: no chip \"ideals\"; did you mean \"ideal\"?");
 }
 
+/// Names that fit are shown whole: the last of them, or "..." for those without room.
+static void all_that_fit_are_named(void **state) {
+    (void)state;
+    struct weft_error error = {0};
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    const struct weft_hardware *h;
+    weft_hardware_find(WEFT_HARDWARE_KINDS, "none", WEFT_NOWHERE, "x", arena, &h, &error);
+    for (uint32_t i = 0; i < weft_hardware_count(); i++)
+        assert_non_null(strstr(error.text, weft_hardware_name(i)));
+    static const char *const names[] = {"abc", "defg", "hij"};
+    static const char *const joined[] = {
+        [9] = "abc, ...", [12] = "abc, ...", [14] = "abc, ...", [15] = "abc, defg, hij"};
+    for (size_t size = 9; size < 16; size++) {
+        char text[16];
+        weft__names_join(names, 3, text, size);
+        assert_true(strlen(text) < size);
+        if (joined[size]) assert_string_equal(text, joined[size]);
+    }
+    weft_arena_free(arena);
+}
+
+/// A class that cuts through stores frames with sizes or a wire of their own, unless the user says that it does not.
+static void own_frames_are_stored_whole(void **state) {
+    (void)state;
+    static const char *const hosts[] = {"preset: uet", "preset: htsim", "preset: ns3_hpcc", "data_header: 80B",
+                                        "wire: {overhead: 12B}"};
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        char text[160];
+        snprintf(text, sizeof text, "switch: {chip: tomahawk5}\nhost: {%s}", hosts[i]);
+        ASSERT_CONFIG(text, "switch.chip=tomahawk5", "switch.forwarding=store_and_forward");
+        snprintf(text, sizeof text, "switch: {chip: tomahawk5, forwarding: cut_through}\nhost: {%s}", hosts[i]);
+        assert_refused(text, "s.yaml:3:");
+    }
+    ASSERT_CONFIG("switch: {chip: tomahawk5}\nhost: {}", "switch.forwarding=cut_through");
+}
+
 /// Of NETWORK with both files, and one or two settings.
 static enum weft_status check_settings(const char *first, const char *second, struct weft_error *ret_error) {
     struct run r = {0};
@@ -384,6 +421,8 @@ int main(void) {
         cmocka_unit_test(a_server_has_a_class),
         cmocka_unit_test(a_class_that_does_not_fit_is_refused),
         cmocka_unit_test(hardware_that_cannot_do_it_is_refused),
+        cmocka_unit_test(all_that_fit_are_named),
+        cmocka_unit_test(own_frames_are_stored_whole),
         cmocka_unit_test(a_run_says_what_was_ideal),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
