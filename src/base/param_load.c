@@ -7,6 +7,7 @@
 
 #include "base/param.h"
 #include "base/synonyms.h"
+#include "weft/hardware.h"
 #include "weft/param.h"
 
 enum { NAMES_MAX = 128 };
@@ -344,23 +345,37 @@ static enum weft_status load_row(struct load *l, const struct weft_param *row, c
     return status;
 }
 
-/// Whether the user says one of "a or b".
-static bool said_any(const struct weft_tree *tree, const char *names) {
+/// Whether the user says one of "a or b", or his preset or class does.
+static bool said_any(const struct weft_tree *tree, const struct layers *layers, const char *names) {
     static const char between[] = " or ";
     char name[64];
     for (const char *at = names, *end; at; at = end ? end + strlen(between) : NULL) {
         end = strstr(at, between);
         snprintf(name, sizeof name, "%.*s", (int)(end ? end - at : (ptrdiff_t)strlen(at)), at);
         if (said_child(tree, name)) return true;
+        for (uint32_t i = 0; i < layers->n; i++)
+            if (text_in(layers->value[i], name)) return true;
     }
     return false;
 }
 
+/// Whether the user names a class that says nothing.
+static bool is_ideal(const struct weft_param_table *table, const struct weft_tree *tree) {
+    bool ideal = false;
+    for (const char *const *name = table->classes ? table->classes->rows : NULL; name && *name; name++) {
+        const struct weft_tree *said = said_child(tree, *name);
+        ideal |= said && said->type == WEFT_TREE_TEXT && !strcmp(said->text, WEFT_HARDWARE_IDEAL);
+    }
+    return ideal;
+}
+
 /// A parameter that another one switches on is of no effect where nothing is said of that: a slip, unlike one that is
-/// there for variants, in which the other is off by name.
-static enum weft_status check_needs(struct load *l, const struct weft_param *row, const struct weft_tree *tree,
+/// there for variants, in which the other is off by name, or the hardware is ideal.
+static enum weft_status check_needs(struct load *l, const struct weft_param *row, const struct weft_param_table *table,
+                                    const struct weft_tree *tree, const struct layers *layers,
                                     const struct weft_tree *child, const char *path) {
-    if (!row->needs || child->type == WEFT_TREE_NULL || said_any(tree, row->needs)) return WEFT_OK;
+    if (!row->needs || child->type == WEFT_TREE_NULL || said_any(tree, layers, row->needs)) return WEFT_OK;
+    if (is_ideal(table, tree)) return WEFT_OK;
     return FAIL(l, child->key_place, "%s: has no effect without %s; expected %s to be set too", path, row->needs,
                 row->needs);
 }
@@ -373,7 +388,7 @@ static bool lacks_model(const struct weft_param_table *table, const struct weft_
 }
 
 static enum weft_status check_keys(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
-                                   bool is_model, const char *path) {
+                                   const struct layers *layers, bool is_model, const char *path) {
     enum weft_status all = WEFT_OK;
     bool lacks = lacks_model(table, tree);
     for (uint32_t i = 0; i < tree->n; i++) {
@@ -381,7 +396,7 @@ static enum weft_status check_keys(struct load *l, const struct weft_param_table
         char child_path[WEFT__PATH_MAX];
         weft__path_join(child_path, sizeof child_path, path, child->key);
         const struct weft_param *row = weft_param_find(table, child->key);
-        enum weft_status status = row ? check_needs(l, row, tree, child, child_path) : WEFT_OK;
+        enum weft_status status = row ? check_needs(l, row, table, tree, layers, child, child_path) : WEFT_OK;
         if (status) all = status;
         if (row || names_list(table, child->key)) continue;
         if (is_model && !strcmp(child->key, "kind")) continue;
@@ -404,11 +419,13 @@ static enum weft_status load_rows(struct load *l, const struct weft_param_table 
     if (tree && tree->type == WEFT_TREE_NULL) tree = NULL;
     if (tree && tree->type != WEFT_TREE_MAP && !is_model)
         return FAIL(l, tree->place, "%s: found %s; expected a map of parameters", path, type_name(tree->type));
-    enum weft_status status =
-        tree && tree->type == WEFT_TREE_MAP ? check_keys(l, table, tree, is_model, path) : WEFT_OK;
-    bool all_known = !status; // after a mistake a missing key may be there under another name
     struct layers layers = {.n = 0};
-    if (!status) status = find_layers(l, table, tree, path, &layers);
+    enum weft_status status = find_layers(l, table, tree, path, &layers);
+    if (tree && tree->type == WEFT_TREE_MAP) {
+        enum weft_status of_keys = check_keys(l, table, tree, &layers, is_model, path);
+        if (of_keys) status = of_keys;
+    }
+    bool all_known = !status; // after a mistake a missing key may be there under another name
     for (uint32_t i = 0; i < layers.n && !status; i++)
         status = lay_over(l, table, layers.value[i], &tree);
     for (uint32_t i = 0; i < table->n; i++) {

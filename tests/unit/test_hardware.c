@@ -213,6 +213,19 @@ static void a_class_lies_below_keys_and_presets(void **state) {
     ASSERT_CONFIG("switch: {chip: }", "switch.chip=ideal", "switch.processing=300ns");
 }
 
+static void assert_refused(const char *sections, const char *expected);
+
+/// A key that another one switches on overrides that of a class, which has both.
+static void a_class_switches_on_what_a_key_needs(void **state) {
+    (void)state;
+    ASSERT_CONFIG("host: {nic: connectx5, rx_buffer: 300KB, drain_slow_time: 1us, jitter: 0, stall_chance: 0.5, "
+                  "adaptive_from: 10ms}",
+                  "host.rx_buffer=300KB", "host.drain_slow_time=1us", "host.jitter=0", "host.stall_chance=0.5",
+                  "host.adaptive_from=10ms", "host.drain_rate=197Gbps");
+    ASSERT_CONFIG("host: {nic: ideal, jitter: 0}", "host.jitter=0"); // as of typical hosts, in a comparison
+    assert_refused("host: {nic: connectx7, rx_buffer: 300KB}", "s.yaml:3:24: host.rx_buffer: has no effect without");
+}
+
 static void what_a_model_in_use_lacks_is_left_out(void **state) {
     (void)state;
     ASSERT_CONFIG("switch: {chip: mine.yaml, buffer: dynamic}", "switch.buffer.kind=dynamic",
@@ -416,6 +429,7 @@ int main(void) {
         cmocka_unit_test(values_are_numbers_in_their_units),
         cmocka_unit_test(shipped_classes_load_on_the_defaults_of_their_section),
         cmocka_unit_test(a_class_lies_below_keys_and_presets),
+        cmocka_unit_test(a_class_switches_on_what_a_key_needs),
         cmocka_unit_test(what_a_model_in_use_lacks_is_left_out),
         cmocka_unit_test(devices_have_classes_of_their_own),
         cmocka_unit_test(a_server_has_a_class),
