@@ -359,23 +359,28 @@ static bool said_any(const struct weft_tree *tree, const struct layers *layers, 
     return false;
 }
 
-/// Whether the user names a class that says nothing.
-static bool is_ideal(const struct weft_param_table *table, const struct weft_tree *tree) {
-    bool ideal = false;
+/// Whether the hardware is ideal by name, and that which it would be otherwise has one of "a or b".
+static bool ideal_lacks(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
+                        const char *names) {
+    bool lacks = false;
     for (const char *const *name = table->classes ? table->classes->rows : NULL; name && *name; name++) {
         const struct weft_tree *said = said_child(tree, *name);
-        ideal |= said && said->type == WEFT_TREE_TEXT && !strcmp(said->text, WEFT_HARDWARE_IDEAL);
+        if (!said || said->type != WEFT_TREE_TEXT || strcmp(said->text, WEFT_HARDWARE_IDEAL) != 0) continue;
+        const struct weft_tree usual = {.type = WEFT_TREE_TEXT, .text = weft_param_find(table, *name)->dflt};
+        struct layers layers = {.n = 1};
+        if (!table->classes->find(table, *name, &usual, "", l->arena, &layers.value[0], NULL))
+            lacks |= said_any(NULL, &layers, names);
     }
-    return ideal;
+    return lacks;
 }
 
 /// A parameter that another one switches on is of no effect where nothing is said of that: a slip, unlike one that is
-/// there for variants, in which the other is off by name, or the hardware is ideal.
+/// there for variants, in which the other is off by name, as by ideal hardware.
 static enum weft_status check_needs(struct load *l, const struct weft_param *row, const struct weft_param_table *table,
                                     const struct weft_tree *tree, const struct layers *layers,
                                     const struct weft_tree *child, const char *path) {
     if (!row->needs || child->type == WEFT_TREE_NULL || said_any(tree, layers, row->needs)) return WEFT_OK;
-    if (is_ideal(table, tree)) return WEFT_OK;
+    if (ideal_lacks(l, table, tree, row->needs)) return WEFT_OK;
     return FAIL(l, child->key_place, "%s: has no effect without %s; expected %s to be set too", path, row->needs,
                 row->needs);
 }
