@@ -32,7 +32,9 @@ static const struct {
      "m.yaml:5:3: values.procesing: no parameter of the section switch and no fact of "
      "kind chip; did you mean \"processing\"?"},
     {HEAD "  bufer.size: {typical: 1MB" AS, "did you mean \"buffer.size\"?"},
-    {HEAD "  chip: {typical: other" AS, "m.yaml:5:3: values.chip: no parameter"},
+    {HEAD "  chip: {typical: other" AS,
+     "m.yaml:5:3: values.chip: no parameter of the section switch and no fact of kind chip; expected"},
+    {HEAD "  preset: {typical: htsim" AS, "m.yaml:5:3: values.preset: no parameter"},
     {HEAD "  pfc: {typical: 1" AS, "m.yaml:5:3: values.pfc: no parameter"},
     {HEAD "  pcie: {typical: gen5 x16" AS, "values.pcie: no parameter of the section switch and no fact of kind chip"},
     {HEAD "  processing: {typical: 1us, source: me}\n", "m.yaml:5:15: values.processing.basis is missing"},
