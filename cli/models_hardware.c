@@ -31,9 +31,10 @@ static void print_value(FILE *file, const struct weft_hardware_value *v) {
     fprintf(file, "   (%s; %s)\n", weft_hardware_bases[v->basis], v->source);
 }
 
-static void print_class(FILE *file, const struct weft_hardware *h) {
+/// `named`: as the user names it, the file of one that is his own.
+static void print_class(FILE *file, const struct weft_hardware *h, const char *named) {
     fprintf(file, "%s: %s\n  %s: {%s: %s}\n", h->name, h->about, weft_hardware_kind_section(h->kind),
-            weft_hardware_kind_row(h->kind), h->name);
+            weft_hardware_kind_row(h->kind), named);
     for (uint32_t facts = 0; facts < 2; facts++) {
         uint32_t n = 0;
         for (uint32_t i = 0; i < h->n; i++) {
@@ -46,11 +47,11 @@ static void print_class(FILE *file, const struct weft_hardware *h) {
     }
 }
 
-static bool shows_one; ///< a name was given
+static const char *shown; ///< the name that was given; NULL: none
 static void print_text(FILE *file, const void *subject) {
     const struct weft_hardware_classes *a = subject;
-    if (shows_one)
-        print_class(file, a->hardware);
+    if (shown)
+        print_class(file, a->hardware, shown);
     else
         list_classes(file, a);
 }
@@ -59,6 +60,6 @@ enum weft_status weft_cli_models_hardware(const struct weft_cli_options *o, cons
                                           struct weft_error *ret_error) {
     struct weft_hardware_classes a = {0};
     enum weft_status status = weft_hardware_classes(name, o->arena, &a, ret_error);
-    shows_one = name;
+    shown = name;
     return status ? status : weft_cli_answer(o, &weft__answer_hardware_classes, &a, print_text, ret_error);
 }

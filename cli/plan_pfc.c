@@ -82,21 +82,22 @@ static void set_ahead(struct weft_plan_pfc_conf *c) {
     c->ahead_mtu_bytes = c->port_mtu_bytes;
 }
 
-/// Lays the constants of the class below what the user gives; `processing`: with that of the class too.
-static enum weft_status apply_chip(const struct plan *plan, struct weft_plan_pfc_conf *c, const char *file,
-                                   bool processing, struct weft_arena *arena, struct weft_error *ret_error) {
+/// Lays the constants of the class below what the user gives. `given`: by --chip, so its time of processing holds, too;
+/// a scenario's class may have no constants.
+static enum weft_status apply_chip(const struct plan *plan, struct weft_plan_pfc_conf *c, const char *file, bool given,
+                                   struct weft_arena *arena, struct weft_error *ret_error) {
     const struct weft_hardware *chip;
     struct weft_place place = {.file = file};
     if (!c->chip || !*c->chip || !strcmp(c->chip, WEFT_HARDWARE_IDEAL)) return WEFT_OK;
     enum weft_status status =
         weft_hardware_find(WEFT_HARDWARE_KINDS, c->chip, place, "--chip", arena, &chip, ret_error);
     if (status) return status;
-    bool given = plan_given(plan, "chip"); // otherwise a scenario's, which may have no buffers
-    if (!weft_hardware_value(chip, "cell") && !given) return WEFT_OK;
-    if (!weft_hardware_value(chip, "cell"))
+    if (!weft_hardware_value(chip, "cell")) {
+        if (!given) return WEFT_OK;
         return WEFT_REFUSE(ret_error, place, "--chip: %.80s has no cell, so no headroom follows from it", c->chip);
+    }
     weft_plan_set_chip(chip, false, c);
-    if (processing) c->processing_ps = (weft_time_ps)weft_hardware_number(chip, "processing", (double)c->processing_ps);
+    if (given) c->processing_ps = (weft_time_ps)weft_hardware_number(chip, "processing", (double)c->processing_ps);
     return plan_load(plan, false, c, arena, ret_error);
 }
 

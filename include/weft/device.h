@@ -137,6 +137,10 @@ struct weft_host_conf {
     uint32_t planes;         ///< enum weft_planes
     uint64_t plane_timeouts; ///< timeouts in a row after which a queue pair moves to the next plane
 };
+/// Whether its frames have sizes or a wire of their own.
+static inline bool weft_host_has_own_frames(const struct weft_host_conf *c) {
+    return !weft_wire_is_standard(&c->wire) || c->data_header_bytes || c->ack_bytes || c->cnp_bytes;
+}
 extern const struct weft_param_table weft_host_table;
 
 /// Whether something about such hosts is drawn: how far clocks are off, how long messages and launches take.

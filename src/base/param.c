@@ -130,17 +130,29 @@ static bool parse_bool(struct parse *p, bool *ret) {
     return fail_unexpected(p);
 }
 
+void weft__names_join(const char *const *names, uint32_t n, char *text, size_t size) {
+    static const char more[] = ", ...";
+    size_t used = 0;
+    *text = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        size_t room = size - used - (i + 1 < n ? sizeof more - 1 : 0);
+        int own = snprintf(NULL, 0, "%s%s", i ? ", " : "", names[i]);
+        if ((size_t)own >= room) {
+            snprintf(text + used, size - used, "%s", i ? more : more + 2);
+            return;
+        }
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", names[i]);
+    }
+}
+
 void weft__names_expected(const char *word, const char *const *names, uint32_t n, char *text, size_t size) {
     const char *nearest = weft_error_nearest(word, names, n);
     int used = !n        ? snprintf(text, size, "there is none")
                : nearest ? snprintf(text, size, "did you mean \"%s\"? ", nearest)
                          : snprintf(text, size, "%s", "");
-    for (uint32_t i = 0; i < n && (size_t)used < size; i++)
-        used += snprintf(text + used, size - (size_t)used, "%s%s",
-                         i       ? ", "
-                         : n > 1 ? "expected one of "
-                                 : "expected ",
-                         names[i]);
+    if (n && (size_t)used < size)
+        used += snprintf(text + used, size - (size_t)used, "expected %s", n > 1 ? "one of " : "");
+    if (n && (size_t)used + 8 < size) weft__names_join(names, n, text + used, size - (size_t)used);
 }
 
 static bool parse_choice(struct parse *p, uint32_t *ret) {

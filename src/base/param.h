@@ -30,6 +30,8 @@ enum weft_status weft__param_parse_at(const struct weft_param *row, const char *
 const char *weft__param_expected(const struct weft_param *row);
 /// Appends "." and `name` to a path.
 const char *weft__path_join(char *text, size_t size, const char *path, const char *name);
+/// "a, b, c": whole names, and ", ..." for those that have no room.
+void weft__names_join(const char *const *names, uint32_t n, char *text, size_t size);
 /// "expected one of a, b, c", with a suggestion if one is near; `names` has n entries.
 void weft__names_expected(const char *word, const char *const *names, uint32_t n, char *text, size_t size);
 /// Calls on_value("PATH.kind", ...) and then for every parameter of the model.

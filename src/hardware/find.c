@@ -60,7 +60,7 @@ static enum weft_status fail_class(uint32_t kind, const char *name, const struct
     uint32_t n = 1;
     for (uint32_t i = 0; i < weft_hardware_count() && n < MAX; i++)
         if (kind == WEFT_HARDWARE_KINDS || weft_hardware_at(i, arena)->kind == kind) names[n++] = weft_hardware_name(i);
-    char expected[512];
+    char expected[800];
     weft__names_expected(other ? "" : name, names, n, expected, sizeof expected);
     enum weft_status status =
         other ? WEFT_REFUSE(ret_error, place, "%s: %.80s is of kind %s, not %s; %s, or the path of a file", path, name,

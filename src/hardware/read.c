@@ -136,6 +136,7 @@ static enum weft_status fail_key(const struct weft_tree *value, uint32_t kind, s
         add_name(s, "", fact->name);
     add_rows(s, "", kinds[kind].table);
     const char *nearest = weft_error_nearest(value->key, s->name, s->n);
+    if (nearest && !strcmp(nearest, value->key)) nearest = NULL; // a name, but none that may be here
     return WEFT_REFUSE(ret_error, value->key_place,
                        "values.%.80s: no parameter of the section %s and no fact of kind %s; %s%s%s", value->key,
                        kinds[kind].section, kinds[kind].name,
@@ -207,7 +208,8 @@ static enum weft_status read_value(const struct weft_tree *tree, const struct we
     const struct weft_param *row = row_of(kinds[kind].table, tree->key, values);
     bool fact = !row;
     if (fact) row = fact_of(kind, tree->key);
-    if (!row || (!fact && !strcmp(tree->key, kinds[kind].row))) return fail_key(tree, kind, arena, ret_error);
+    bool choice = !fact && (!strcmp(tree->key, kinds[kind].row) || !strcmp(tree->key, "preset")); // of the user's alone
+    if (!row || choice) return fail_key(tree, kind, arena, ret_error);
     enum weft_status status = weft__params_load_at(&value_table, tree, path, v, arena, ret_error);
     if (status) return status;
     v->key = tree->key;

@@ -9,18 +9,22 @@
 #include "weft/report.h"
 
 /// A run whose configuration names no class of hardware was of a weft without such classes: it had none but ideal, and
-/// a setting says so.
+/// a setting says so, one for all where it names none at all.
 static uint32_t add_ideal(struct weft__reader *r, struct weft_scenario_source *source, uint32_t n) {
+    uint32_t first = n, rows = 0;
     for (uint32_t k = 0; k < WEFT_HARDWARE_KINDS; k++) {
         const char *section = weft_hardware_kind_section(k), *row = weft_hardware_kind_row(k);
         const struct weft_param *known = weft_param_find(weft_hardware_kind_table(k), row);
         if (k == WEFT_HARDWARE_SERVER || !known) continue; // of a workload: ideal unless it says another
         const char *sql =
             weft_arena_format(r->arena, "SELECT count(*) FROM config WHERE run = ? AND path = '%s.%s'", section, row);
+        rows++;
         if (weft__reader_count(r, sql)) continue;
         source[n++].text = weft_arena_format(r->arena, "%s.%s=" WEFT_HARDWARE_IDEAL, section, row);
     }
-    return n;
+    if (n - first < rows) return n;
+    source[first].text = "hardware=" WEFT_HARDWARE_IDEAL;
+    return first + 1;
 }
 
 static uint32_t read_sources(struct weft__reader *r, struct weft_scenario_source **ret_source) {

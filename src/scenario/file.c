@@ -5,6 +5,7 @@
 
 #include "base/tree.h"
 #include "scenario/scenario.h"
+#include "weft/hardware.h"
 
 enum { SETTING_SHOWN = 300 }; // of a longer one the message would have no room
 
@@ -172,6 +173,10 @@ static enum weft_status take_environment(struct weft_scenario_file *file, const 
     const char *hardware = file->stored ? NULL : getenv("WEFT_HARDWARE");
     struct weft_tree *over, *merged;
     if (!hardware || !*hardware || weft_tree_find(*root, "hardware")) return WEFT_OK;
+    if (strcmp(hardware, WEFT_HARDWARE_IDEAL) != 0 && strcmp(hardware, "typical") != 0)
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "WEFT_HARDWARE in the environment: no choice \"%.80s\"; expected one of typical, ideal",
+                           hardware);
     const char *setting = weft_arena_format(file->arena, "hardware=%s", hardware);
     enum weft_status status =
         weft__tree_parse_own(weft_arena_format(file->arena, "{hardware: %s}", hardware), file->arena, &over, ret_error);

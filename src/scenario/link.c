@@ -19,7 +19,8 @@
     WEFT_TEXT(struct weft_link_conf, cable[which], key "_cable", "",                                                   \
               "class of the cables of " links "; empty: cable"),                                                       \
         WEFT_TEXT(struct weft_link_conf, length[which], key "_length", "",                                             \
-                  "their length, 2m; empty: length, or as the class or a fleet has it")
+                  "their length, 2m; empty: length, or as the class or a fleet has it",                                \
+                  .needs = "cable or " key "_cable")
 
 static const struct weft_param link_rows[] = {
     WEFT_TEXT(struct weft_link_conf, cable[WEFT_LINK_ANY], "cable", WEFT_HARDWARE_CABLE_DEFAULT,
@@ -27,7 +28,8 @@ static const struct weft_param link_rows[] = {
               "one (./mine.yaml); ideal: delays as the topology says"),
     WEFT_TEXT(struct weft_link_conf, length[WEFT_LINK_ANY], "length", "",
               "of the cables of all links, 2m; empty: as the class says, else 5m to hosts, 40m to the switches next to "
-              "these, 300m above (SONiC's buffer templates)"),
+              "these, 300m above (SONiC's buffer templates)",
+              .needs = "cable or host_cable or leaf_cable or spine_cable"),
     WEFT_TEXT(
         struct weft_link_conf, phy, "phy", "by_rate",
         "class of PHY and FEC, which delay each link with a cable; by_rate: that of the link's rate; none: no such "
@@ -74,6 +76,13 @@ static double metres_of(const char *text) {
     return good ? metres : NAN;
 }
 
+/// A class that does not say how long a link delays cannot delay one.
+static enum weft_status require_value(const struct lay *l, const struct weft_hardware *h, const char *key,
+                                      struct weft_place place, const char *path) {
+    if (weft_hardware_value(h, key)) return WEFT_OK;
+    return WEFT_REFUSE(l->error, place, "%s: %s has no %s; expected a class that says it", path, h->name, key);
+}
+
 /// Splits "dac_2m" unless a class has that name.
 static const char *class_of(const char *name, struct weft_arena *arena, double *ret_metres) {
     const char *line = strrchr(name, '_');
@@ -99,6 +108,7 @@ static enum weft_status read_cable(struct lay *l, const char *name, struct weft_
     const char *own = class_of(name, l->arena, &ret->metres);
     ret->name = name;
     enum weft_status status = weft_hardware_find(WEFT_HARDWARE_CABLE, own, place, path, l->arena, &ret->of, l->error);
+    if (!status) status = require_value(l, ret->of, "delay_per_metre", place, path);
     const struct weft_hardware_value *length = weft_hardware_value(ret->of, "length");
     if (length && isnan(ret->metres)) ret->metres = metres_of(length->typical);
     return status;
@@ -126,8 +136,10 @@ static enum weft_status find_phys(struct lay *l) {
     if (!strcmp(name, "none")) return WEFT_OK;
     if (strcmp(name, "by_rate") != 0) {
         l->phys = 1;
-        return weft_hardware_find(WEFT_HARDWARE_PHY, name, place_of(l->scenario, "", "phy"), "link.phy", l->arena,
-                                  &l->phy[0], l->error);
+        struct weft_place place = place_of(l->scenario, "", "phy");
+        enum weft_status status =
+            weft_hardware_find(WEFT_HARDWARE_PHY, name, place, "link.phy", l->arena, &l->phy[0], l->error);
+        return status ? status : require_value(l, l->phy[0], "fec_delay", place, "link.phy");
     }
     for (uint32_t i = 0; i < weft_hardware_count(); i++) {
         const struct weft_hardware *h = weft_hardware_at(i, l->arena);
@@ -165,24 +177,25 @@ static enum weft_status fail_cable(const struct lay *l, const struct cable *c, u
     const struct weft_topology *t = l->t;
     const struct weft_link_info *info = &t->link[link];
     double rate = (double)info->rate_bps / info->members;
-    char able[256] = "", rate_text[40], a[160], b[160];
-    int used = 0;
-    for (uint32_t i = 0; i < weft_hardware_count() && (size_t)used < sizeof able; i++) {
+    char able[256], rate_text[40], a[160], b[160];
+    const char **names = weft_arena_alloc(l->arena, weft_hardware_count(), sizeof *names);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < weft_hardware_count(); i++) {
         const struct weft_hardware *h = weft_hardware_at(i, l->arena);
-        if (h->kind == WEFT_HARDWARE_CABLE && metres <= longest_of(h) && carries_rate(h, rate))
-            used += snprintf(able + used, sizeof able - (size_t)used, "%s%s", used ? ", " : "", h->name);
+        if (h->kind == WEFT_HARDWARE_CABLE && metres <= longest_of(h) && carries_rate(h, rate)) names[n++] = h->name;
     }
+    weft__names_join(names, n, able, sizeof able);
     weft_format_rate((weft_rate_bps)rate, rate_text, sizeof rate_text);
     weft_topology_port_name(t, info->port[0], a, sizeof a);
     weft_topology_port_name(t, info->port[1], b, sizeof b);
     if (!carries_rate(c->of, rate))
         return WEFT_REFUSE(l->error, c->place, "cable %s cannot do the %s of %s--%s; expected one that can: %s",
-                           c->name, rate_text, a, b, used ? able : "none does");
+                           c->name, rate_text, a, b, n ? able : "none does");
     return WEFT_REFUSE(
         l->error, c->place,
         "cable %s is made up to %g m, and the link %s--%s at %s is %g m long; expected a shorter length, "
         "or a kind that can: %s",
-        c->name, longest_of(c->of), a, b, rate_text, metres, used ? able : "none does");
+        c->name, longest_of(c->of), a, b, rate_text, metres, n ? able : "none does");
 }
 
 static enum weft_link_which which_of(const struct weft_topology *t, const struct weft_link_info *info) {
@@ -286,11 +299,24 @@ static bool has_cables(const struct weft_scenario *s) {
     return has;
 }
 
+/// A PHY delays links that have a cable: without one it is a slip, unless cables are off by name.
+static enum weft_status check_phy(const struct weft_scenario *s, struct weft_error *ret_error) {
+    bool named = !weft__tree_section(s->link_tree, "phy");
+    for (uint32_t k = 0; k < WEFT_LINK_WHICH && !named; k++) {
+        char key[32];
+        snprintf(key, sizeof key, "%scable", prefixes[k]);
+        named = weft__tree_section(s->link_tree, key);
+    }
+    if (named) return WEFT_OK;
+    return WEFT_REFUSE(ret_error, place_of(s, "", "phy"),
+                       "link.phy: has no effect on links without a cable; expected link.cable to be set too");
+}
+
 enum weft_status weft_scenario_topology(const struct weft_scenario *s, struct weft_arena *arena,
                                         struct weft_topology **ret_topology, struct weft_error *ret_error) {
     enum weft_status status =
         weft_topology_new(&s->topology, s->topology_tree, s->events_tree, arena, ret_topology, ret_error);
-    if (status || !has_cables(s)) return status;
+    if (status || !has_cables(s)) return status ? status : check_phy(s, ret_error);
     struct lay l = {.scenario = s, .t = *ret_topology, .error = ret_error};
     l.arena = weft_arena_new(WEFT_MEMORY_TOPOLOGY);
     status = lay_cables(&l);

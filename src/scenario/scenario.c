@@ -270,6 +270,18 @@ static void forbid_draws(struct weft_device_conf *device) {
     device->host.stall_ps = 0;
 }
 
+/// Frames with sizes or a wire of their own are stored whole. A switch that cuts through because its class does, not
+/// because the user says so, stores them whole, too.
+static void store_own_frames(struct weft_scenario *scenario) {
+    bool own = false;
+    for (uint32_t i = 0; i < scenario->devices; i++)
+        own |=
+            weft_host_has_own_frames(&scenario->device[i].host) || !weft_wire_is_standard(&scenario->device[i].sw.wire);
+    for (uint32_t i = 0; own && i < scenario->devices; i++)
+        if (!weft_device_says(&scenario->device[i], "switch", "forwarding"))
+            scenario->device[i].sw.forwarding = WEFT_STORE_AND_FORWARD;
+}
+
 /// Every section, even after a mistake in one: the user sees them all at once.
 static enum weft_status bind_all(struct bind *b) {
     enum weft_status status = load_head(b); // with an unknown key a section may be there under another name
@@ -284,6 +296,7 @@ static enum weft_status bind_all(struct bind *b) {
         status, load_params(b, &weft_run_table, weft__tree_section(b->root, "run"), "run", &b->scenario->run));
     for (uint32_t i = 0; !status && !b->scenario->run.jitter && i < b->scenario->devices; i++)
         forbid_draws(&b->scenario->device[i]);
+    if (!status) store_own_frames(b->scenario);
     b->scenario->control_tree = weft__tree_section(b->root, "control");
     status = worse_status(status, load_params(b, &weft_control_table, weft__tree_section(b->root, "control"), "control",
                                               &b->scenario->control));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/param.h"
 #include "base/units.h"
 #include "weft/hardware.h"
 
@@ -31,22 +32,24 @@ static const char *missing_of(const struct weft_hardware *h, const struct demand
     return d->rate > weft_hardware_number(h, "rate", INFINITY) ? "rate" : NULL;
 }
 
-/// "expected ideal, or one of a, b": the classes that can.
+/// "expected ideal, or one that can: a, b".
 static void list_able(uint32_t kind, const struct demand *d, char *text, size_t size) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    int used = snprintf(text, size, "expected " WEFT_HARDWARE_IDEAL);
-    for (uint32_t i = 0, n = 0; i < weft_hardware_count() && (size_t)used < size; i++) {
+    const char **able = weft_arena_alloc(arena, weft_hardware_count(), sizeof *able);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < weft_hardware_count(); i++) {
         const struct weft_hardware *h = weft_hardware_at(i, arena);
-        if (h->kind != kind || !weft_hardware_value(h, "rate") || missing_of(h, d)) continue;
-        used += snprintf(text + used, size - (size_t)used, "%s%s", n++ ? ", " : ", or one that can: ", h->name);
+        if (h->kind == kind && weft_hardware_value(h, "rate") && !missing_of(h, d)) able[n++] = h->name;
     }
+    int used = snprintf(text, size, "expected " WEFT_HARDWARE_IDEAL "%s", n ? ", or one that can: " : "");
+    weft__names_join(able, n, text + used, size - (size_t)used);
     weft_arena_free(arena);
 }
 
 static enum weft_status fail_demand(const struct weft_hardware *h, const char *missing, const struct demand *d,
                                     const struct weft_node_info *node, struct weft_place place,
                                     struct weft_error *ret_error) {
-    char able[256], has[40], asked[40];
+    char able[600], has[40], asked[40];
     const char *path[] = {weft_hardware_kind_section(h->kind), weft_hardware_kind_row(h->kind)};
     list_able(h->kind, d, able, sizeof able);
     if (!strcmp(missing, "radix"))

@@ -4,9 +4,8 @@
 #include "transport/frames.h"
 
 bool weft__has_own_frames(const struct weft_device_conf *conf, const struct weft_node_info *node) {
-    const struct weft_host_conf *host = &conf->host;
-    if (node->role != WEFT_NODE_HOST) return !weft_wire_is_standard(&conf->sw.wire);
-    return !weft_wire_is_standard(&host->wire) || host->data_header_bytes || host->ack_bytes || host->cnp_bytes;
+    return node->role == WEFT_NODE_HOST ? weft_host_has_own_frames(&conf->host)
+                                        : !weft_wire_is_standard(&conf->sw.wire);
 }
 
 static const struct weft_transport_frames *frames_of(const struct weft_host_conf *host) {

@@ -83,6 +83,7 @@ static const struct {
     {"plan sfc --incast 5 --threshold 200KB" INCAST, 0, "(16.8us, 24.8us)"},
     {"plan sfc --layers 2" INCAST, 0, "3 links x 2 x 150ns + 5 switches x 300ns = 2.4us\n"},
     {"plan sfc --set switch.pfc.priorities=none --variant pfc" INCAST, 0, "frames are dropped above the buffer"},
+    {"plan pfc --set hardware=typical" HEADROOM, 0, "size 800KB - xoff 780KB: 7666B TOO LITTLE\n"},
     {"plan pfc" HEADROOM, 0, "size 800KB - xoff 780KB: 7666B TOO LITTLE\n"},
     {"plan pfc" HEADROOM, 0, "size 800KB - xoff 772KB\n"},
     {"plan pfc --formula study --variant 20KB" HEADROOM, 0, "size 800KB - xoff 780KB\n"},

@@ -126,6 +126,18 @@ static void stored_runs_without_classes_are_ideal(void **state) {
     strcpy(with, f->out);
     assert_int_equal(weft(f, "run old --pick digest --quiet"), 0);
     assert_string_equal(f->out, with);
+    snprintf(path, sizeof path, "%s/out/results.sqlite", f->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    static const char none[] = "DELETE FROM config WHERE path IN ('host.nic', 'link.cable')";
+    assert_int_equal(sqlite3_exec(db, none, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    assert_int_equal(weft(f, "run out --quiet --out older"), 0);
+    snprintf(path, sizeof path, "%s/older", f->dir);
+    expect_rows(path, ideal, "");
+    expect_rows(path, "SELECT value FROM config WHERE path = 'host.nic'", "ideal");
+    assert_int_equal(weft(f, "run out --set hardware=typical --quiet --out typical"), 0); // the user may say another
+    snprintf(path, sizeof path, "%s/typical", f->dir);
+    expect_rows(path, "SELECT value FROM config WHERE path = 'host.nic'", "typical_nic");
 }
 
 /// The NIC's power is assumed, and has a band in its class; that of a part that the file itself describes has none.

@@ -39,6 +39,27 @@ static void one_packet_takes_what_its_parts_take(void **state) {
     run_free(&r);
 }
 
+/// A class of switch chips is about no interface node: frames take what they take without it, and whole.
+static void a_class_of_switches_changes_no_interface_node(void **state) {
+    static const char *const chips[] = {"typical_switch", "tomahawk5", "quantum2"};
+    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
+        struct run r = RUN(run_text,
+                           "topology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 4, "
+                           "hosts_per_rdsw: 1, host_rate: 400Gbps}\n"
+                           "switch: {chip: %s, clock_ppm: 0, buffer: {kind: dynamic, total: 4GB, alpha: 2}}\n"
+                           "workload: [{kind: flow, src: host-0, dst: host-2, size: 4096B}]\n",
+                           chips[i]);
+        assert_int_equal(run_fct(&r, 0), 483640 + 2 * 1302240 + 1342880 + 183640);
+        run_free(&r);
+    }
+    struct run r = RUN(run_text,
+                       ZONE "workload: [{kind: flow, src: host-0, dst: host-2, size: 4096B}]\n"
+                            "devices: [{match: '*', switch: {processing: 400ns}}]\n",
+                       1, "");
+    assert_int_equal(run_fct(&r, 0), 583640 + 2 * 1302240 + 1342880 + 183640);
+    run_free(&r);
+}
+
 /// Between ports of one interface node there is no fabric to cross.
 static void one_packet_at_one_node(void **state) {
     struct run r = RUN(run_text, ZONE "workload: [{kind: flow, src: host-0, dst: host-1, size: 4096B}]\n", 2, "");
@@ -457,6 +478,7 @@ static void trains_carry_the_same(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_packet_takes_what_its_parts_take),
+        cmocka_unit_test(a_class_of_switches_changes_no_interface_node),
         cmocka_unit_test(one_packet_at_one_node),
         cmocka_unit_test(left_over_credit_is_no_faster_than_ideal),
         cmocka_unit_test(incast_waits_at_its_sources),

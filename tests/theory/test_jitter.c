@@ -68,6 +68,24 @@ static void latency_of_messages(void **state) {
     run_free(&r);
 }
 
+/// At time 0 a message may be due sooner than its median by more than there is: it is issued at once, and it and those
+/// after it arrive.
+static void messages_at_the_start(void **state) {
+    (void)state;
+    static const char *const latencies[] = {"send_latency: 0ns, receive_latency: 700ns, jitter: 0.03",
+                                            "send_latency: 700ns, receive_latency: 700ns, jitter: 1"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct run r = RUN(run_once,
+                           "topology: {kind: single, hosts: 64, rate: 100Gbps}\nhost: {%s}\n"
+                           "workload: [{kind: flow, src: host-0..31, dst: host-32..63, size: 2B, repeat: 4, "
+                           "interval: 10ns}]\n",
+                           latencies[i]);
+        for (uint32_t f = 0; f < 128; f++)
+            assert_true(run_fct(&r, f) < 1000 * WEFT_PS_PER_US);
+        run_free(&r);
+    }
+}
+
 /// Completion times of the first `n` flows of both are the same.
 static void assert_unchanged(const struct run *a, const struct run *b, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
@@ -197,9 +215,9 @@ static void fast_forward(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clocks_of_senders),     cmocka_unit_test(latency_of_messages),
-        cmocka_unit_test(others_change_nothing), cmocka_unit_test(launches_of_ranks),
-        cmocka_unit_test(threads_and_off),       cmocka_unit_test(ideal_by_clocks),
-        cmocka_unit_test(fast_forward),
+        cmocka_unit_test(messages_at_the_start), cmocka_unit_test(others_change_nothing),
+        cmocka_unit_test(launches_of_ranks),     cmocka_unit_test(threads_and_off),
+        cmocka_unit_test(ideal_by_clocks),       cmocka_unit_test(fast_forward),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,25 @@ class Readme(unittest.TestCase):
             self.assertEqual(weft(folder, "run", "first.yaml"), (2, "", errors.strip()))
 
 
+class Scenario(unittest.TestCase):
+    def test_every_section_is_in_the_table(self):
+        page = (ROOT / "docs/scenario.md").read_text()
+        status, schema, _ = weft(ROOT, "models", "--json")
+        self.assertEqual(status, 0)
+        keys = json.loads(schema)["properties"]
+        self.assertGreater(len(keys), 20)
+        for key in keys:
+            with self.subTest(key=key):
+                self.assertRegex(page, rf"(?m)^\| [^|]*`{key}`")
+
+    def test_classes_of_hardware(self):
+        example = re.search(r"```yaml\n(.*?)```", (ROOT / "docs/hardware-classes.md").read_text(), re.DOTALL).group(1)
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "s.yaml").write_text(
+                "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 8, rate: 400Gbps}\n" + example)
+            self.assertEqual(weft(folder, "check", "s.yaml")[::2], (0, ""))
+
+
 class ExitStatus(unittest.TestCase):
     """docs/cli-options.md: 1 if the machine failed."""
 

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "base/param.h"
 #include "run.h"
 #include "weft/device.h"
 #include "weft/hardware.h"
@@ -31,7 +32,9 @@ static const struct {
      "m.yaml:5:3: values.procesing: no parameter of the section switch and no fact of "
      "kind chip; did you mean \"processing\"?"},
     {HEAD "  bufer.size: {typical: 1MB" AS, "did you mean \"buffer.size\"?"},
-    {HEAD "  chip: {typical: other" AS, "m.yaml:5:3: values.chip: no parameter"},
+    {HEAD "  chip: {typical: other" AS,
+     "m.yaml:5:3: values.chip: no parameter of the section switch and no fact of kind chip; expected"},
+    {HEAD "  preset: {typical: htsim" AS, "m.yaml:5:3: values.preset: no parameter"},
     {HEAD "  pfc: {typical: 1" AS, "m.yaml:5:3: values.pfc: no parameter"},
     {HEAD "  pcie: {typical: gen5 x16" AS, "values.pcie: no parameter of the section switch and no fact of kind chip"},
     {HEAD "  processing: {typical: 1us, source: me}\n", "m.yaml:5:15: values.processing.basis is missing"},
@@ -236,6 +239,20 @@ static void a_class_lies_below_keys_and_presets(void **state) {
     ASSERT_CONFIG("switch: {chip: }", "switch.chip=ideal", "switch.processing=300ns");
 }
 
+static void assert_refused(const char *sections, const char *expected);
+
+/// A key that another one switches on overrides that of a class, which has both.
+static void a_class_switches_on_what_a_key_needs(void **state) {
+    (void)state;
+    ASSERT_CONFIG("host: {nic: connectx5, rx_buffer: 300KB, drain_slow_time: 1us, jitter: 0, stall_chance: 0.5, "
+                  "adaptive_from: 10ms}",
+                  "host.rx_buffer=300KB", "host.drain_slow_time=1us", "host.jitter=0", "host.stall_chance=0.5",
+                  "host.adaptive_from=10ms", "host.drain_rate=197Gbps");
+    ASSERT_CONFIG("host: {nic: ideal, jitter: 0}", "host.jitter=0"); // as of typical hosts, in a comparison
+    assert_refused("host: {nic: ideal, rx_buffer: 300KB}", "s.yaml:3:20: host.rx_buffer: has no effect without");
+    assert_refused("host: {nic: connectx7, rx_buffer: 300KB}", "s.yaml:3:24: host.rx_buffer: has no effect without");
+}
+
 static void what_a_model_in_use_lacks_is_left_out(void **state) {
     (void)state;
     ASSERT_CONFIG("switch: {chip: mine.yaml, buffer: dynamic}", "switch.buffer.kind=dynamic",
@@ -311,6 +328,42 @@ static void a_class_that_does_not_fit_is_refused(void **state) {
     assert_refused("switch: {chip: bad.yaml}", "bad.yaml:4:10: values.procesing: no parameter");
     assert_refused("devices: [{match: '*', switch: {chip: ideals}}]",
                    "devices.0.switch.chip: no chip \"ideals\"; did you mean \"ideal\"?");
+}
+
+/// Names that fit are shown whole: the last of them, or "..." for those without room.
+static void all_that_fit_are_named(void **state) {
+    (void)state;
+    struct weft_error error = {0};
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    const struct weft_hardware *h;
+    weft_hardware_find(WEFT_HARDWARE_KINDS, "none", WEFT_NOWHERE, "x", arena, &h, &error);
+    for (uint32_t i = 0; i < weft_hardware_count(); i++)
+        assert_non_null(strstr(error.text, weft_hardware_name(i)));
+    static const char *const names[] = {"abc", "defg", "hij"};
+    static const char *const joined[] = {
+        [9] = "abc, ...", [12] = "abc, ...", [14] = "abc, ...", [15] = "abc, defg, hij"};
+    for (size_t size = 9; size < 16; size++) {
+        char text[16];
+        weft__names_join(names, 3, text, size);
+        assert_true(strlen(text) < size);
+        if (joined[size]) assert_string_equal(text, joined[size]);
+    }
+    weft_arena_free(arena);
+}
+
+/// A class that cuts through stores frames with sizes or a wire of their own, unless the user says that it does not.
+static void own_frames_are_stored_whole(void **state) {
+    (void)state;
+    static const char *const hosts[] = {"preset: uet", "preset: htsim", "preset: ns3_hpcc", "data_header: 80B",
+                                        "wire: {overhead: 12B}"};
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        char text[160];
+        snprintf(text, sizeof text, "switch: {chip: tomahawk5}\nhost: {%s}", hosts[i]);
+        ASSERT_CONFIG(text, "switch.chip=tomahawk5", "switch.forwarding=store_and_forward");
+        snprintf(text, sizeof text, "switch: {chip: tomahawk5, forwarding: cut_through}\nhost: {%s}", hosts[i]);
+        assert_refused(text, "s.yaml:3:");
+    }
+    ASSERT_CONFIG("switch: {chip: tomahawk5}\nhost: {}", "switch.forwarding=cut_through");
 }
 
 /// Of NETWORK with both files, and one or two settings.
@@ -404,11 +457,14 @@ int main(void) {
         cmocka_unit_test(shipped_classes_load_on_the_defaults_of_their_section),
         cmocka_unit_test(keys_beside_a_class_need_no_more),
         cmocka_unit_test(a_class_lies_below_keys_and_presets),
+        cmocka_unit_test(a_class_switches_on_what_a_key_needs),
         cmocka_unit_test(what_a_model_in_use_lacks_is_left_out),
         cmocka_unit_test(devices_have_classes_of_their_own),
         cmocka_unit_test(a_server_has_a_class),
         cmocka_unit_test(a_class_that_does_not_fit_is_refused),
         cmocka_unit_test(hardware_that_cannot_do_it_is_refused),
+        cmocka_unit_test(all_that_fit_are_named),
+        cmocka_unit_test(own_frames_are_stored_whole),
         cmocka_unit_test(a_run_says_what_was_ideal),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -140,6 +140,10 @@ static void refusals(void **state) {
         {"link: {cable: tomahawk5}", "", {"is of kind chip, not cable", "dac", "fibre"}},
         {"link: {cable: fibre, length: 3 feet}", "", {":2:30: length of a cable: '3 feet'", "2m", ""}},
         {"link: {cable: fibre}", ", delay: 100ns", {":2:15: link: has no effect", "", ""}},
+        {"link: {length: 3m}", "", {":2:8: link.length: has no effect without cable", "", ""}},
+        {"link: {host_length: 3m, leaf_cable: fibre}", "", {":2:8: link.host_length: has no effect", "", ""}},
+        {"link: {phy: none}", "", {":2:13: link.phy: has no effect", "", ""}},
+        {"link: {cable: fibre, phy: lane_28g}", "", {":2:27: link.phy: lane_28g has no fec_delay", "", ""}},
     };
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct run r = BIND(CLOS "%s\n" FLOW, bad[i].more, bad[i].section);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The boxes of a disaggregated scheduled fabric.
+#include <assert.h>
+
+#include "base/param.h"
 #include "box/box.h"
 #include "box/clock.h"
 #include "box/dsf/dsf_fn.h"
 #include "box/dsf/dsf_in.h"
 #include "box/dsf/dsf_net.h"
+#include "weft/param.h"
 
 /// The far end of a fabric link.
 static void connect_lane(struct weft__network *net, uint32_t port, const struct weft__port_setup *setup,
@@ -85,9 +89,26 @@ static void in_connect(struct weft__network *net, uint32_t port, const struct we
     connect_lane(net, port, setup, &in->lanes, in->slot[port - net->topology->node[node].port0]);
 }
 
+/// What a frame of a host takes. No class of switch chips is about this box: it has the default of switch.processing
+/// where neither a key nor a preset says another.
+static weft_time_ps frame_processing(const struct weft_device_conf *conf) {
+    if (conf->sw.preset || weft_device_says(conf, "switch", "processing")) return conf->sw.processing_ps;
+    struct weft_switch_conf dflt;
+    const struct weft_param *row = weft_param_find(&weft_switch_table, "processing");
+    enum weft_status status = weft__param_parse_at(row, row->dflt, WEFT_NOWHERE, row->name, &dflt, NULL, NULL);
+    assert(status == WEFT_OK); // the table's own default is valid
+    return status ? 0 : dflt.processing_ps;
+}
+
+/// It takes whole frames.
 static struct weft__box_reaction in_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
                                              uint32_t port) {
-    if (!weft_topology_port_is_fabric(t, port)) return weft__ethernet_reaction(conf, t, port);
+    if (!weft_topology_port_is_fabric(t, port)) {
+        struct weft__box_reaction reaction = weft__ethernet_reaction(conf, t, port);
+        reaction.processing_ps = frame_processing(conf);
+        reaction.cut_through = false;
+        return reaction;
+    }
     weft_time_ps processing = weft__interface_conf(conf)->processing_ps;
     return (struct weft__box_reaction){
         .processing_ps = processing, .pause_ps = processing, .frame_least_ps = calc_cell_least(t, port)};

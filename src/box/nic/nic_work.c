@@ -23,6 +23,7 @@
 #include "box/nic/nic.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "transport/program.h"
 
@@ -59,7 +60,8 @@ static weft_time_ps draw_issue(struct weft__nic *nic, const struct weft_packet *
     if (c->jitter > 0) {
         double median = (double)(c->send_latency_ps + c->receive_latency_ps);
         double more = weft_random_lognormal(&jitter, median, c->jitter) - median;
-        time = more < 0 ? time - weft_time_of_real(-more) : weft_time_plus(time, weft_time_of_real(more));
+        weft_time_ps by = weft_time_of_real(fabs(more));
+        time = more > 0 ? weft_time_plus(time, by) : time > by ? time - by : 0;
     }
     if (c->stall_ps && weft_random_unit(&stall) < c->stall_chance)
         time = weft_time_plus(time, weft_time_of_real(weft_random_exponential(&stall, (double)c->stall_ps)));

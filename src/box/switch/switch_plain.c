@@ -51,8 +51,9 @@ static inline void release_packet(struct weft__node *node, struct weft__switch *
 
 /// If the output is free and nothing blocks it, a frame that fits into the buffer is sent at once: it is counted in and
 /// out, so that only maxima show it. False: it is not sent, and nothing has changed.
-static inline bool pass_packet(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                               const struct weft_packet *p, struct weft__port *port, uint32_t priority) {
+static inline __attribute__((always_inline)) bool pass_packet(struct weft__node *node, struct weft__switch *sw,
+                                                              struct weft__worker *w, const struct weft_packet *p,
+                                                              struct weft__port *port, uint32_t priority) {
     if (port->hindrances || port->busy_until_ps > w->now_ps) return false;
     uint32_t in = p->port, bytes = p->bytes;
     struct weft_buffer_group *group = group_of(sw, in, priority);
@@ -112,8 +113,9 @@ static __attribute__((noinline)) void serve_as_well(struct weft__node *node, str
 }
 
 /// Something blocks the frame.
-static inline void wait_packet(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                               struct weft_packet *p, struct weft__port *port, uint32_t priority) {
+static inline __attribute__((always_inline)) void wait_packet(struct weft__node *node, struct weft__switch *sw,
+                                                              struct weft__worker *w, struct weft_packet *p,
+                                                              struct weft__port *port, uint32_t priority) {
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     enum weft_aqm_verdict verdict = weft__switch_verdict(sw, w->now_ps, p, port, queue);
     bool busy = port->busy_until_ps > w->now_ps;
