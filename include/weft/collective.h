@@ -147,8 +147,8 @@ struct weft_collective_ops {
     uint32_t (*peers_min)(const void *conf, const struct weft_collective_shape *shape);
     /// Optional: true if ranks forward messages of other ranks (PXN).
     bool (*relays)(const void *conf, const struct weft_collective_shape *shape);
-    /// Optional, for whom every rank sends straight to every other, if it does not relay: bytes of the part for `dst`,
-    /// whoever sends it. Then connections can be counted without being made.
+    /// Optional, with `sends` and `channels`: bytes of the data for `dst`, whoever sends it. If a rank has as many
+    /// sends as peers, connections can then be counted without being made.
     weft_bytes (*part_for)(const void *conf, const struct weft_collective_shape *shape, uint32_t dst);
     /// Optional: channels in use, if that is not the largest one in which something is sent.
     uint32_t (*channels)(const void *conf, const struct weft_collective_shape *shape);
