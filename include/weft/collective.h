@@ -109,6 +109,8 @@ struct weft_collective_loaded {
     size_t conf_size; ///< 0: not known; else operations with equal bytes share their connections
     enum weft_collective_goal goal;
     struct weft_collective_shape shape;
+    uint32_t qps; ///< of each connection of the job; 0: as that says
+    bool split;   ///< a message is divided among these
 };
 
 struct weft_collective_ops {

@@ -60,7 +60,7 @@ enum weft_status weft__pair_counter_take(const struct weft__pair_counter *c, con
                                          struct weft_place place, const struct weft_topology *topology,
                                          struct weft_workload *w, struct weft_error *ret_error) {
     const struct weft_job *job = c->job;
-    const struct weft_workload_common flow = weft__job_flow(common);
+    const struct weft_workload_common flow = weft__job_flow(common, job);
     uint32_t *server = weft_memory_new(WEFT_MEMORY_SCENARIO, job->ranks, sizeof *server);
     enum weft_status status = WEFT_OK;
     for (uint32_t r = 0; r < job->ranks; r++)

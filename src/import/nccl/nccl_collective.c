@@ -24,10 +24,12 @@ struct conf {
     struct weft_model_conf inner;
     const char *file, *topology, *algo, *proto;
     uint32_t version, function;
-    uint64_t min_ctas, max_ctas;
+    uint64_t min_ctas, max_ctas, pxn_level, qps, split, cross_nic;
 };
+enum { ALL_TO_ALL = WEFT_NCCL_FUNCTIONS, SEND_RECV, PXN_ALWAYS = 2, CROSS_NIC_DEFAULT = 2 };
 static const char *const versions[] = {"2.30", NULL};
-static const char *const functions[] = {"broadcast", "reduce", "all_gather", "reduce_scatter", "all_reduce", NULL};
+static const char *const functions[] = {"broadcast",  "reduce",     "all_gather", "reduce_scatter",
+                                        "all_reduce", "all_to_all", "send_recv",  NULL};
 static const struct weft_param rows[] = {
     WEFT_CHOICE(struct conf, function, "function", "all_reduce", functions,
                 "without a file: the call, for which NCCL chooses algorithm, protocol, channels and chunks by size"),
@@ -37,6 +39,15 @@ static const struct weft_param rows[] = {
     WEFT_TEXT(struct conf, proto, "NCCL_PROTO", "", "protocols that it may choose: \"^ll128\""),
     WEFT_UINT(struct conf, min_ctas, "NCCL_MIN_CTAS", "0", "0", "64", "fewest channels; 0: as NCCL finds them"),
     WEFT_UINT(struct conf, max_ctas, "NCCL_MAX_CTAS", "0", "0", "64", "most channels; 0: as NCCL finds them"),
+    WEFT_UINT(struct conf, pxn_level, "NCCL_P2P_PXN_LEVEL", "2", "0", "2",
+              "2: messages of all_to_all for another server go by the GPU on the rail of their destination; less: each "
+              "GPU, which has a NIC of its own, sends them itself"),
+    WEFT_UINT(struct conf, qps, "NCCL_IB_QPS_PER_CONNECTION", "0", "0", "32",
+              "in place of the job's qps, for all of its collectives; 0: as the job says"),
+    WEFT_UINT(struct conf, split, "NCCL_IB_SPLIT_DATA_ON_QPS", "0", "0", "1",
+              "1: qp_scaling: split, for all collectives of the job; 0: as the job says"),
+    WEFT_UINT(struct conf, cross_nic, "NCCL_CROSS_NIC", "2", "0", "2",
+              "1: a ring leaves a server by another NIC than it has entered by; else it stays on a rail"),
     WEFT_TEXT(struct conf, file, "file", "",
               "the channels, as written by NCCL_GRAPH_DUMP_FILE; relative to the scenario. Several files, joined by "
               "commas or as a list, are those of the servers in turn"),
@@ -198,6 +209,19 @@ static enum weft_status read_files(const struct conf *c, bool tree, struct weft_
     return status;
 }
 
+/// All servers in the same order: channel c enters at GPU c and leaves at the one before, by that one's NIC.
+static const struct weft_channel_order *crossing_order(const struct weft_nccl_machine *m, struct weft_arena *arena) {
+    uint32_t g = m->gpus, *rank = weft_arena_alloc(arena, (size_t)g * g, sizeof *rank),
+             *place = weft_arena_alloc(arena, (size_t)g * g, sizeof *place);
+    struct weft_channel_order *order = weft_arena_alloc(arena, 1, sizeof *order);
+    for (uint32_t i = 0; i < g * g; i++) {
+        rank[i] = (i / g + i % g) % g;
+        place[i / g * g + rank[i]] = i % g;
+    }
+    *order = (struct weft_channel_order){.servers = 1, .channels = g, .ranks = g, .rank = rank, .place = place};
+    return order;
+}
+
 /// Without a file: as NCCL chooses.
 static enum weft_status choose(const struct conf *c, struct weft_place place, struct weft_arena *arena,
                                struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
@@ -208,6 +232,9 @@ static enum weft_status choose(const struct conf *c, struct weft_place place, st
     m.nics = shape->per_nic ? m.gpus / shape->per_nic : m.gpus;
     m.min_ctas = (uint32_t)c->min_ctas;
     m.max_ctas = (uint32_t)c->max_ctas;
+    if (c->function >= WEFT_NCCL_FUNCTIONS)
+        return weft__nccl_exchange(c->function == ALL_TO_ALL, c->pxn_level == PXN_ALWAYS, &m, arena, loaded, ret_error);
+    if (c->cross_nic == 1) loaded->shape.order = crossing_order(&m, arena);
     weft_nccl_mask(c->algo, weft_nccl_algorithm_names, m.algorithms, NULL, 0);
     weft_nccl_mask(c->proto, weft_nccl_protocol_names, m.protocols, NULL, 0);
     return weft__nccl_choose(c->function, &m, place, arena, loaded, ret_error);
@@ -220,6 +247,8 @@ static bool is_chosen_by_size(const void *conf) {
 static enum weft_status nccl_load(struct weft_place place, struct weft_arena *arena,
                                   struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
     const struct conf *c = loaded->conf;
+    loaded->qps = (uint32_t)c->qps;
+    loaded->split = c->split;
     if (!*c->file) return choose(c, place, arena, loaded, ret_error);
     struct loaded *l = weft_arena_alloc(arena, 1, sizeof *l);
     struct files files = {0};
