@@ -65,8 +65,9 @@ struct weft_collective_shape {
     uint32_t root;                           ///< where there is one
     const struct weft_channel_order *order;  ///< of per_server ranks each; NULL: as the collective has it
     uint32_t per_nic;                        ///< GPUs that share a NIC; 0: each has its own
+    enum weft_collective_goal wanted;        ///< what the operation is for, where its place says so
     bool pxn;                                ///< servers come from NCCL's files, and NCCL would use PXN
-    const struct weft_nccl_machine *machine; ///< the servers, without the number that the group has; NULL: not known
+    const struct weft_nccl_machine *machine; ///< the servers; its nodes 0: not chosen as NCCL does; NULL: not known
 };
 
 /// What every collective shares; first member of every configuration.

@@ -107,6 +107,8 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
 struct weft__schedule_models {
     struct weft_model_conf of[WEFT_SCHEDULE_COLLECTIVES];
 };
+/// What one is for, as `wanted` of its shape; a gather or scatter is none of these.
+enum weft_collective_goal weft__schedule_goal(uint32_t collective);
 /// The rows of `models`, a member of T, for a table: of the four that every training job has, of those with a root, and
 /// of all.
 #define WEFT__TRAINING_MODEL_ROWS(T, models)                                                                           \

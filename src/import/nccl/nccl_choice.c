@@ -69,19 +69,19 @@ static void set_costs(const struct weft_nccl_costs *costs, const struct weft_ncc
     common->slots = PAT_SLOTS;
 }
 
-/// Makes the operation one of that model, with these parameters (NULL: its defaults); ret_conf is its own to change.
+/// Makes the operation one of that model, with these parameters (NULL: its defaults); *ret_common is its own to change.
 static enum weft_status set_model(const char *name, const struct weft_tree *tree, struct weft_arena *arena,
-                                  struct weft_collective_loaded *loaded, void *ret_conf, struct weft_error *ret_error) {
+                                  struct weft_collective_loaded *loaded, struct weft_collective_common **ret_common,
+                                  struct weft_error *ret_error) {
     struct weft_model_conf inner;
     enum weft_status status =
         weft__model_load_at(WEFT_KIND_COLLECTIVE, name, tree, "collective", &inner, arena, ret_error);
     if (status) return status;
     loaded->conf_size = inner.model->params->conf_size;
-    void *conf = weft_arena_alloc(arena, 1, loaded->conf_size);
-    memcpy(conf, inner.conf, loaded->conf_size);
-    memcpy(ret_conf, &conf, sizeof conf);
+    *ret_common = weft_arena_alloc(arena, 1, loaded->conf_size);
+    memcpy(*ret_common, inner.conf, loaded->conf_size);
     loaded->ops = inner.model->ops;
-    loaded->conf = conf;
+    loaded->conf = *ret_common;
     loaded->goal = loaded->ops->goal;
     return WEFT_OK;
 }
@@ -116,29 +116,26 @@ static void set_exchange(const struct weft_nccl_costs *costs, const struct weft_
     common->copy_rate_bps /= x->at_once;
 }
 
-enum weft_status weft__nccl_exchange(bool all, bool pxn, const struct weft_nccl_machine *machine,
+enum weft_status weft__nccl_exchange(const struct weft__nccl_exchange *how, const struct weft_nccl_machine *machine,
                                      struct weft_arena *arena, struct weft_collective_loaded *loaded,
                                      struct weft_error *ret_error) {
-    static const char ring[] = "{ring: on}"; // as sendrecv_perf of nccl-tests
+    const char *closed = how->closed ? "{ring: on}" : "{}";
     struct weft_collective_shape *shape = &loaded->shape;
-    uint32_t peers = all ? shape->ranks - 1 : 1;
-    struct weft_nccl_exchange x = weft_nccl_exchange(machine, peers, all ? shape->bytes / shape->ranks : shape->bytes);
+    struct weft_nccl_exchange x = weft_nccl_exchange(machine, how->all ? shape->ranks - 1 : 1,
+                                                     how->all ? shape->bytes / shape->ranks : shape->bytes);
     struct weft_tree *tree = NULL;
-    struct weft__exchange_conf *exchange;
     struct weft_collective_common *common;
-    enum weft_status status = weft_tree_parse("collective", ring, sizeof ring - 1, arena, &tree, ret_error);
-    if (!status && all) status = set_model("all_to_all", NULL, arena, loaded, &exchange, ret_error);
-    if (!status && !all) status = set_model("send_recv", tree, arena, loaded, &common, ret_error);
+    enum weft_status status =
+        how->all ? WEFT_OK : weft_tree_parse("collective", closed, strlen(closed), arena, &tree, ret_error);
+    if (!status) status = set_model(how->all ? "all_to_all" : "send_recv", tree, arena, loaded, &common, ret_error);
     if (status) return status;
-    if (all) {
-        common = &exchange->common;
-        common->channels = x.channels;
+    common->channels = how->all ? x.channels : x.peer_channels;
+    if (how->all) {
+        struct weft__exchange_conf *exchange = (struct weft__exchange_conf *)common; // its first member
         exchange->peer_channels = x.peer_channels;
         exchange->at_once = x.at_once;
         exchange->order = WEFT__PEERS_NCCL;
-        exchange->pxn = pxn ? WEFT__PXN_ON : WEFT__PXN_OFF;
-    } else {
-        common->channels = x.peer_channels;
+        exchange->pxn = how->pxn ? WEFT__PXN_ON : WEFT__PXN_OFF;
     }
     set_exchange(&machine->costs, &x, common);
     shape->bytes = on_wire(x.protocol, shape->bytes);
