@@ -22,12 +22,15 @@ const char *const weft__qp_scalings[] = {"round_robin", "split", NULL};
 /// The servers as NCCL sees them: NVLink by its own figure for a link, which is less than the data sheet's.
 static struct weft_nccl_machine machine_of(const struct weft_job *job, const struct weft_topology *topology) {
     const struct weft_server_conf *server = &job->server;
-    uint32_t host = topology->host[job->host[0]];
+    const struct weft_node_info *host = &topology->node[topology->host[job->host[0]]];
+    double bps = 0; // of all ports: several NICs of a GPU are ports of a host
+    for (uint32_t p = 0; p < host->ports; p++)
+        bps += (double)topology->link[topology->port[host->port0 + p].link].rate_bps;
     return (struct weft_nccl_machine){
         .generation = server->generation,
         .cpu = server->cpu,
         .nvlink_GBps = (double)server->links * weft_nccl_link_GBps[server->generation],
-        .nic_GBps = (double)topology->link[topology->port[topology->node[host].port0].link].rate_bps / 8e9,
+        .nic_GBps = bps / 8e9,
         .nvls = server->nvls,
         .ll128 = true,
         .costs = server->costs,
