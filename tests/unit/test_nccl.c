@@ -624,7 +624,10 @@ static void chosen_in_jobs(void **state) {
                     "all_to_all: nccl}]\n",
             example("../simai.txt"));
     assert_goals(&r, "rgxc");
-    r = RUN(run_once, SERVERS "kind: chakra, file: %s, all_reduce: nccl}]\n", example("../chakra/step"));
+    r = RUN(run_once,
+            "topology: {kind: single, hosts: 4}\nworkload: [{server: {gpus: 2}, kind: chakra, file: %s, "
+            "all_reduce: nccl}]\n",
+            example("../chakra/step"));
     assert_goals(&r, "r");
 }
 
