@@ -49,7 +49,7 @@ static weft_bytes on_wire(enum weft_nccl_protocol p, weft_bytes bytes) {
     return (bytes + data[p] - 1) / data[p] * line[p];
 }
 
-static weft_time_ps scaled(const struct weft_nccl_costs *costs, weft_time_ps time) {
+static weft_time_ps scale_cost(const struct weft_nccl_costs *costs, weft_time_ps time) {
     return weft_time_of_real((double)time * costs->factor);
 }
 
@@ -60,12 +60,12 @@ static void set_costs(const struct weft_nccl_costs *costs, const struct weft_ncc
     uint32_t p = choice->protocol;
     common->latency_ps = nvls ? costs->nvls_tree_ps : tree ? costs->tree_ps[p] : costs->ring_ps[p];
     common->inner_latency_ps = nvls ? costs->nvls_ps : tree ? costs->inner_tree_ps[p] : costs->inner_ring_ps[p];
-    common->latency_ps = scaled(costs, common->latency_ps);
-    common->inner_latency_ps = scaled(costs, common->inner_latency_ps);
+    common->latency_ps = scale_cost(costs, common->latency_ps);
+    common->inner_latency_ps = scale_cost(costs, common->inner_latency_ps);
     common->copy_rate_bps = nvls ? costs->nvls_rate_bps : costs->copy_rate_bps;
     if (choice->algorithm != WEFT_NCCL_PAT) return;
     common->latency_ps = weft_time_of_real((double)common->latency_ps / PAT_HOP);
-    common->step_ps = scaled(costs, PAT_PART_PS);
+    common->step_ps = scale_cost(costs, PAT_PART_PS);
     common->slots = PAT_SLOTS;
 }
 

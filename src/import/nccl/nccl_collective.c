@@ -233,8 +233,8 @@ static const struct weft_channel_order *crossing_order(const struct weft_nccl_ma
 }
 
 /// Without a file: as NCCL chooses.
-static enum weft_status choose(const struct conf *c, struct weft_place place, struct weft_arena *arena,
-                               struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
+static enum weft_status choose_call(const struct conf *c, struct weft_place place, struct weft_arena *arena,
+                                    struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
     const struct weft_collective_shape *shape = &loaded->shape;
     struct weft_nccl_machine *m = weft_arena_alloc(arena, 1, sizeof *m);
     *m = *shape->machine;
@@ -267,7 +267,7 @@ static enum weft_status nccl_load(struct weft_place place, struct weft_arena *ar
     const struct conf *c = loaded->conf;
     loaded->qps = (uint32_t)c->qps;
     loaded->split = c->split;
-    if (!*c->file) return choose(c, place, arena, loaded, ret_error);
+    if (!*c->file) return choose_call(c, place, arena, loaded, ret_error);
     struct loaded *l = weft_arena_alloc(arena, 1, sizeof *l);
     struct files files = {0};
     bool tree = !strcmp(c->inner.model->name, "all_reduce_tree");
