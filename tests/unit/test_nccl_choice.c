@@ -152,6 +152,25 @@ static void restricted(void **state) {
     assert_false(weft_nccl_choose(&machine, WEFT_NCCL_ALL_GATHER, 1 << 20, &choice));
 }
 
+/// One GPU a server: a ring of 64 takes 63 steps of 5 us with LL, PAT 8 us, 6 hops of 14 / 3.5 us and 2.8 us a rank.
+static void pat(void **state) {
+    (void)state;
+    struct weft_nccl_machine machine = of_nodes(h100, 64);
+    struct weft_nccl_choice choice;
+    machine.gpus = machine.nics = 1;
+    assert_float_equal((float)weft_nccl_time(&machine, WEFT_NCCL_ALL_GATHER, WEFT_NCCL_PAT, WEFT_NCCL_SIMPLE, 64),
+                       211.2F, 0.01F);
+    for (uint32_t f = WEFT_NCCL_ALL_GATHER; f <= WEFT_NCCL_REDUCE_SCATTER; f++) {
+        assert_true(weft_nccl_choose(&machine, f, 4096, &choice));
+        assert_int_equal(choice.algorithm, WEFT_NCCL_PAT);
+        assert_int_equal(choice.chunk_bytes, 65536);
+        assert_true(weft_nccl_choose(&machine, f, (weft_bytes)8 << 30, &choice));
+        assert_int_equal(choice.algorithm, WEFT_NCCL_RING);
+    }
+    machine.gpus = machine.nics = 2;
+    assert_true(weft_nccl_time(&machine, WEFT_NCCL_ALL_GATHER, WEFT_NCCL_PAT, WEFT_NCCL_SIMPLE, 64) < 0);
+}
+
 /// Sends and receives. Channels of a peer: 36 links of 20.6 GB/s make 32 of one server's channels, of which each of
 /// eight ranks has 4 until its parts exceed 16 MiB; a NIC of 400G has 4, halved where 64 ranks would need more than
 /// there are.
@@ -185,7 +204,8 @@ static void exchanges(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(choices), cmocka_unit_test(channels), cmocka_unit_test(masks),
-                                       cmocka_unit_test(restricted), cmocka_unit_test(exchanges)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(choices),   cmocka_unit_test(channels),
+                                       cmocka_unit_test(masks),     cmocka_unit_test(restricted),
+                                       cmocka_unit_test(exchanges), cmocka_unit_test(pat)};
     return cmocka_run_group_tests_name("nccl_choice", tests, NULL, NULL);
 }
