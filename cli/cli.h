@@ -53,8 +53,9 @@ struct weft_cli_command {
     uint32_t operands_min, operands_max;
     const struct weft_cli_option *option; ///< its own options; ends with a name of NULL; may be NULL
     const struct weft_answer *answer;     ///< what it answers: it accepts WEFT_CLI_ANSWER; NULL: it has no rows
-    const struct weft_answer *other; ///< what it answers in another form, as to other operands; NULL: there is none
-    const char *repeated;            ///< the name of the repeatable one; NULL: none
+    /// What it answers in other forms, as to other operands, or to an option; NULL: there is none.
+    const struct weft_answer *other, *to_option;
+    const char *repeated;                 ///< the name of the repeatable one; NULL: none
     struct weft_cli_values *ret_repeated; ///< all of its values
 };
 

@@ -364,7 +364,8 @@ static int check_answer(const struct weft_cli_command *command, const struct wef
     struct weft_error error = {0};
     if ((o->json != 0) + (o->csv != NULL) + (o->picks != 0) > 1)
         WEFT_REFUSE(&error, WEFT_NOWHERE, "--json, --csv and --pick: expected one of them");
-    else if (o->csv && !(other && weft_answer_table(other, o->csv)))
+    else if (o->csv && !(other && weft_answer_table(other, o->csv)) &&
+             !(command->to_option && weft_answer_table(command->to_option, o->csv)))
         weft_cli_table_find(other && o->operands > command->operands_min ? other : command->answer, o->csv, &table,
                             &error);
     if (!error.status && o->database && !o->force && !access(o->database, F_OK))

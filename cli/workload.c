@@ -19,6 +19,7 @@
 enum { COLUMNS_MAX = 16 };
 
 static const char *between;
+static bool shows_nccl;
 static struct weft_cli_schedule as_schedule;
 static const char *const unit_names[] = {"host", "rack", "pod", NULL};
 enum units { BETWEEN_HOSTS, BETWEEN_RACKS, BETWEEN_PODS };
@@ -35,6 +36,8 @@ static const struct weft_cli_option own[] = {
     {"loggops", "L,o,g,G,O,S",
      "execute it as a schedule under the LogGOPS model, without a network: times in ns, S in bytes",
      &as_schedule.loggops, NULL},
+    {"nccl", NULL, "what NCCL chooses, by size, for operations of kind nccl, as NCCL_DEBUG_SUBSYS=TUNING shows it",
+     NULL, &shows_nccl},
     {0},
 };
 static const struct weft_cli_command command = {
@@ -56,6 +59,7 @@ static const struct weft_cli_command command = {
     .option = own,
     .answer = &weft__answer_workload,
     .other = &weft__answer_schedule,
+    .to_option = &weft__answer_nccl,
 };
 
 /// What a job or a group of flows is compiled to.
@@ -382,6 +386,11 @@ static enum weft_status show_workload(const struct weft_cli_options *o, const st
     if (!status) status = choose_units(&v, s.arena, ret_error);
     if (!status) v.dag = weft_dag_of(v.w, s.arena);
     if (!status && as_schedule.chakra) status = write_chakra(&v, s.scenario, o, s.arena, ret_error);
+    if (!status && shows_nccl) {
+        status = weft_cli_workload_nccl(v.w, s.scenario, o, ret_error);
+        weft_cli_simulation_deinit(&s);
+        return status;
+    }
     if (!status && (as_schedule.goal || as_schedule.loggops)) {
         status = show_schedule(&v, s.scenario, o, s.arena, ret_error);
         weft_cli_simulation_deinit(&s);

@@ -4,9 +4,11 @@
 
 #include "cli.h"
 #include "weft/result.h"
+#include "weft/scenario.h"
 #include "weft/schedule.h"
+#include "weft/workload.h"
 
-extern const struct weft_answer weft__answer_workload, weft__answer_schedule;
+extern const struct weft_answer weft__answer_workload, weft__answer_schedule, weft__answer_nccl;
 /// Whether the file exists and begins like GOAL.
 bool weft_cli_goal_recognise(const char *path);
 /// What to do with a schedule; NULL: nothing.
@@ -18,6 +20,9 @@ struct weft_cli_schedule {
 /// Runs the command on such a file. `options` are known when the arguments are parsed.
 int weft_cli_goal(const struct weft_cli_command *command, const struct weft_cli_schedule *options, int argc,
                   char **argv);
+/// What NCCL chooses, by size, for the operations of jobs that ask it.
+enum weft_status weft_cli_workload_nccl(const struct weft_workload *w, const struct weft_scenario *s,
+                                        const struct weft_cli_options *o, struct weft_error *ret_error);
 /// Processes a schedule, and shows its content.
 enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct weft_cli_schedule *options,
                                    const struct weft_cli_options *o, struct weft_error *ret_error);

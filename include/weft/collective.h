@@ -65,8 +65,9 @@ struct weft_collective_shape {
     uint32_t root;                           ///< where there is one
     const struct weft_channel_order *order;  ///< of per_server ranks each; NULL: as the collective has it
     uint32_t per_nic;                        ///< GPUs that share a NIC; 0: each has its own
+    enum weft_collective_goal wanted;        ///< what the operation is for, where its place says so
     bool pxn;                                ///< servers come from NCCL's files, and NCCL would use PXN
-    const struct weft_nccl_machine *machine; ///< the servers, without the number that the group has; NULL: not known
+    const struct weft_nccl_machine *machine; ///< the servers; its nodes 0: not chosen as NCCL does; NULL: not known
 };
 
 /// What every collective shares; first member of every configuration.
@@ -109,6 +110,8 @@ struct weft_collective_loaded {
     size_t conf_size; ///< 0: not known; else operations with equal bytes share their connections
     enum weft_collective_goal goal;
     struct weft_collective_shape shape;
+    uint32_t qps; ///< of each connection of the job; 0: as that says
+    bool split;   ///< a message is divided among these
 };
 
 struct weft_collective_ops {
@@ -147,8 +150,8 @@ struct weft_collective_ops {
     uint32_t (*peers_min)(const void *conf, const struct weft_collective_shape *shape);
     /// Optional: true if ranks forward messages of other ranks (PXN).
     bool (*relays)(const void *conf, const struct weft_collective_shape *shape);
-    /// Optional, for whom every rank sends straight to every other, if it does not relay: bytes of the part for `dst`,
-    /// whoever sends it. Then connections can be counted without being made.
+    /// Optional, with `sends` and `channels`: bytes of the data for `dst`, whoever sends it. If a rank has as many
+    /// sends as peers, connections can then be counted without being made.
     weft_bytes (*part_for)(const void *conf, const struct weft_collective_shape *shape, uint32_t dst);
     /// Optional: channels in use, if that is not the largest one in which something is sent.
     uint32_t (*channels)(const void *conf, const struct weft_collective_shape *shape);

@@ -91,8 +91,9 @@ struct weft_job_tag {
 };
 
 struct weft_job {
-    struct weft_place place; ///< of its entry
-    uint32_t group;          ///< index into weft_workload.group, of its flows too
+    const struct weft_model_conf *entry; ///< that it comes from
+    struct weft_place place;             ///< of its entry
+    uint32_t group;                      ///< index into weft_workload.group, of its flows too
     uint32_t ranks, ops, communicators, iterations;
     uint32_t *host;                        ///< of a rank; ranks whose GPUs share a NIC have the same one
     uint32_t *gpu;                         ///< of a rank: the number of its GPU in its server
@@ -109,7 +110,8 @@ struct weft_job {
     uint32_t slow_rank;
     bool unadmitted; ///< senders do not wait for a clear-to-send
     uint64_t cts_priority;
-    bool split; ///< a message goes over all queue pairs of its connection, not whole over the next one
+    uint64_t qps; ///< of a connection
+    bool split;   ///< a message goes over all queue pairs of its connection, not whole over the next one
     uint32_t connections;
     struct weft_connection *connection; ///< by source, communicator, channel, destination
     uint32_t *first;                    ///< [ranks + 1], of a source's connections

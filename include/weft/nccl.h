@@ -36,6 +36,7 @@ extern const char *const weft_nccl_algorithm_names[];  ///< as NCCL_ALGO has the
 extern const char *const weft_nccl_protocol_names[];   ///< as NCCL_PROTO has them
 extern const char *const weft_nccl_generation_names[]; ///< "hopper"
 extern const char *const weft_nccl_cpu_names[];        ///< "intel"
+extern const double weft_nccl_link_GBps[];             ///< of an NVLink, as NCCL counts it; by generation
 
 /// What a call and its steps take beside the wire, at a server: what a log of nccl-tests tells (weft fit). Latencies
 /// of a step let the next one begin; steps of a tree and of a ring, by protocol.
@@ -89,6 +90,15 @@ double weft_nccl_time(const struct weft_nccl_machine *machine, enum weft_nccl_fu
 /// The fastest by that model. False: the masks leave nothing that is possible.
 bool weft_nccl_choose(const struct weft_nccl_machine *machine, enum weft_nccl_function function, weft_bytes bytes,
                       struct weft_nccl_choice *ret);
+
+/// Sends and receives: how what goes to a peer is divided.
+struct weft_nccl_exchange {
+    uint32_t channels, peer_channels, at_once; ///< of all; of a peer; peers, or parts of them, of a channel at once
+    enum weft_nccl_protocol protocol;
+    weft_bytes chunk_bytes; ///< data sent as one message
+};
+/// For `peers` at once, each of which gets so many bytes.
+struct weft_nccl_exchange weft_nccl_exchange(const struct weft_nccl_machine *machine, uint32_t peers, weft_bytes bytes);
 
 /// A value of NCCL_ALGO or NCCL_PROTO: "ring,tree", "^ll128", or by function: "allreduce:tree;allgather:ring". Sets a
 /// mask a function over `names`; an empty text leaves all. Returns NULL, or what is wrong, in `text`.

@@ -6,7 +6,7 @@
 #include "weft/param.h"
 
 static const struct weft_param rows[] = {WEFT__PAIRS_ROWS(struct weft__exchange_conf),
-                                         WEFT__EXCHANGE_ROW(struct weft__exchange_conf)};
+                                         WEFT__EXCHANGE_ROWS(struct weft__exchange_conf)};
 static const struct weft_param_table table =
     WEFT_PARAM_TABLE_CHECKED("all_to_all", struct weft__exchange_conf, rows, weft__collective_check);
 
@@ -18,8 +18,8 @@ static uint64_t all_to_all_steps(const void *conf, const struct weft_collective_
 static void all_to_all_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                             uint64_t index, struct weft_step *ret_step) {
     struct weft__chunk c = weft__exchange_step(conf, shape, rank, lane, index, weft__part_max(shape), ret_step);
-    weft__pairs_cut(ret_step, c.start, weft__part_bytes(shape, c.dst));
-    ret_step->offset = c.src * shape->bytes + weft__part(shape->bytes, c.dst, shape->ranks) + c.start;
+    ret_step->offset = c.src * shape->bytes + weft__part(shape->bytes, c.dst, shape->ranks);
+    weft__pairs_cut(ret_step, &c, weft__part_bytes(shape, c.dst));
 }
 
 static weft_bytes part_for(const void *conf, const struct weft_collective_shape *shape, uint32_t dst) {

@@ -13,7 +13,7 @@ struct conf {
 };
 static const struct weft_param rows[] = {
     WEFT__PAIRS_ROWS(struct weft__exchange_conf),
-    WEFT__EXCHANGE_ROW(struct weft__exchange_conf),
+    WEFT__EXCHANGE_ROWS(struct weft__exchange_conf),
     WEFT_REAL(struct conf, skew, "skew", "2", "1", "1000000",
               "the first rank gets this many times the bytes of the last (assumed)"),
 };
@@ -50,8 +50,8 @@ static void all_to_all_v_step(const void *conf, const struct weft_collective_sha
                               uint64_t index, struct weft_step *ret_step) {
     const struct conf *c = conf;
     struct weft__chunk k = weft__exchange_step(&c->exchange, shape, rank, lane, index, part_max(c, shape), ret_step);
-    weft__pairs_cut(ret_step, k.start, all_to_all_v_part(c, shape, k.src, k.dst));
-    ret_step->offset = k.src * shape->bytes + begin_of(c, shape, k.dst) + k.start;
+    ret_step->offset = k.src * shape->bytes + begin_of(c, shape, k.dst);
+    weft__pairs_cut(ret_step, &k, all_to_all_v_part(c, shape, k.src, k.dst));
 }
 
 static weft_bytes part_for(const void *conf, const struct weft_collective_shape *shape, uint32_t dst) {

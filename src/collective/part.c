@@ -204,21 +204,22 @@ struct weft__ring weft__ring_of(const struct weft_collective_common *common, con
     };
 }
 
-/// Smaller parts lack the last byte of the largest. Only the channel that ends there sends less, and one message less
-/// if its last slice is that byte.
+void weft__sent_parts(const struct weft__channel *channel, const struct weft_collective_shape *shape, uint64_t parts,
+                      uint64_t smaller, struct weft_sent *sent) {
+    sent->bytes *= parts;
+    sent->messages *= parts;
+    if (!channel->loops.loops || channel->start + channel->loops.bytes < weft__part_max(shape)) return;
+    bool last_is_a_byte = last_bytes(&channel->loops) == channel->loops.last_slices;
+    sent->bytes -= smaller;
+    sent->messages -= last_is_a_byte ? smaller : 0;
+}
+
 struct weft_sent weft__ring_parts_sent(const struct weft__ring *ring, const struct weft_collective_shape *shape,
                                        uint32_t channel, uint32_t left_out) {
     struct weft_sent sent = weft__loops_sent(&ring->loops, ring->next, channel);
-    uint32_t parts = shape->ranks - 1;
-    sent.bytes *= parts;
-    sent.messages *= parts;
-    weft_bytes largest = weft__part_max(shape);
-    if (!ring->loops.loops || ring->start + ring->loops.bytes < largest) return sent;
     bool is_whole = shape->bytes % shape->ranks == 0;
     uint64_t smaller = is_whole ? 0 : shape->ranks - shape->bytes % shape->ranks;
-    smaller -= weft__part_bytes(shape, left_out) < largest;
-    bool last_is_a_byte = last_bytes(&ring->loops) == ring->loops.last_slices;
-    sent.bytes -= smaller;
-    sent.messages -= last_is_a_byte ? smaller : 0;
+    smaller -= weft__part_bytes(shape, left_out) < weft__part_max(shape);
+    weft__sent_parts(&(struct weft__channel){ring->start, ring->loops}, shape, shape->ranks - 1, smaller, &sent);
     return sent;
 }

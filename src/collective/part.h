@@ -94,6 +94,11 @@ uint32_t weft__ring_lanes(const void *conf, const struct weft_collective_shape *
 struct weft__channel weft__channel_of(const struct weft_collective_common *common,
                                       const struct weft_collective_shape *shape, uint32_t channel, weft_bytes bytes,
                                       uint32_t blocks);
+/// Makes what a lane sends of the largest part, cut into loops by the channel, what it sends of so many parts, of which
+/// `smaller` lack the last byte. Only the channel that ends there sends less, and one message less if its last slice is
+/// that byte.
+void weft__sent_parts(const struct weft__channel *channel, const struct weft_collective_shape *shape, uint64_t parts,
+                      uint64_t smaller, struct weft_sent *sent);
 
 /// What the ring collectives share: one channel per lane, and a rank's position in its ring.
 struct weft__ring {

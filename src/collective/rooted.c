@@ -21,15 +21,16 @@ static const struct weft_param_table scatter_table =
 /// steps with the root only. *ret_first is where they begin among those of weft__pairs_step.
 static uint64_t rooted_steps(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
                              uint32_t rank, uint32_t lane, bool root_sends, uint64_t *ret_first) {
-    uint32_t n = shape->ranks, channels = weft__pairs_lanes(common, shape) / 2;
+    struct weft__pairs pairs = weft__pairs_of(common, shape, 1, 1);
+    uint32_t n = shape->ranks, channels = pairs.lanes;
     bool sends = lane % 2 == 0, is_root = rank == shape->root;
     weft_bytes part_max = weft__part_max(shape);
     *ret_first = 0;
-    if (sends == root_sends) return is_root ? weft__pairs_steps(common, shape, lane, part_max) : 0;
+    if (sends == root_sends) return is_root ? weft__pairs_steps(&pairs, lane / 2, part_max) : 0;
     uint32_t distance = ((root_sends ? rank + n - shape->root : shape->root + n - rank) % n);
     if (is_root || (distance - 1) % channels != lane / 2) return 0;
-    *ret_first = (distance - 1) / channels * weft__pairs_chunks(common, part_max);
-    return weft__pairs_chunks(common, part_max);
+    *ret_first = (distance - 1) / channels * weft__pairs_chunks(&pairs, part_max);
+    return weft__pairs_chunks(&pairs, part_max);
 }
 
 static weft_bytes rooted_part(const struct weft_collective_shape *shape, uint32_t src, uint32_t dst, bool root_sends) {
@@ -40,10 +41,15 @@ static void rooted_step(const void *conf, const struct weft_collective_shape *sh
                         uint64_t index, bool root_sends, struct weft_step *ret_step) {
     uint64_t first;
     rooted_steps(conf, shape, rank, lane, root_sends, &first);
-    struct weft__chunk k = weft__pairs_step(conf, shape, rank, lane, first + index, weft__part_max(shape), ret_step);
-    weft__pairs_cut(ret_step, k.start, rooted_part(shape, k.src, k.dst, root_sends));
-    ret_step->offset = k.src * shape->bytes + k.start;
+    struct weft__pairs pairs = weft__pairs_of(conf, shape, 1, 1);
+    struct weft__chunk k = weft__pairs_step(&pairs, rank, lane, first + index, weft__part_max(shape), ret_step);
+    ret_step->offset = k.src * shape->bytes;
     if (root_sends) ret_step->offset += weft__part(shape->bytes, k.dst, shape->ranks);
+    weft__pairs_cut(ret_step, &k, rooted_part(shape, k.src, k.dst, root_sends));
+}
+
+static uint32_t rooted_lanes(const void *conf, const struct weft_collective_shape *shape) {
+    return 2 * weft__pairs_of(conf, shape, 1, 1).lanes;
 }
 
 static weft_bytes gather_part(const void *conf, const struct weft_collective_shape *shape, uint32_t src, uint32_t dst) {
@@ -68,11 +74,12 @@ static uint32_t gather_sends(const void *conf, const struct weft_collective_shap
 static void gather_send(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t index,
                         struct weft_sent *ret_sent) {
     uint32_t distance = (uint32_t)((shape->root + (uint64_t)shape->ranks - rank) % shape->ranks);
-    *ret_sent = weft__pairs_sent(conf, shape, rank, distance, weft__part_bytes(shape, rank));
+    struct weft__pairs pairs = weft__pairs_of(conf, shape, 1, 1);
+    *ret_sent = weft__pairs_sent(&pairs, rank, distance, 0, weft__part_bytes(shape, rank));
 }
 
 static const struct weft_collective_ops gather_ops = {.goal = WEFT_GOAL_EXCHANGE,
-                                                      .lanes = weft__pairs_lanes,
+                                                      .lanes = rooted_lanes,
                                                       .steps = gather_steps,
                                                       .step = gather_step,
                                                       .sends = gather_sends,
@@ -111,11 +118,12 @@ static uint32_t scatter_sends(const void *conf, const struct weft_collective_sha
 static void scatter_send(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t index,
                          struct weft_sent *ret_sent) {
     uint32_t dst = (uint32_t)((rank + index + UINT64_C(1)) % shape->ranks);
-    *ret_sent = weft__pairs_sent(conf, shape, rank, index + 1, rooted_part(shape, rank, dst, true));
+    struct weft__pairs pairs = weft__pairs_of(conf, shape, 1, 1);
+    *ret_sent = weft__pairs_sent(&pairs, rank, index + 1, 0, rooted_part(shape, rank, dst, true));
 }
 
 static const struct weft_collective_ops scatter_ops = {.goal = WEFT_GOAL_EXCHANGE,
-                                                       .lanes = weft__pairs_lanes,
+                                                       .lanes = rooted_lanes,
                                                        .steps = scatter_steps,
                                                        .step = scatter_step,
                                                        .sends = scatter_sends,

@@ -15,6 +15,8 @@ const char *const weft_nccl_protocol_names[] = {"ll", "ll128", "simple", NULL};
 const char *const weft_nccl_generation_names[] = {"volta", "ampere", "hopper", "blackwell", NULL};
 const char *const weft_nccl_cpu_names[] = {"intel", "amd", "arm", NULL};
 
+const double weft_nccl_link_GBps[] = {20, 20, 20.6, 40.1};
+
 /// Microseconds of a call, and of a step: over NVLink, over PCIe, over the network; by protocol.
 static const double base_us[WEFT_NCCL_ALGORITHMS][WEFT_NCCL_PROTOCOLS] = {
     [WEFT_NCCL_TREE] = {6.8, 14, 8.4}, [WEFT_NCCL_RING] = {6.6, 14, 8.4}, [WEFT_NCCL_PAT] = {8, 8, 8}};

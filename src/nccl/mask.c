@@ -15,6 +15,11 @@ static uint32_t name_at(const char *const *names, const char *word, size_t lengt
     return WEFT_NONE;
 }
 
+static bool is_collnet(const char *word, size_t length) {
+    static const char *const names[] = {"collnetdirect", "collnetchain", NULL};
+    return name_at(names, word, length) != WEFT_NONE;
+}
+
 /// A list without functions. NULL, or the word that is no name.
 static const char *read_list(const char *list, size_t length, const char *const *names, uint32_t *ret) {
     bool excludes = length && *list == '^';
@@ -27,8 +32,9 @@ static const char *read_list(const char *list, size_t length, const char *const 
         while (word + n < end && word[n] != ',')
             n++;
         uint32_t k = name_at(names, word, n);
-        if (k == WEFT_NONE) return word;
-        mask |= 1u << k;
+        bool left_out = excludes && is_collnet(word, n);
+        if (k == WEFT_NONE && !left_out) return word;
+        if (!left_out) mask |= 1u << k;
         word += n + 1;
     } while (word <= end);
     *ret = excludes ? all & ~mask : mask;
@@ -37,7 +43,11 @@ static const char *read_list(const char *list, size_t length, const char *const 
 
 static const char *say_wrong(const char *word, const char *const *names, char *text, size_t size) {
     if (!size) return word;
-    int n = snprintf(text, size, "'%.*s' is not expected here; expected a list of ", (int)strcspn(word, ",;:"), word);
+    int length = (int)strcspn(word, ",;:");
+    bool collnet = is_collnet(word, (size_t)length) && names == weft_nccl_algorithm_names;
+    int n = snprintf(text, size, "'%.*s' %s; expected a list of ", length, word,
+                     collnet ? "reduces in the network (SHARP), which needs a plug-in that is not modelled"
+                             : "is not expected here");
     for (uint32_t k = 0; names[k] && n > 0 && (size_t)n < size; k++)
         n += snprintf(text + n, size - (size_t)n, "%s%s", k ? ", " : "", names[k]);
     if (n > 0 && (size_t)n < size) snprintf(text + n, size - (size_t)n, ", after ^ those to leave out");

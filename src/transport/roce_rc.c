@@ -45,6 +45,8 @@ static const struct weft_param rows[] = {
     WEFT_TIME(T, timeout_ps, "timeout", "16777216ns", "1us", "never",
               "after this long without progress, go back to the first unacknowledged packet (IBTA: 4.096us x 2^12, the "
               "exponent assumed)"),
+    WEFT_UINT(T, timeout_exponent, "NCCL_IB_TIMEOUT", "0", "0", "31",
+              "in place of timeout: 4.096us x 2^this, as in NCCL's environment, where it is 20 (4.3 s); 0: timeout"),
     WEFT_BOOL(T, adaptive, "adaptive_timeout", "false",
               "senders use drawn timeouts: the first of a queue pair lies between adaptive_from and adaptive_to, each "
               "further one in a row is twice as long, up to 4 x timeout (NVIDIA: roce_adp_retrans_en); a READ's "
@@ -71,13 +73,18 @@ static const struct weft_param rows[] = {
               "(assumed)",
               .needs = "out_of_order or retransmission"),
 };
+/// The timeout of either key. IBTA: 4.096 us times a power of two.
+static weft_time_ps timeout_of(const struct weft__roce_rc_conf *c) {
+    return c->timeout_exponent ? UINT64_C(4096000) << c->timeout_exponent : c->timeout_ps;
+}
+
 static bool accepts_any(const struct weft__roce_rc_conf *c) {
     return c->out_of_order == WEFT__OUT_OF_ORDER_ACCEPT || c->retransmission == WEFT__SELECTIVE;
 }
 
 static const char *conf_check(const void *conf, char *text, size_t size) {
     const struct weft__roce_rc_conf *c = conf;
-    if (c->adaptive && c->timeout_ps == WEFT_TIME_NEVER) return "adaptive_timeout needs a timeout; expected one";
+    if (c->adaptive && timeout_of(c) == WEFT_TIME_NEVER) return "adaptive_timeout needs a timeout; expected one";
     if (c->adaptive && c->adaptive_from_ps > c->adaptive_to_ps) return "adaptive_from is above adaptive_to";
     if (c->nak_interval_ps == WEFT_TIME_NEVER || !accepts_any(c)) return NULL;
     snprintf(text, size,
@@ -88,7 +95,8 @@ static const struct weft_param_table params = WEFT_PARAM_TABLE_CHECKED("roce_rc"
 #undef T
 
 static weft_time_ps timeout_after(const struct weft__roce_rc_conf *conf, weft_time_ps time) {
-    return conf->timeout_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : time + conf->timeout_ps;
+    weft_time_ps timeout = timeout_of(conf);
+    return timeout == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : time + timeout;
 }
 
 /// The longest adaptive timeout, as a multiple of the one that is set (NVIDIA, "Adaptive Retransmission").
@@ -96,8 +104,9 @@ enum { ADAPTIVE_MOST = 4 };
 
 static weft_time_ps roce_rc_patience(const void *conf) {
     const struct weft__roce_rc_conf *c = conf;
-    if (!c->adaptive) return c->timeout_ps;
-    return c->timeout_ps > WEFT_TIME_MAX / ADAPTIVE_MOST ? WEFT_TIME_MAX : ADAPTIVE_MOST * c->timeout_ps;
+    weft_time_ps timeout = timeout_of(c);
+    if (!c->adaptive) return timeout;
+    return timeout > WEFT_TIME_MAX / ADAPTIVE_MOST ? WEFT_TIME_MAX : ADAPTIVE_MOST * timeout;
 }
 
 static bool roce_rc_draws(const void *conf) {
@@ -412,7 +421,7 @@ static void on_duplicate(struct weft_qp_receiver *r, const struct weft_transport
     const struct weft__roce_rc_conf *conf = fact->conf;
     ret->verdict = WEFT_TRANSPORT_DUPLICATE;
     if (fact->qp->verb == WEFT_VERB_READ) return;
-    if (conf->duplicates == WEFT__DUPLICATES_ACKNOWLEDGE || conf->timeout_ps != WEFT_TIME_NEVER)
+    if (conf->duplicates == WEFT__DUPLICATES_ACKNOWLEDGE || timeout_of(conf) != WEFT_TIME_NEVER)
         answer_packet(r, conf, WEFT_PACKET_ACK, p->priority, &ret->reply);
     forget_mark(r, conf, ret);
 }

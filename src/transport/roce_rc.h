@@ -23,6 +23,7 @@ struct weft__roce_rc_conf {
     bool ack_own_priority; ///< ACKs and NAKs use ack_priority instead of the data's priority
     uint64_t ack_priority, cnp_priority;
     weft_time_ps cnp_interval_ps; ///< minimum time between two CNPs of a queue pair
+    uint64_t timeout_exponent;    ///< in place of timeout_ps: 4.096 us times 2 to this; 0: timeout_ps holds
     weft_time_ps timeout_ps;      ///< no progress for this long: go back to the first unacknowledged packet
     bool adaptive;                ///< each queue pair draws its first timeout, and doubles it
     weft_time_ps adaptive_from_ps, adaptive_to_ps;

@@ -84,7 +84,7 @@ enum weft_status weft__job_choose_gpus(const struct weft__job_common *common, st
 /// The server of a rank.
 uint32_t weft__job_server(const struct weft_job *job, const struct weft_topology *topology, uint32_t rank);
 /// What the flows of its connections share.
-struct weft_workload_common weft__job_flow(const struct weft__job_common *common);
+struct weft_workload_common weft__job_flow(const struct weft__job_common *common, const struct weft_job *job);
 /// Whether a connection over the network has no more bytes than packet numbers allow.
 enum weft_status weft__job_check_connection(const struct weft__job_common *common, struct weft_place place,
                                             const struct weft_connection *c, struct weft_error *ret_error);
@@ -107,6 +107,8 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
 struct weft__schedule_models {
     struct weft_model_conf of[WEFT_SCHEDULE_COLLECTIVES];
 };
+/// What one is for, as `wanted` of its shape; a gather or scatter is none of these.
+enum weft_collective_goal weft__schedule_goal(uint32_t collective);
 /// The rows of `models`, a member of T, for a table: of the four that every training job has, of those with a root, and
 /// of all.
 #define WEFT__TRAINING_MODEL_ROWS(T, models)                                                                           \

@@ -21,14 +21,16 @@ const char *const weft__qp_scalings[] = {"round_robin", "split", NULL};
 
 /// The servers as NCCL sees them: NVLink by its own figure for a link, which is less than the data sheet's.
 static struct weft_nccl_machine machine_of(const struct weft_job *job, const struct weft_topology *topology) {
-    static const double link_GBps[] = {20, 20, 20.6, 40.1};
     const struct weft_server_conf *server = &job->server;
-    uint32_t host = topology->host[job->host[0]];
+    const struct weft_node_info *host = &topology->node[topology->host[job->host[0]]];
+    double bps = 0; // of all ports: several NICs of a GPU are ports of a host
+    for (uint32_t p = 0; p < host->ports; p++)
+        bps += (double)topology->link[topology->port[host->port0 + p].link].rate_bps;
     return (struct weft_nccl_machine){
         .generation = server->generation,
         .cpu = server->cpu,
-        .nvlink_GBps = (double)server->links * link_GBps[server->generation],
-        .nic_GBps = (double)topology->link[topology->port[topology->node[host].port0].link].rate_bps / 8e9,
+        .nvlink_GBps = (double)server->links * weft_nccl_link_GBps[server->generation],
+        .nic_GBps = bps / 8e9,
         .nvls = server->nvls,
         .ll128 = true,
         .costs = server->costs,
@@ -47,6 +49,8 @@ enum weft_status weft__job_new(const struct weft__job_common *common, const stru
         .unadmitted = common->admission == WEFT__ADMISSION_NONE,
         .cts_priority = common->cts_priority,
         .channel_cost = common->channel_cost,
+        .entry = entry,
+        .qps = common->qps,
         .split = common->qp_scaling == WEFT__QP_SPLIT,
         .iterations = 1,
         .slow_factor = 1,
@@ -236,9 +240,9 @@ enum weft_status weft__job_reserve_flows(const struct weft__job_common *common, 
     return weft__workload_reserve(w, &flow, place, most, ret_error);
 }
 
-struct weft_workload_common weft__job_flow(const struct weft__job_common *common) {
+struct weft_workload_common weft__job_flow(const struct weft__job_common *common, const struct weft_job *job) {
     return (struct weft_workload_common){.group = common->group,
-                                         .qps = common->qps,
+                                         .qps = job->qps,
                                          .priority = common->priority,
                                          .verb = WEFT_VERB_WRITE,
                                          .repeat = 1,
@@ -258,7 +262,7 @@ enum weft_status weft__job_check_connection(const struct weft__job_common *commo
 enum weft_status weft__job_add_flows(const struct weft__job_common *common, struct weft_place place,
                                      const struct weft_topology *topology, struct weft_job *job,
                                      struct weft_workload *w, struct weft_error *ret_error) {
-    struct weft_workload_common flow = weft__job_flow(common);
+    struct weft_workload_common flow = weft__job_flow(common, job);
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < job->connections && !status; i++) {
         struct weft_connection *c = &job->connection[i];

@@ -42,6 +42,7 @@ static void make_op(struct weft__collectives *c, const struct weft__schedule_mod
     } else {
         op->group = group;
         weft__job_collective(job, topology, &models->of[step->collective], group->ranks, 1, bytes, op);
+        op->shape.wanted = weft__schedule_goal(step->collective);
     }
     op->step = step;
     op->shape.root = step->tag;
@@ -124,6 +125,11 @@ static const enum weft_collective_goal goals[WEFT_SCHEDULE_COLLECTIVES] = {
     [WEFT_SCHEDULE_REDUCE] = WEFT_GOAL_REDUCE,         [WEFT_SCHEDULE_SCATTER] = WEFT_GOAL_EXCHANGE,
     [WEFT_SCHEDULE_BARRIER] = WEFT_GOAL_ALL_REDUCE,
 };
+
+enum weft_collective_goal weft__schedule_goal(uint32_t collective) {
+    bool rooted = collective == WEFT_SCHEDULE_GATHER || collective == WEFT_SCHEDULE_SCATTER;
+    return rooted ? WEFT_GOAL_OTHER : goals[collective];
+}
 
 static enum weft_status check_goal(const struct weft_model_conf *model, uint32_t collective,
                                    enum weft_collective_goal goal, struct weft_error *ret_error) {

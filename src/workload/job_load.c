@@ -18,12 +18,30 @@ static bool same_source(const struct weft_job_op *a, const struct weft_job_op *b
                               a->shape.root == b->shape.root);
 }
 
+/// What a collective says of all connections of the job, unless the job itself says another thing.
+static enum weft_status take_qps(struct weft_job *job, const struct weft_collective_loaded *loaded,
+                                 struct weft_error *ret_error) {
+    const struct weft_tree *tree = job->entry->tree;
+    bool says_qps = tree && weft_tree_find(tree, "qps"), says_split = tree && weft_tree_find(tree, "qp_scaling");
+    if (loaded->qps && says_qps && loaded->qps != job->qps)
+        return WEFT_REFUSE(ret_error, weft__job_key_place(job->entry, "qps"),
+                           "qps: %" PRIu64 ", and NCCL_IB_QPS_PER_CONNECTION: %" PRIu32 "; expected one of them",
+                           job->qps, loaded->qps);
+    if (loaded->split && says_split && !job->split)
+        return WEFT_REFUSE(ret_error, weft__job_key_place(job->entry, "qp_scaling"),
+                           "qp_scaling: round_robin, and NCCL_IB_SPLIT_DATA_ON_QPS: 1; expected one of them");
+    if (loaded->qps) job->qps = loaded->qps;
+    job->split |= loaded->split;
+    return WEFT_OK;
+}
+
 /// Operations that do the same with other sizes share a configuration, by which communicators are told apart.
 static enum weft_status load_op(struct weft_job *job, uint32_t i, struct weft_place place, struct weft_arena *arena,
                                 struct weft_error *ret_error) {
     struct weft_job_op *op = &job->op[i];
     struct weft_collective_loaded loaded = {.ops = op->ops, .conf = op->conf, .goal = op->goal, .shape = op->shape};
     enum weft_status status = op->ops->load(place, arena, &loaded, ret_error);
+    if (!status) status = take_qps(job, &loaded, ret_error);
     if (status) return status;
     for (uint32_t k = 0; k < i && loaded.conf_size; k++)
         if (job->op[k].name && job->op[k].ops == loaded.ops && job->op[k].conf_size == loaded.conf_size &&
@@ -57,6 +75,7 @@ enum weft_status weft__job_load(struct weft_job *job, struct weft_place place, s
         op->conf = job->op[k].conf;
         op->goal = job->op[k].goal;
         op->shape.bytes = bytes;
+        op->shape.order = job->op[k].shape.order;
     }
     weft_memory_free(WEFT_MEMORY_SCENARIO, written, job->ops * sizeof *written);
     return status;

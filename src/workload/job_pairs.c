@@ -15,7 +15,7 @@ static uint32_t ranks_of(const struct weft__pair_counter *c, uint32_t communicat
 
 void weft__pair_counter_add(struct weft__pair_counter *c, const struct weft_job_op *op, uint64_t times) {
     struct weft_communicator *communicator = &c->job->communicator[op->communicator];
-    if (!op->ops->part_for || (op->ops->relays && op->ops->relays(op->conf, &op->shape))) return;
+    if (!op->ops->part_for || op->ops->sends(op->conf, &op->shape, 0) != op->shape.ranks - 1) return;
     weft_bytes **bytes = &c->bytes[op->communicator], all = 0;
     if (!*bytes) *bytes = weft_memory_new(WEFT_MEMORY_SCENARIO, op->shape.ranks, sizeof **bytes);
     for (uint32_t d = 0; d < op->shape.ranks; d++) {
@@ -24,7 +24,7 @@ void weft__pair_counter_add(struct weft__pair_counter *c, const struct weft_job_
         (*bytes)[d] = overflows ? UINT64_MAX : sum;
         all |= part;
     }
-    uint32_t channels = op->ops->lanes(op->conf, &op->shape) / 2; // each has a lane that sends, one that receives
+    uint32_t channels = op->ops->channels(op->conf, &op->shape);
     if (all && channels > communicator->channels) communicator->channels = channels;
 }
 
@@ -60,7 +60,7 @@ enum weft_status weft__pair_counter_take(const struct weft__pair_counter *c, con
                                          struct weft_place place, const struct weft_topology *topology,
                                          struct weft_workload *w, struct weft_error *ret_error) {
     const struct weft_job *job = c->job;
-    const struct weft_workload_common flow = weft__job_flow(common);
+    const struct weft_workload_common flow = weft__job_flow(common, job);
     uint32_t *server = weft_memory_new(WEFT_MEMORY_SCENARIO, job->ranks, sizeof *server);
     enum weft_status status = WEFT_OK;
     for (uint32_t r = 0; r < job->ranks; r++)

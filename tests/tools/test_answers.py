@@ -66,6 +66,11 @@ workload:
 - {kind: incast, group: crowd, sources: host-0..4, dst: host-7, size: 300KB}
 - {kind: job, group: train, operations: [{compute: 20us, collective: all_reduce_ring, size: 200KB}]}
 """
+SCENARIOS["nccl.yaml"] = """topology: {kind: single, hosts: 16, rate: 400Gbps}
+workload:
+- {kind: collective, group: sums, server: {gpus: 8}, collective: nccl, size: 1MiB}
+- {kind: collective, group: tokens, share_hosts: on, server: {gpus: 8}, collective: {kind: nccl, function: all_to_all}, size: 1MiB}
+"""
 SCENARIOS["exits.yaml"] = f"""base: {os.path.abspath(ROOT)}/scenarios/dsf/region.yaml
 events: [{{at: 2s, link: "edsw-0/*", state: down}}]
 control: {{events: [{{at: 1s, do: drain, node: rdsw-1}}, {{at: 3s, do: crash, node: edsw-1}}]}}
@@ -116,6 +121,7 @@ place: place job.yaml --simulate --quiet
 tune: tune small.yaml --variant base --objective incast.fct.mean --over switch.aqm.max=[200KB,400KB] --seeds 1..2 --quiet
 workload: workload job.yaml
 workload: workload small.yaml --variant base --between rack
+nccl: workload nccl.yaml --nccl
 schedule: workload job.yaml --loggops 1000,100,0,0.01,0,0
 check: check small.yaml
 check: check one.yaml --links

@@ -128,6 +128,8 @@ static void doubles_up_to_four_times(void **state) {
 static void waits_for_seconds(void **state) {
     weft_time_ps end = end_after("timeout: 4294967296ns", "10us", 1, "");
     assert_in_range(end, 4294 * WEFT_PS_PER_MS, 4296 * WEFT_PS_PER_MS);
+    assert_in_range(end_after("NCCL_IB_TIMEOUT: 20", "10us", 1, ""), end, end + WEFT_PS_PER_US);
+    assert_in_range(end_after("NCCL_IB_TIMEOUT: 1, timeout: 1s", "4us", 1, ""), 8192000, 30 * WEFT_PS_PER_US);
 }
 
 int main(void) {

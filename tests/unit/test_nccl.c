@@ -594,6 +594,87 @@ static void what_does_not_fit(void **state) {
     run_free(&r);
 }
 
+/// Goals of a job's operations of kind nccl, in order: as letters of (r)educe, (g)ather, s(c)atter, e(x)change, (n)ext.
+static void assert_goals(struct run *r, const char *expected) {
+    static const char letter[WEFT_GOALS] = {[WEFT_GOAL_ALL_REDUCE] = 'r',
+                                            [WEFT_GOAL_ALL_GATHER] = 'g',
+                                            [WEFT_GOAL_REDUCE_SCATTER] = 'c',
+                                            [WEFT_GOAL_EXCHANGE] = 'x',
+                                            [WEFT_GOAL_NEXT] = 'n'};
+    const struct weft_job *job = &r->workload->job[0];
+    char found[64] = "";
+    for (uint32_t i = 0; i < job->ops; i++)
+        if (job->op[i].name && !strcmp(job->op[i].name, "nccl") && !strchr(found, letter[job->op[i].goal]))
+            snprintf(found + strlen(found), sizeof found - strlen(found), "%c", letter[job->op[i].goal]);
+    assert_int_equal(r->outcome->job[0].ranks_done, job->ranks);
+    assert_string_equal(found, expected);
+    run_free(r);
+}
+
+#define SERVERS "topology: {kind: single, hosts: 16, rate: 400Gbps}\nworkload: [{server: {gpus: 8}, "
+
+/// Jobs, and files of other tools, name NCCL in place of an algorithm; the files say what each operation is for.
+static void chosen_in_jobs(void **state) {
+    struct run r = RUN(run_once, SERVERS
+                       "kind: job, operations: [{collective: nccl, size: 1MB}, {collective: {kind: nccl, function: "
+                       "all_to_all}, size: 1MB}, {collective: {kind: nccl, function: send_recv}, size: 1MB}]}]\n");
+    assert_goals(&r, "rxn");
+    r = RUN(run_once,
+            SERVERS "kind: simai, file: %s, all_reduce: nccl, all_gather: nccl, reduce_scatter: nccl, "
+                    "all_to_all: nccl}]\n",
+            example("../simai.txt"));
+    assert_goals(&r, "rgxc");
+    r = RUN(run_once,
+            "topology: {kind: single, hosts: 4}\nworkload: [{server: {gpus: 2}, kind: chakra, file: %s, "
+            "all_reduce: nccl}]\n",
+            example("../chakra/step"));
+    assert_goals(&r, "r");
+}
+
+/// NCCL_IB_QPS_PER_CONNECTION and NCCL_IB_SPLIT_DATA_ON_QPS are the job's qps and qp_scaling, which may not differ.
+static void queue_pairs_of_connections(void **state) {
+    static const char form[] = SERVERS "kind: collective, size: 1MB, collective: {kind: nccl, %s}, %s}]\n";
+    struct run r = RUN(run_once, form, "NCCL_IB_QPS_PER_CONNECTION: 4, NCCL_IB_SPLIT_DATA_ON_QPS: 1", "qps: 4");
+    struct run same = RUN(run_once, form, "function: all_reduce", "qps: 4, qp_scaling: split");
+    assert_int_equal(r.workload->flow[0].qps, 4);
+    assert_int_equal(r.outcome->digest, same.outcome->digest);
+    run_free(&r);
+    run_free(&same);
+    static const char *const bad[][3] = {
+        {"NCCL_IB_QPS_PER_CONNECTION: 4", "qps: 2", "qps: 2, and NCCL_IB_QPS_PER_CONNECTION: 4"},
+        {"NCCL_IB_SPLIT_DATA_ON_QPS: 1", "qp_scaling: round_robin", "NCCL_IB_SPLIT_DATA_ON_QPS: 1; expected one"},
+        {"NCCL_ALGO: collnetdirect", "qps: 1", "SHARP"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[1024];
+        struct run b = {0};
+        snprintf(text, sizeof text, form, bad[i][0], bad[i][1]);
+        assert_int_equal(weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &b.file, &b.error), WEFT_OK);
+        assert_int_equal(run_bind(&b, 0), WEFT_ERROR_INPUT);
+        if (!strstr(b.error.text, bad[i][2])) fail_msg("%s", b.error.text);
+        run_free(&b);
+    }
+}
+
+/// The hops between servers of a ring's channels: with NCCL_CROSS_NIC 1 from another rail, else on it.
+static void rings_cross_nics(void **state) {
+    for (unsigned cross = 0; cross < 3; cross++) {
+        struct run r = RUN(run_once,
+                           SERVERS "kind: collective, size: 64MB, collective: {kind: nccl, NCCL_ALGO: ring, "
+                                   "NCCL_CROSS_NIC: %u}}]\n",
+                           cross);
+        const struct weft_job *job = &r.workload->job[0];
+        uint32_t crossing = 0, flows = 0;
+        for (uint32_t c = 0; c < job->connections; c++) {
+            if (job->connection[c].flow == WEFT_NONE) continue;
+            flows++;
+            crossing += job->connection[c].src % 8 != job->connection[c].dst % 8;
+        }
+        assert_true(flows > 0);
+        assert_int_equal(crossing, cross == 1 ? flows : 0);
+        run_free(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_is_near),
@@ -614,6 +695,9 @@ int main(void) {
         cmocka_unit_test(bad_files),
         cmocka_unit_test(depth),
         cmocka_unit_test(what_does_not_fit),
+        cmocka_unit_test(chosen_in_jobs),
+        cmocka_unit_test(queue_pairs_of_connections),
+        cmocka_unit_test(rings_cross_nics),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

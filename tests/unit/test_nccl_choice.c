@@ -127,6 +127,14 @@ static void masks(void **state) {
     assert_non_null(weft_nccl_mask("^", weft_nccl_algorithm_names, mask, text, sizeof text));
     assert_non_null(weft_nccl_mask("ring,", weft_nccl_algorithm_names, mask, text, sizeof text));
     assert_non_null(weft_nccl_mask("collnet", weft_nccl_algorithm_names, mask, text, sizeof text));
+    assert_null(strstr(text, "SHARP"));
+    static const char *const collnet[] = {"collnetdirect", "ring,CollnetChain", "allreduce:collnetdirect"};
+    for (uint32_t k = 0; k < sizeof collnet / sizeof *collnet; k++) {
+        assert_non_null(weft_nccl_mask(collnet[k], weft_nccl_algorithm_names, mask, text, sizeof text));
+        assert_non_null(strstr(text, "SHARP"));
+    }
+    assert_null(weft_nccl_mask("^collnetdirect,collnetchain,tree", weft_nccl_algorithm_names, mask, text, sizeof text));
+    assert_int_equal(mask[WEFT_NCCL_ALL_REDUCE], 31 & ~(1 << WEFT_NCCL_TREE));
 }
 
 /// What the masks leave decides; nothing is chosen where they leave nothing that is possible.
@@ -144,8 +152,60 @@ static void restricted(void **state) {
     assert_false(weft_nccl_choose(&machine, WEFT_NCCL_ALL_GATHER, 1 << 20, &choice));
 }
 
+/// One GPU a server: a ring of 64 takes 63 steps of 5 us with LL, PAT 8 us, 6 hops of 14 / 3.5 us and 2.8 us a rank.
+static void pat(void **state) {
+    (void)state;
+    struct weft_nccl_machine machine = of_nodes(h100, 64);
+    struct weft_nccl_choice choice;
+    machine.gpus = machine.nics = 1;
+    assert_float_equal((float)weft_nccl_time(&machine, WEFT_NCCL_ALL_GATHER, WEFT_NCCL_PAT, WEFT_NCCL_SIMPLE, 64),
+                       211.2F, 0.01F);
+    for (uint32_t f = WEFT_NCCL_ALL_GATHER; f <= WEFT_NCCL_REDUCE_SCATTER; f++) {
+        assert_true(weft_nccl_choose(&machine, f, 4096, &choice));
+        assert_int_equal(choice.algorithm, WEFT_NCCL_PAT);
+        assert_int_equal(choice.chunk_bytes, 65536);
+        assert_true(weft_nccl_choose(&machine, f, (weft_bytes)8 << 30, &choice));
+        assert_int_equal(choice.algorithm, WEFT_NCCL_RING);
+    }
+    machine.gpus = machine.nics = 2;
+    assert_true(weft_nccl_time(&machine, WEFT_NCCL_ALL_GATHER, WEFT_NCCL_PAT, WEFT_NCCL_SIMPLE, 64) < 0);
+}
+
+/// Sends and receives. Channels of a peer: 36 links of 20.6 GB/s make 32 of one server's channels, of which each of
+/// eight ranks has 4 until its parts exceed 16 MiB; a NIC of 400G has 4, halved where 64 ranks would need more than
+/// there are.
+static void exchanges(void **state) {
+    (void)state;
+    static const struct {
+        const struct weft_nccl_machine *machine;
+        uint32_t nodes;
+        weft_bytes bytes; ///< to a peer
+        struct weft_nccl_exchange expected;
+    } table[] = {
+        {&h100, 1, 64, {32, 1, 1, WEFT_NCCL_LL, 32768}},
+        {&h100, 1, 131072, {32, 2, 1, WEFT_NCCL_SIMPLE, 131072}},
+        {&h100, 1, 64 << 20, {32, 4, 1, WEFT_NCCL_SIMPLE, 524288}},
+        {&h100, 1, 512 << 20, {32, 32, 7, WEFT_NCCL_SIMPLE, 524288}},
+        {&h100, 2, 65536, {16, 1, 1, WEFT_NCCL_SIMPLE, 32768}},
+        {&h100, 2, 1 << 20, {16, 4, 4, WEFT_NCCL_SIMPLE, 65536}},
+        {&h100, 8, 8 << 20, {16, 2, 8, WEFT_NCCL_SIMPLE, 131072}},
+        {&a100, 1, 64 << 20, {32, 4, 1, WEFT_NCCL_SIMPLE, 524288}},
+    };
+    for (uint32_t k = 0; k < sizeof table / sizeof *table; k++) {
+        struct weft_nccl_machine m = of_nodes(*table[k].machine, table[k].nodes);
+        struct weft_nccl_exchange x = weft_nccl_exchange(&m, m.nodes * m.gpus - 1, table[k].bytes);
+        const struct weft_nccl_exchange *e = &table[k].expected;
+        assert_int_equal(x.channels, e->channels);
+        assert_int_equal(x.peer_channels, e->peer_channels);
+        assert_int_equal(x.at_once, e->at_once);
+        assert_int_equal(x.protocol, e->protocol);
+        assert_int_equal(x.chunk_bytes, e->chunk_bytes);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(choices), cmocka_unit_test(channels), cmocka_unit_test(masks),
-                                       cmocka_unit_test(restricted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(choices),   cmocka_unit_test(channels),
+                                       cmocka_unit_test(masks),     cmocka_unit_test(restricted),
+                                       cmocka_unit_test(exchanges), cmocka_unit_test(pat)};
     return cmocka_run_group_tests_name("nccl_choice", tests, NULL, NULL);
 }

@@ -116,10 +116,16 @@ static const struct weft_param_table inspector_params =
     WEFT_PARAM_TABLE("inspector", struct inspector_conf, inspector_rows);
 
 /// Equal consecutive operations are reported as one, with the mean of the measurements.
+static const enum weft_collective_goal goals[WEFT__INSPECTOR_COLLS] = {
+    [WEFT__INSPECTOR_ALL_REDUCE] = WEFT_GOAL_ALL_REDUCE,         [WEFT__INSPECTOR_ALL_GATHER] = WEFT_GOAL_ALL_GATHER,
+    [WEFT__INSPECTOR_REDUCE_SCATTER] = WEFT_GOAL_REDUCE_SCATTER, [WEFT__INSPECTOR_ALL_TO_ALL] = WEFT_GOAL_EXCHANGE,
+    [WEFT__INSPECTOR_BROADCAST] = WEFT_GOAL_BROADCAST,           [WEFT__INSPECTOR_REDUCE] = WEFT_GOAL_REDUCE};
+
 static void add_op(const struct inspector_conf *c, const struct weft_topology *topology, const struct measured *m,
                    struct weft_job *job, uint32_t *first, double *sum_us) {
     struct weft_job_op *op = &job->op[job->ops++];
     weft__job_collective(job, topology, &c->collective[m->coll], job->ranks, 1, m->bytes, op);
+    op->shape.wanted = goals[m->coll];
     const struct weft_job_op *before = *first == WEFT_NONE ? NULL : &job->op[*first];
     if (!before || before->ops != op->ops || before->shape.bytes != op->shape.bytes) {
         *first = job->ops - 1;

@@ -98,6 +98,16 @@ uint32_t weft__nccl_gpu_find(const struct weft__nccl_server *server, int64_t dev
 /// The host with that NIC, or the one of a GPU that is near it; WEFT_NONE: there is none.
 uint32_t weft__nccl_nic_host(const struct weft__nccl_server *server, int64_t dev);
 
+/// Sends and receives: all to all, or each rank to the next.
+struct weft__nccl_exchange {
+    bool all;
+    bool closed; ///< the last rank sends to the first, as in sendrecv_perf of nccl-tests
+    bool pxn;    ///< of all to all
+};
+/// Sets an operation to what NCCL would do with them on such a machine.
+enum weft_status weft__nccl_exchange(const struct weft__nccl_exchange *how, const struct weft_nccl_machine *machine,
+                                     struct weft_arena *arena, struct weft_collective_loaded *loaded,
+                                     struct weft_error *ret_error);
 /// Sets an operation to what NCCL would choose on such a machine.
 enum weft_status weft__nccl_choose(enum weft_nccl_function function, const struct weft_nccl_machine *machine,
                                    struct weft_place place, struct weft_arena *arena,

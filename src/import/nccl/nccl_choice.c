@@ -2,15 +2,22 @@
 // A call of NCCL as its tuning model chooses it (weft/nccl.h): the ring, tree or NVLS of this size, with its channels
 // and chunks, whose messages are as long as its protocol makes them. LL sends a flag beside every 4 bytes, LL128 one in
 // every 128 B line. Source: NVIDIA/nccl 2.30.7, src/enqueue.cc, src/include/device.h. Differs: the bytes on the wire
-// are divided among channels and chunks, not the data, so a last piece may be a line longer.
+// are divided among channels and chunks, not the data, so a last piece may be a line longer. Sends and receives have
+// the step times of rings, because NCCL has no model of its own for them; those that share a channel share its threads,
+// and a channel sends at the rate at which it receives, as in a ring (src/device/sendrecv.h).
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/param.h"
+#include "collective/exchange.h"
 #include "import/nccl/nccl.h"
 #include "weft/param.h"
 
-enum { STEPS = 8, LL_LINE = 16, LL_DATA = 8, LL128_LINE = 128, LL128_DATA = 120 };
+enum { STEPS = 8, LL_LINE = 16, LL_DATA = 8, LL128_LINE = 128, LL128_DATA = 120, PAT_SLOTS = 32 };
+/// Of the model's time of PAT, src/graph/tuning.cc: a hop is so much faster than a step of a ring; each part takes
+/// this.
+#define PAT_HOP 3.5
+#define PAT_PART_PS 2800000
 
 /// What carries out an algorithm.
 static const char *model_of(enum weft_nccl_function f, enum weft_nccl_algorithm a) {
@@ -19,6 +26,8 @@ static const char *model_of(enum weft_nccl_function f, enum weft_nccl_algorithm 
     static const char *const nvls[WEFT_NCCL_FUNCTIONS] = {[WEFT_NCCL_ALL_GATHER] = "all_gather_nvls",
                                                           [WEFT_NCCL_REDUCE_SCATTER] = "reduce_scatter_nvls",
                                                           [WEFT_NCCL_ALL_REDUCE] = "all_reduce_nvls"};
+    static const char *const pat[WEFT_NCCL_FUNCTIONS] = {
+        [WEFT_NCCL_ALL_GATHER] = "all_gather_pat", [WEFT_NCCL_REDUCE_SCATTER] = "reduce_scatter_pat"};
     switch (a) {
     case WEFT_NCCL_RING:
         return ring[f];
@@ -28,6 +37,7 @@ static const char *model_of(enum weft_nccl_function f, enum weft_nccl_algorithm 
     case WEFT_NCCL_NVLS_TREE:
         return nvls[f];
     case WEFT_NCCL_PAT:
+        return pat[f];
     case WEFT_NCCL_ALGORITHMS:
         break;
     }
@@ -53,6 +63,27 @@ static void set_costs(const struct weft_nccl_costs *costs, const struct weft_ncc
     common->latency_ps = scale_cost(costs, common->latency_ps);
     common->inner_latency_ps = scale_cost(costs, common->inner_latency_ps);
     common->copy_rate_bps = nvls ? costs->nvls_rate_bps : costs->copy_rate_bps;
+    if (choice->algorithm != WEFT_NCCL_PAT) return;
+    common->latency_ps = weft_time_of_real((double)common->latency_ps / PAT_HOP);
+    common->step_ps = scale_cost(costs, PAT_PART_PS);
+    common->slots = PAT_SLOTS;
+}
+
+/// Makes the operation one of that model, with these parameters (NULL: its defaults); *ret_common is its own to change.
+static enum weft_status set_model(const char *name, const struct weft_tree *tree, struct weft_arena *arena,
+                                  struct weft_collective_loaded *loaded, struct weft_collective_common **ret_common,
+                                  struct weft_error *ret_error) {
+    struct weft_model_conf inner;
+    enum weft_status status =
+        weft__model_load_at(WEFT_KIND_COLLECTIVE, name, tree, "collective", &inner, arena, ret_error);
+    if (status) return status;
+    loaded->conf_size = inner.model->params->conf_size;
+    *ret_common = weft_arena_alloc(arena, 1, loaded->conf_size);
+    memcpy(*ret_common, inner.conf, loaded->conf_size);
+    loaded->ops = inner.model->ops;
+    loaded->conf = *ret_common;
+    loaded->goal = loaded->ops->goal;
+    return WEFT_OK;
 }
 
 enum weft_status weft__nccl_choose(enum weft_nccl_function function, const struct weft_nccl_machine *machine,
@@ -65,21 +96,48 @@ enum weft_status weft__nccl_choose(enum weft_nccl_function function, const struc
                            "collective: NCCL_ALGO and NCCL_PROTO leave nothing that %" PRIu32 " servers of %" PRIu32
                            " GPUs can do; expected ring among them",
                            machine->nodes, machine->gpus);
-    struct weft_model_conf inner;
-    enum weft_status status = weft__model_load_at(WEFT_KIND_COLLECTIVE, model_of(function, choice.algorithm), NULL,
-                                                  "collective", &inner, arena, ret_error);
+    struct weft_collective_common *common;
+    enum weft_status status = set_model(model_of(function, choice.algorithm), NULL, arena, loaded, &common, ret_error);
     if (status) return status;
-    loaded->conf_size = inner.model->params->conf_size;
-    struct weft_collective_common *common = weft_arena_alloc(arena, 1, loaded->conf_size);
-    memcpy(common, inner.conf, loaded->conf_size);
     common->channels = choice.channels;
     common->chunk_bytes = on_wire(choice.protocol, choice.chunk_bytes);
     common->slice_bytes = on_wire(choice.protocol, choice.slice_bytes);
     common->slots = choice.slice_bytes < choice.chunk_bytes ? STEPS / 2 : STEPS;
     set_costs(&machine->costs, &choice, common);
-    loaded->ops = inner.model->ops;
-    loaded->conf = common;
-    loaded->goal = loaded->ops->goal;
     shape->bytes = on_wire(choice.protocol, shape->bytes);
     return loaded->ops->load ? loaded->ops->load(place, arena, loaded, ret_error) : WEFT_OK;
+}
+
+static void set_exchange(const struct weft_nccl_costs *costs, const struct weft_nccl_exchange *x,
+                         struct weft_collective_common *common) {
+    common->chunk_bytes = common->slice_bytes = on_wire(x->protocol, x->chunk_bytes);
+    common->slots = STEPS;
+    set_costs(costs, &(struct weft_nccl_choice){.algorithm = WEFT_NCCL_RING, .protocol = x->protocol}, common);
+    common->copy_rate_bps /= x->at_once;
+}
+
+enum weft_status weft__nccl_exchange(const struct weft__nccl_exchange *how, const struct weft_nccl_machine *machine,
+                                     struct weft_arena *arena, struct weft_collective_loaded *loaded,
+                                     struct weft_error *ret_error) {
+    const char *closed = how->closed ? "{ring: on}" : "{}";
+    struct weft_collective_shape *shape = &loaded->shape;
+    struct weft_nccl_exchange x = weft_nccl_exchange(machine, how->all ? shape->ranks - 1 : 1,
+                                                     how->all ? shape->bytes / shape->ranks : shape->bytes);
+    struct weft_tree *tree = NULL;
+    struct weft_collective_common *common;
+    enum weft_status status =
+        how->all ? WEFT_OK : weft_tree_parse("collective", closed, strlen(closed), arena, &tree, ret_error);
+    if (!status) status = set_model(how->all ? "all_to_all" : "send_recv", tree, arena, loaded, &common, ret_error);
+    if (status) return status;
+    common->channels = how->all ? x.channels : x.peer_channels;
+    if (how->all) {
+        struct weft__exchange_conf *exchange = (struct weft__exchange_conf *)common; // its first member
+        exchange->peer_channels = x.peer_channels;
+        exchange->at_once = x.at_once;
+        exchange->order = WEFT__PEERS_NCCL;
+        exchange->pxn = how->pxn ? WEFT__PXN_ON : WEFT__PXN_OFF;
+    }
+    set_exchange(&machine->costs, &x, common);
+    shape->bytes = on_wire(x.protocol, shape->bytes);
+    return WEFT_OK;
 }

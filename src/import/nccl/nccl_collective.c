@@ -24,19 +24,31 @@ struct conf {
     struct weft_model_conf inner;
     const char *file, *topology, *algo, *proto;
     uint32_t version, function;
-    uint64_t min_ctas, max_ctas;
+    uint64_t min_ctas, max_ctas, pxn_level, qps, split, cross_nic;
 };
+enum { AUTO, FUNCTION0, ALL_TO_ALL = FUNCTION0 + WEFT_NCCL_FUNCTIONS, SEND_RECV, PXN_ALWAYS = 2 };
 static const char *const versions[] = {"2.30", NULL};
-static const char *const functions[] = {"broadcast", "reduce", "all_gather", "reduce_scatter", "all_reduce", NULL};
+static const char *const functions[] = {"auto",       "broadcast",  "reduce",    "all_gather", "reduce_scatter",
+                                        "all_reduce", "all_to_all", "send_recv", NULL};
 static const struct weft_param rows[] = {
-    WEFT_CHOICE(struct conf, function, "function", "all_reduce", functions,
-                "without a file: the call, for which NCCL chooses algorithm, protocol, channels and chunks by size"),
+    WEFT_CHOICE(struct conf, function, "function", "auto", functions,
+                "without a file: the call, for which NCCL chooses algorithm, protocol, channels and chunks by size; "
+                "auto: what the operation is for, in a file that says so, else all_reduce"),
     WEFT_CHOICE(struct conf, version, "version", "2.30", versions, "NCCL's, whose tables it chooses by"),
     WEFT_TEXT(struct conf, algo, "NCCL_ALGO", "",
               "algorithms that it may choose, as in its environment: \"ring,tree\", \"^nvls\", \"allreduce:tree\""),
     WEFT_TEXT(struct conf, proto, "NCCL_PROTO", "", "protocols that it may choose: \"^ll128\""),
     WEFT_UINT(struct conf, min_ctas, "NCCL_MIN_CTAS", "0", "0", "64", "fewest channels; 0: as NCCL finds them"),
     WEFT_UINT(struct conf, max_ctas, "NCCL_MAX_CTAS", "0", "0", "64", "most channels; 0: as NCCL finds them"),
+    WEFT_UINT(struct conf, pxn_level, "NCCL_P2P_PXN_LEVEL", "2", "0", "2",
+              "2: messages of all_to_all for another server go by the GPU on the rail of their destination; less: each "
+              "GPU, which has a NIC of its own, sends them itself"),
+    WEFT_UINT(struct conf, qps, "NCCL_IB_QPS_PER_CONNECTION", "0", "0", "32",
+              "in place of the job's qps, for all of its collectives; 0: as the job says"),
+    WEFT_UINT(struct conf, split, "NCCL_IB_SPLIT_DATA_ON_QPS", "0", "0", "1",
+              "1: qp_scaling: split, for all collectives of the job; 0: as the job says"),
+    WEFT_UINT(struct conf, cross_nic, "NCCL_CROSS_NIC", "2", "0", "2",
+              "1: a ring leaves a server by another NIC than it has entered by; else it stays on a rail"),
     WEFT_TEXT(struct conf, file, "file", "",
               "the channels, as written by NCCL_GRAPH_DUMP_FILE; relative to the scenario. Several files, joined by "
               "commas or as a list, are those of the servers in turn"),
@@ -198,19 +210,52 @@ static enum weft_status read_files(const struct conf *c, bool tree, struct weft_
     return status;
 }
 
+/// For a goal; AUTO: none.
+static const uint32_t function_for[WEFT_GOALS] = {[WEFT_GOAL_ALL_REDUCE] = FUNCTION0 + WEFT_NCCL_ALL_REDUCE,
+                                                  [WEFT_GOAL_REDUCE_SCATTER] = FUNCTION0 + WEFT_NCCL_REDUCE_SCATTER,
+                                                  [WEFT_GOAL_ALL_GATHER] = FUNCTION0 + WEFT_NCCL_ALL_GATHER,
+                                                  [WEFT_GOAL_BROADCAST] = FUNCTION0 + WEFT_NCCL_BROADCAST,
+                                                  [WEFT_GOAL_REDUCE] = FUNCTION0 + WEFT_NCCL_REDUCE,
+                                                  [WEFT_GOAL_EXCHANGE] = ALL_TO_ALL,
+                                                  [WEFT_GOAL_NEXT] = SEND_RECV};
+
+/// All servers in the same order: channel c enters at GPU c and leaves at the one before, by that one's NIC.
+static const struct weft_channel_order *crossing_order(const struct weft_nccl_machine *m, struct weft_arena *arena) {
+    uint32_t g = m->gpus, *rank = weft_arena_alloc(arena, (size_t)g * g, sizeof *rank),
+             *place = weft_arena_alloc(arena, (size_t)g * g, sizeof *place);
+    struct weft_channel_order *order = weft_arena_alloc(arena, 1, sizeof *order);
+    for (uint32_t i = 0; i < g * g; i++) {
+        rank[i] = (i / g + i % g) % g;
+        place[i / g * g + rank[i]] = i % g;
+    }
+    *order = (struct weft_channel_order){.servers = 1, .channels = g, .ranks = g, .rank = rank, .place = place};
+    return order;
+}
+
 /// Without a file: as NCCL chooses.
 static enum weft_status choose_call(const struct conf *c, struct weft_place place, struct weft_arena *arena,
                                     struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
     const struct weft_collective_shape *shape = &loaded->shape;
-    struct weft_nccl_machine m = *shape->machine;
-    m.gpus = shape->per_server;
-    m.nodes = shape->ranks / shape->per_server;
-    m.nics = shape->per_nic ? m.gpus / shape->per_nic : m.gpus;
-    m.min_ctas = (uint32_t)c->min_ctas;
-    m.max_ctas = (uint32_t)c->max_ctas;
-    weft_nccl_mask(c->algo, weft_nccl_algorithm_names, m.algorithms, NULL, 0);
-    weft_nccl_mask(c->proto, weft_nccl_protocol_names, m.protocols, NULL, 0);
-    return weft__nccl_choose(c->function, &m, place, arena, loaded, ret_error);
+    struct weft_nccl_machine *m = weft_arena_alloc(arena, 1, sizeof *m);
+    *m = *shape->machine;
+    m->gpus = shape->per_server;
+    m->nodes = shape->ranks / shape->per_server;
+    m->nics = shape->per_nic ? m->gpus / shape->per_nic : m->gpus;
+    m->min_ctas = (uint32_t)c->min_ctas;
+    m->max_ctas = (uint32_t)c->max_ctas;
+    weft_nccl_mask(c->algo, weft_nccl_algorithm_names, m->algorithms, NULL, 0);
+    weft_nccl_mask(c->proto, weft_nccl_protocol_names, m->protocols, NULL, 0);
+    loaded->shape.machine = m;
+    uint32_t function = c->function == AUTO ? function_for[shape->wanted] : c->function;
+    if (function == AUTO)
+        return WEFT_REFUSE(ret_error, place, "collective: NCCL has no such operation; expected another kind for it");
+    if (function >= ALL_TO_ALL) {
+        struct weft__nccl_exchange how = {
+            .all = function == ALL_TO_ALL, .closed = c->function == SEND_RECV, .pxn = c->pxn_level == PXN_ALWAYS};
+        return weft__nccl_exchange(&how, m, arena, loaded, ret_error);
+    }
+    if (c->cross_nic == 1) loaded->shape.order = crossing_order(m, arena);
+    return weft__nccl_choose(function - FUNCTION0, m, place, arena, loaded, ret_error);
 }
 
 static bool is_chosen_by_size(const void *conf) {
@@ -220,6 +265,8 @@ static bool is_chosen_by_size(const void *conf) {
 static enum weft_status nccl_load(struct weft_place place, struct weft_arena *arena,
                                   struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
     const struct conf *c = loaded->conf;
+    loaded->qps = (uint32_t)c->qps;
+    loaded->split = c->split;
     if (!*c->file) return choose_call(c, place, arena, loaded, ret_error);
     struct loaded *l = weft_arena_alloc(arena, 1, sizeof *l);
     struct files files = {0};

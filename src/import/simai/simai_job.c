@@ -80,6 +80,7 @@ static void add_op(struct maker *m, const struct weft__simai_part *part, bool ov
     if (!talks) return;
     weft__job_collective(m->job, m->topology, &m->conf->models.of[collective[part->type]], ranks,
                          m->groups.of[part->group].stride, part->bytes, op);
+    op->shape.wanted = weft__schedule_goal(collective[part->type]);
     op->overlap = overlap;
 }
 
@@ -157,6 +158,7 @@ static uint32_t add_hops(struct maker *m, bool backward) {
         struct weft_job_op *op = &m->job->op[m->job->ops++];
         weft__job_collective(m->job, m->topology, &m->conf->pp_comm, m->groups.stages, m->groups.stage_stride,
                              m->file->pp_bytes, op);
+        op->shape.wanted = WEFT_GOAL_NEXT;
         op->times = 1;
         op->reversed = backward;
     }
