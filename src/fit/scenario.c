@@ -254,12 +254,16 @@ static bool is_asked(const char *only, const char *key) {
 static void add_constant(const struct weft_fit_conf *conf, struct weft_fit *fit, const char *key,
                          enum weft_param_type type, double before) {
     const double least_us = 1, least_rate = 0.1, least_factor = 0.05; // 0.1 us a MB: 80 Tbit/s
+    const double least_launch_us = 0.001; // of none, server.launch means that of the hosts
     struct weft_fit_constant c = {.key = key, .rate = type == WEFT_PARAM_RATE, .deviation = (double)NAN};
     if (!is_asked(conf->only, key)) return;
     c.before = c.value = before;
     c.expected = c.rate ? 8e3 / before : before;
     c.width = c.rate || type == WEFT_PARAM_REAL || c.expected > least_us ? c.expected : least_us;
-    c.least = c.rate ? least_rate : type == WEFT_PARAM_REAL ? least_factor : 0;
+    c.least = c.rate                   ? least_rate
+              : type == WEFT_PARAM_REAL ? least_factor
+              : !strcmp(key, "launch")  ? least_launch_us
+                                        : 0;
     c.at = c.expected;
     WEFT__ADD(fit->arena, fit->constant, fit->constants) = c;
 }
