@@ -19,8 +19,9 @@ static const struct weft_cli_option own[] = {
     {"only", "LIST", "find only these constants: launch,tree_ll,factor (default: all but factor)", &only_text, NULL},
     {"hold-out", "N/M", "leave out N of M sizes, and judge the result by them", &hold_out_text, NULL},
     {"check", "FILE", "find nothing: compare the tables with servers of this class, or of its file", &check_name, NULL},
-    {"out", "FILE", "write the server as a class, for server: {kind: ./FILE.yaml}; FILE.sqlite: all tables of the answer",
-     &out_file, NULL},
+    {"out", "FILE",
+     "write the server as a class, for server: {kind: ./FILE.yaml}; FILE.sqlite: all tables of the answer", &out_file,
+     NULL},
     {0},
 };
 static const struct weft_cli_command command = {
@@ -28,7 +29,8 @@ static const struct weft_cli_command command = {
     .operands = "[SCENARIO.yaml] TABLE...",
     .about =
         "Finds what steps of collectives take at your hosts (server.launch, server.costs) from measured times: the\n"
-        "output of nccl-tests, CSV with the columns size_bytes,time_us, or lines of NCCL's inspector. Comments say how\n"
+        "output of nccl-tests, CSV with the columns size_bytes,time_us, or lines of NCCL's inspector. Comments say "
+        "how\n"
         "it was measured: # nodes=2 gpus_per_node=8 gpu=H100 nics=8x400G collective=all_reduce; or --setup, or a\n"
         "scenario whose work has a server. A time is left out, with a warning, if it is more than 1.2 times that in\n"
         "place or, where that is not known, that of a larger size. Sizes above 128 MiB are not run: they go on in a\n"
@@ -49,7 +51,8 @@ static void put_number(const char *format, int width, double value) {
 }
 
 static void print_constants(const struct weft_fit *f) {
-    if (f->constants) printf("%-24s %10s %10s %12s %7s\n", "server. (us, Gbit/s)", "before", "fitted", "error", "times");
+    if (f->constants)
+        printf("%-24s %10s %10s %12s %7s\n", "server. (us, Gbit/s)", "before", "fitted", "error", "times");
     for (uint32_t k = 0; k < f->constants; k++) {
         const struct weft_fit_constant *c = &f->constant[k];
         printf("%-24s", c->key);
@@ -97,8 +100,9 @@ static enum weft_status read_options(struct weft_fit_conf *conf, struct weft_err
     conf->only = only_text;
     conf->check = check_name;
     if (check_name && (server_name || only_text || hold_out_text || out_file))
-        return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--check: nothing is found; expected no --server, --only, --hold-out "
-                                                    "or --out");
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "--check: nothing is found; expected no --server, --only, --hold-out "
+                           "or --out");
     if (!hold_out_text) return WEFT_OK;
     char *end;
     unsigned long n = strtoul(hold_out_text, &end, 10), of = *end == '/' ? strtoul(end + 1, &end, 10) : 0;

@@ -12,7 +12,7 @@
 struct weft_scenario_file;
 
 /// Rules on rows, which the answer states.
-#define WEFT_FIT_OUTLIER 1.2           ///< out of place beside in place, or beside a larger size: more is no measurement
+#define WEFT_FIT_OUTLIER 1.2 ///< out of place beside in place, or beside a larger size: more is no measurement
 #define WEFT_FIT_SIMULATED (128 << 20) ///< larger sizes go on in a straight line (assumed)
 
 enum weft_fit_use { WEFT_FIT_FITTED, WEFT_FIT_HELD_OUT, WEFT_FIT_OUTLYING, WEFT_FIT_CHECKED };
@@ -82,12 +82,12 @@ struct weft_fit_conf {
     uint32_t tables;
     const struct weft_scenario_file *scenario; ///< NULL: made from what a table says about its set-up
     uint32_t variant;
-    const char *setup;                  ///< what holds for all tables: "gpu=H100 nics=8x400G"; NULL: nothing
-    const char *server;                 ///< the class of hardware of the servers; NULL: that of the GPUs
-    const char *only;                   ///< the constants to find, with commas; NULL: all
-    uint32_t hold_out, hold_out_of;     ///< so many sizes in so many are held out
-    bool check;                         ///< finds nothing
-    bool (*is_interrupted)(void);       ///< NULL: never
+    const char *setup;              ///< what holds for all tables: "gpu=H100 nics=8x400G"; NULL: nothing
+    const char *server;             ///< the class of hardware of the servers; NULL: that of the GPUs
+    const char *only;               ///< the constants to find, with commas; NULL: all
+    uint32_t hold_out, hold_out_of; ///< so many sizes in so many are held out
+    bool check;                     ///< finds nothing
+    bool (*is_interrupted)(void);   ///< NULL: never
 };
 
 /// Reads the tables, finds the constants, and compares. Scenarios stay until weft_fit_free, `fit` is in `arena`.

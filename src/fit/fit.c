@@ -114,13 +114,15 @@ static void write_found(const struct writing *w, const struct weft_fit_constant 
     int digits = *unit ? 0 : 6;
     if (low < 0) low = 0;
     if (c->determined)
-        fprintf(w->file, "  %s: {low: %.*f%s, typical: %.*f%s, high: %.*f%s, basis: measured, source: \"weft fit of %s\"}\n",
+        fprintf(w->file,
+                "  %s: {low: %.*f%s, typical: %.*f%s, high: %.*f%s, basis: measured, source: \"weft fit of %s\"}\n",
                 c->key, digits, low * scale, unit, digits, c->value * scale, unit, digits,
                 (c->value + c->deviation) * scale, unit, w->tables);
     else
-        fprintf(w->file,
-                "  %s: {typical: %.*f%s, basis: measured, source: \"weft fit of %s, which alone do not determine it\"}\n",
-                c->key, digits, c->value * scale, unit, w->tables);
+        fprintf(
+            w->file,
+            "  %s: {typical: %.*f%s, basis: measured, source: \"weft fit of %s, which alone do not determine it\"}\n",
+            c->key, digits, c->value * scale, unit, w->tables);
 }
 
 /// A value of the server: found, or as its class or the set-up has it. Defaults need no line.
@@ -150,10 +152,11 @@ void weft_fit_write(FILE *file, const struct weft_fit *fit, const char *name) {
     if (strcmp(fit->server->kind, WEFT_HARDWARE_IDEAL))
         weft_hardware_find(WEFT_HARDWARE_SERVER, fit->server->kind, (struct weft_place){.file = "fit"}, "server.kind",
                            fit->arena, &w.class, NULL);
-    fprintf(file,
-            "# SPDX-License-Identifier: Apache-2.0\nname: %s\nkind: server\nabout: \"servers of %s, by weft fit of %s\"\n"
-            "values:\n",
-            name, fit->table->setup.gpu ? weft__text_shown(fit->table->setup.gpu, fit->arena) : fit->server->kind,
-            w.tables);
+    fprintf(
+        file,
+        "# SPDX-License-Identifier: Apache-2.0\nname: %s\nkind: server\nabout: \"servers of %s, by weft fit of %s\"\n"
+        "values:\n",
+        name, fit->table->setup.gpu ? weft__text_shown(fit->table->setup.gpu, fit->arena) : fit->server->kind,
+        w.tables);
     weft_params_each(&weft_server_table, fit->server, "", write_value, &w);
 }

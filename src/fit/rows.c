@@ -15,10 +15,12 @@ static const struct weft_result_table constant_table = WEFT_RESULT_TABLE_OF(
     CONSTANT(key, TEXT, "parameter of the section server", .flags = WEFT_RESULT_KEY),
     CONSTANT(before, REAL, "value without the fit, which is also what is expected: us, of a rate Gbit/s"),
     CONSTANT(value, REAL, "value that was found: us, of a rate Gbit/s"),
-    CONSTANT(deviation, REAL,
-             "standard error of the value found, in the same unit; null: no time that is fitted depends on the constant"),
-    CONSTANT(determined, BOOL, "whether the tables determine the constant: after them its standard error is less than "
-                               "half of what was expected"),
+    CONSTANT(
+        deviation, REAL,
+        "standard error of the value found, in the same unit; null: no time that is fitted depends on the constant"),
+    CONSTANT(determined, BOOL,
+             "whether the tables determine the constant: after them its standard error is less than "
+             "half of what was expected"),
     CONSTANT(used, COUNT, "times that are fitted and depend on the constant"));
 static const struct weft_result_table row_table = WEFT_RESULT_TABLE_OF(
     "sizes", LIST, "a size of a table", WEFT_RESULT_EACH(struct weft_fit, row, rows),

@@ -30,8 +30,10 @@ static void write_server(FILE *file, const struct weft_fit_setup *s, const char 
     uint32_t nics = s->nics && s->nics < s->gpus ? s->nics : s->gpus;
     fprintf(file, "{kind: \"%s\", gpus: %" PRIu32 ", nics: %" PRIu32, class, s->gpus, nics);
     if (s->nvls) fprintf(file, ", nvls: %s", s->nvls == 2 ? "on" : "off");
-    if (s->cpu) fprintf(file, ", cpu: %s", s->cpu);
-    else if (s->gpu && (strstr(s->gpu, "GH200") || strstr(s->gpu, "GB"))) fputs(", cpu: arm", file);
+    if (s->cpu)
+        fprintf(file, ", cpu: %s", s->cpu);
+    else if (s->gpu && (strstr(s->gpu, "GH200") || strstr(s->gpu, "GB")))
+        fputs(", cpu: arm", file);
     putc('}', file);
 }
 
@@ -113,7 +115,8 @@ static enum weft_status take_scenario(const struct weft_fit_conf *conf, struct w
         return WEFT_REFUSE(ret_error, tree->place,
                            "no server: expected an entry of the workload with one, such as {kind: job, server: {kind: "
                            "dgx_h100, gpus: 8}}");
-    struct weft_tree *own = weft_arena_alloc(fit->arena, 1, sizeof *own), *path = weft_arena_alloc(fit->arena, 1, sizeof *path);
+    struct weft_tree *own = weft_arena_alloc(fit->arena, 1, sizeof *own),
+                     *path = weft_arena_alloc(fit->arena, 1, sizeof *path);
     *own = *server;
     own->key = "workload.0.server";
     *path = (struct weft_tree){.type = WEFT_TREE_MAP, .place = server->place, .n = 1};
@@ -148,16 +151,16 @@ static const char *values_of(const struct weft_fit *fit, struct weft_arena *aren
         const struct weft_fit_constant *c = &fit->constant[k];
         if (!c->used) continue;
         const char *value = !strcmp(c->key, "costs.factor") ? weft_arena_format(arena, "%.9f", c->at)
-                            : c->rate ? weft_arena_format(arena, "%.0fbps", 8e12 / c->at)
-                                      : weft_arena_format(arena, "%.0fps", c->at * 1e6);
+                            : c->rate                       ? weft_arena_format(arena, "%.0fbps", 8e12 / c->at)
+                                                            : weft_arena_format(arena, "%.0fps", c->at * 1e6);
         text = weft_arena_format(arena, "%sworkload.0.server.%s: %s\n", text, c->key, value);
     }
     return text;
 }
 
 /// How NCCL would choose, for whom reads the rows.
-static void name_choice(const struct weft_fit_table *t, const struct weft_job_op *op, const struct weft_nccl_machine *of,
-                        struct weft_fit_row *row) {
+static void name_choice(const struct weft_fit_table *t, const struct weft_job_op *op,
+                        const struct weft_nccl_machine *of, struct weft_fit_row *row) {
     const struct weft__fit_collective *c = weft__fit_collective(t->setup.collective);
     struct weft_nccl_machine m = *of;
     struct weft_nccl_choice choice;
@@ -189,8 +192,7 @@ static void take_times(struct weft_fit *fit, const struct weft_fit_table *t, con
         row->nodes = row->ranks / of->shape.per_server;
         if (!row->algorithm) name_choice(t, of, job->machine, row);
         double time = time_us(o, row->beyond ? job->ops - 1 : op), half = WEFT_FIT_SIMULATED / 2;
-        if (row->beyond)
-            time += (time - time_us(o, job->ops - 3)) * ((double)row->bytes - WEFT_FIT_SIMULATED) / half;
+        if (row->beyond) time += (time - time_us(o, job->ops - 3)) * ((double)row->bytes - WEFT_FIT_SIMULATED) / half;
         op += row->beyond ? 0 : 2;
         ret_log[i] = log(time);
     }
@@ -208,8 +210,9 @@ static enum weft_status check_ranks(const struct weft_fit_table *t, const struct
                        s->ranks, s->gpus, job->ranks, gpus);
 }
 
-static enum weft_status run_table(const struct weft_fit_conf *conf, struct weft_fit *fit, const struct weft_fit_table *t, double *ret_log,
-                                  struct weft_arena *arena, struct weft_error *ret_error) {
+static enum weft_status run_table(const struct weft_fit_conf *conf, struct weft_fit *fit,
+                                  const struct weft_fit_table *t, double *ret_log, struct weft_arena *arena,
+                                  struct weft_error *ret_error) {
     const struct weft_tree *over = NULL;
     const char *values = values_of(fit, arena);
     struct weft_simulation *s = NULL;
@@ -219,7 +222,8 @@ static enum weft_status run_table(const struct weft_fit_conf *conf, struct weft_
     if (!status) status = weft_simulation_new(file, conf->variant, &s, ret_error);
     if (!status) status = check_ranks(t, &s->workload->job[0], ret_error);
     if (!status)
-        status = weft_simulate(s->scenario, s->topology, s->workload, &(struct weft_sim_options){0}, &outcome, ret_error);
+        status =
+            weft_simulate(s->scenario, s->topology, s->workload, &(struct weft_sim_options){0}, &outcome, ret_error);
     if (!status) take_times(fit, t, s, outcome, ret_log);
     if (outcome) weft_outcome_free(outcome);
     weft_simulation_free(s);
@@ -254,13 +258,13 @@ static bool is_asked(const char *only, const char *key) {
 static void add_constant(const struct weft_fit_conf *conf, struct weft_fit *fit, const char *key,
                          enum weft_param_type type, double before) {
     const double least_us = 1, least_rate = 0.1, least_factor = 0.05; // 0.1 us a MB: 80 Tbit/s
-    const double least_launch_us = 0.001; // of none, server.launch means that of the hosts
+    const double least_launch_us = 0.001;                             // of none, server.launch means that of the hosts
     struct weft_fit_constant c = {.key = key, .rate = type == WEFT_PARAM_RATE, .deviation = (double)NAN};
     if (!is_asked(conf->only, key)) return;
     c.before = c.value = before;
     c.expected = c.rate ? 8e3 / before : before;
     c.width = c.rate || type == WEFT_PARAM_REAL || c.expected > least_us ? c.expected : least_us;
-    c.least = c.rate                   ? least_rate
+    c.least = c.rate                    ? least_rate
               : type == WEFT_PARAM_REAL ? least_factor
               : !strcmp(key, "launch")  ? least_launch_us
                                         : 0;
@@ -293,7 +297,9 @@ enum weft_status weft__fit_constants(const struct weft_fit_conf *conf, struct we
     fit->server = server;
     weft_simulation_free(s);
     if (!fit->constants)
-        status = WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--only %s: no such constant; expected launch, tree_ll, ... (weft "
-                             "models nccl_costs)", conf->only);
+        status = WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                             "--only %s: no such constant; expected launch, tree_ll, ... (weft "
+                             "models nccl_costs)",
+                             conf->only);
     return status;
 }

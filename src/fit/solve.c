@@ -11,11 +11,11 @@
 #include "fit/fit.h"
 
 enum { CONSTANTS_MAX = 32, ROUNDS = 12, TRIES = 5 };
-static const double noise = 0.05;      ///< of a measured time beside a perfect model, relative (assumed)
-static const double step = 0.05;       ///< of a constant's width, for a difference
-static const double touched = 1e-5;    ///< a logarithm of time that has changed
-static const double enough = 2e-3;     ///< a relative gain below which the search ends
-static const double determined = 0.5;  ///< of the width that is left
+static const double noise = 0.05;     ///< of a measured time beside a perfect model, relative (assumed)
+static const double step = 0.05;      ///< of a constant's width, for a difference
+static const double touched = 1e-5;   ///< a logarithm of time that has changed
+static const double enough = 2e-3;    ///< a relative gain below which the search ends
+static const double determined = 0.5; ///< of the width that is left
 
 struct solver {
     const struct weft_fit_conf *conf;
@@ -143,8 +143,8 @@ static void solve(uint32_t n, double m[CONSTANTS_MAX][CONSTANTS_MAX], const doub
 /// A step with this damping; a constant at its bound that would pass it stays there.
 static void take_step(struct solver *s, double damping) {
     struct weft_fit *fit = s->fit;
-    double m[CONSTANTS_MAX][CONSTANTS_MAX], delta[CONSTANTS_MAX], against[CONSTANTS_MAX];
-    bool free_of[CONSTANTS_MAX];
+    double m[CONSTANTS_MAX][CONSTANTS_MAX], delta[CONSTANTS_MAX], against[CONSTANTS_MAX] = {0};
+    bool free_of[CONSTANTS_MAX] = {0};
     memcpy(m, s->hessian, sizeof m);
     for (uint32_t k = 0; k < fit->constants; k++) {
         const struct weft_fit_constant *c = &fit->constant[k];
@@ -194,7 +194,7 @@ static enum weft_status search(struct solver *s, struct weft_error *ret_error) {
 static void find_deviations(struct solver *s) {
     struct weft_fit *fit = s->fit;
     double sum = 0, unit[CONSTANTS_MAX], column[CONSTANTS_MAX];
-    bool free_of[CONSTANTS_MAX];
+    bool free_of[CONSTANTS_MAX] = {0};
     uint32_t rows = 0, used = 0;
     for (uint32_t i = 0; i < fit->rows; i++) {
         if (!counts(fit, i)) continue;

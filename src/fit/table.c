@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of measured times: what nccl-tests prints, CSV whose header names the columns (size_bytes,time_us and, if
-// known, in_place_us), and the log of NCCL's inspector. Columns are found by their names: size, and the first and second
-// `time`. Source: NVIDIA/nccl-tests, src/common.cu.
+// known, in_place_us), and the log of NCCL's inspector. Columns are found by their names: size, and the first and
+// second `time`. Source: NVIDIA/nccl-tests, src/common.cu.
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -85,8 +85,7 @@ static enum weft_status take_row(struct reader *r, struct weft_error *ret_error)
                            "expected a size in bytes in column %" PRIu32 " and a time in us in column %" PRIu32,
                            r->size + 1, r->time + 1);
     if (r->in_place < r->words && !is_number(r->word[r->in_place], &in_place)) in_place = (double)NAN;
-    if (r->table.rows == ROWS_MAX)
-        return WEFT_REFUSE(ret_error, r->lines.place, "expected at most %d sizes", ROWS_MAX);
+    if (r->table.rows == ROWS_MAX) return WEFT_REFUSE(ret_error, r->lines.place, "expected at most %d sizes", ROWS_MAX);
     add_row(r, (weft_bytes)bytes, time, in_place, r->lines.place.line);
     return WEFT_OK;
 }
@@ -109,8 +108,7 @@ static enum weft_status finish_table(struct reader *r, struct weft_place place, 
     struct weft_fit_setup *s = &r->table.setup;
     if (r->conf->setup) weft__fit_comment(s, r->conf->setup, s->place, r->fit->arena);
     if (!r->table.rows) return WEFT_REFUSE(ret_error, place, "no size with a time is in it; expected a table");
-    if (!s->collective)
-        return WEFT_REFUSE(ret_error, place, "which collective is not said; %s", expected_setup);
+    if (!s->collective) return WEFT_REFUSE(ret_error, place, "which collective is not said; %s", expected_setup);
     const struct weft__fit_collective *c = weft__fit_collective(s->collective);
     if (!c)
         return WEFT_REFUSE(ret_error, s->place,
@@ -156,7 +154,8 @@ static bool same_table(const struct call *a, const struct call *b) {
 }
 
 /// A table a collective and set of ranks; of a size's calls the median.
-static enum weft_status take_calls(struct reader *r, const struct call *call, uint32_t n, struct weft_error *ret_error) {
+static enum weft_status take_calls(struct reader *r, const struct call *call, uint32_t n,
+                                   struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0, to; i < n && !status; i = to) {
         begin_table(r, r->lines.path);
@@ -222,7 +221,8 @@ static void warn(struct weft_fit *fit, const char *text) {
 
 /// Whether a row is no measurement of its size: the first call of a size connects and registers memory, of which the
 /// time in place, measured after, knows nothing; without that column, a larger size that took less shows it.
-static const char *why_outlying(const struct weft_fit *fit, const struct weft_fit_table *t, const struct weft_fit_row *r) {
+static const char *why_outlying(const struct weft_fit *fit, const struct weft_fit_table *t,
+                                const struct weft_fit_row *r) {
     if (!isnan(r->in_place_us))
         return r->measured_us > WEFT_FIT_OUTLIER * r->in_place_us
                    ? weft_arena_format(fit->arena, "%g us in place", r->in_place_us)

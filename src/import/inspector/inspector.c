@@ -81,8 +81,8 @@ static const struct weft_param_table inspector_params =
     WEFT_PARAM_TABLE("inspector", struct inspector_conf, inspector_rows);
 
 /// Equal consecutive operations are reported as one, with the mean of the measurements.
-static void add_op(const struct inspector_conf *c, const struct weft_topology *topology, const struct weft__inspector_measured *m,
-                   struct weft_job *job, uint32_t *first, double *sum_us) {
+static void add_op(const struct inspector_conf *c, const struct weft_topology *topology,
+                   const struct weft__inspector_measured *m, struct weft_job *job, uint32_t *first, double *sum_us) {
     struct weft_job_op *op = &job->op[job->ops++];
     weft__job_collective(job, topology, &c->collective[m->coll], job->ranks, 1, m->bytes, op);
     const struct weft_job_op *before = *first == WEFT_NONE ? NULL : &job->op[*first];

@@ -52,7 +52,10 @@ static void set_costs(const struct weft_nccl_costs *costs, const struct weft_ncc
     common->inner_latency_ps = nvls ? costs->nvls_ps : tree ? costs->inner_tree_ps[p] : costs->inner_ring_ps[p];
     common->latency_ps = scaled(costs, common->latency_ps);
     common->inner_latency_ps = scaled(costs, common->inner_latency_ps);
-    common->copy_rate_bps = nvls ? costs->nvls_rate_bps : costs->copy_rate_bps;
+    common->copy_rate_bps = nvls                   ? costs->nvls_rate_bps
+                            : p == WEFT_NCCL_LL    ? costs->ll_rate_bps
+                            : p == WEFT_NCCL_LL128 ? costs->ll128_rate_bps
+                                                   : costs->copy_rate_bps;
 }
 
 enum weft_status weft__nccl_choose(enum weft_nccl_function function, const struct weft_nccl_machine *machine,
