@@ -9,7 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/units.h"
 #include "fit/fit.h"
 
 static const struct weft__fit_collective collectives[] = {

@@ -2,7 +2,6 @@
 // Tables of measured times: what nccl-tests prints, CSV whose header names the columns (size_bytes,time_us and, if
 // known, in_place_us), and the log of NCCL's inspector. Columns are found by their names: size, and the first and
 // second `time`. Source: NVIDIA/nccl-tests, src/common.cu.
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +10,6 @@
 #include "base/grow.h"
 #include "base/lines.h"
 #include "base/order.h"
-#include "base/unpack.h"
 #include "fit/fit.h"
 #include "import/inspector/inspector.h"
 
@@ -31,7 +29,7 @@ struct reader {
     char *word[WORDS];
 };
 
-static void split(struct reader *r, char *line) {
+static void split_line(struct reader *r, char *line) {
     static const char separators[] = " \t,\r";
     char *rest = NULL;
     r->words = 0;
@@ -95,7 +93,7 @@ static enum weft_status take_line(struct reader *r, char *line, struct weft_erro
     char *text = line + strspn(line, " \t\r");
     if (*text == '#') weft__fit_comment(&r->table.setup, text + 1, r->lines.place, arena);
     bool comment = *text == '#';
-    split(r, text);
+    split_line(r, text);
     if (!r->words || take_names(r) || comment) return WEFT_OK;
     double number;
     // What mpirun and the program print around the table.
@@ -215,7 +213,7 @@ enum weft_status weft__fit_read(const struct weft_fit_conf *conf, const char *pa
 
 // --- what counts --------------------------------------------------------------------------------------------------
 
-static void warn(struct weft_fit *fit, const char *text) {
+static void add_warning(struct weft_fit *fit, const char *text) {
     WEFT__ADD(fit->arena, fit->warning, fit->warnings) = text;
 }
 
@@ -254,7 +252,7 @@ static enum weft_status sort_out_table(const struct weft_fit_conf *conf, struct 
         const char *text = weft_arena_format(fit->arena, "%s:%" PRIu32 ": %g us for %" PRIu64 " B, but %s", t->file,
                                              row->line, row->measured_us, row->bytes, why);
         if (!first) first = text;
-        warn(fit, weft_arena_format(fit->arena, "%s: left out", text));
+        add_warning(fit, weft_arena_format(fit->arena, "%s: left out", text));
     }
     if (3 * outlying <= t->rows) return WEFT_OK;
     return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
