@@ -29,7 +29,7 @@ static double share_of(const double *sorted, uint32_t n, double share) {
     return n ? sorted[at ? at - 1 : 0] : (double)NAN;
 }
 
-static void judge(struct weft_fit *fit, uint32_t use, bool large, struct weft_fit_judgement *j) {
+static void judge_use(struct weft_fit *fit, uint32_t use, bool large, struct weft_fit_judgement *j) {
     double *amount = weft_arena_alloc(fit->arena, fit->rows, sizeof *amount);
     uint32_t n = 0, near = 0;
     for (uint32_t i = 0; i < fit->rows; i++) {
@@ -59,8 +59,8 @@ void weft__fit_judge(struct weft_fit *fit, const double *log_time) {
     }
     for (uint32_t use = 0; weft_fit_uses[use]; use++) {
         struct weft_fit_judgement j;
-        judge(fit, use, false, &j);
-        judge(fit, use, true, &j);
+        judge_use(fit, use, false, &j);
+        judge_use(fit, use, true, &j);
         if (j.rows && use != WEFT_FIT_OUTLYING) WEFT__ADD(fit->arena, fit->judgement, fit->judgements) = j;
     }
 }

@@ -7,9 +7,9 @@
 #define CONSTANT(field, kind, ...) WEFT_RESULT(struct weft_fit_constant, field, kind, __VA_ARGS__)
 #define JUDGEMENT(field, kind, ...) WEFT_RESULT(struct weft_fit_judgement, field, kind, __VA_ARGS__)
 
-static const struct weft_result_table fit_table =
-    WEFT_RESULT_TABLE_OF("fit", OBJECT, "a fit", WEFT_RESULT_SUBJECT, WEFT_RESULT_VERSION,
-                         FIT(tables, COUNT, "tables of measured times"), FIT(runs, COUNT, "runs that it took"));
+static const struct weft_result_table fit_table = WEFT_RESULT_TABLE_OF(
+    "fit", OBJECT, "a fit", WEFT_RESULT_SUBJECT, WEFT_RESULT_VERSION, FIT(tables, COUNT, "tables of measured times"),
+    FIT(runs, COUNT, "runs of tables until the constants were found"));
 static const struct weft_result_table constant_table = WEFT_RESULT_TABLE_OF(
     "constants", LIST, "a constant of the host", WEFT_RESULT_EACH(struct weft_fit, constant, constants),
     CONSTANT(key, TEXT, "parameter of the section server", .flags = WEFT_RESULT_KEY),

@@ -38,7 +38,7 @@ const struct weft__fit_collective *weft__fit_collective(const char *name) {
     return NULL;
 }
 
-static bool begins(const char *text, const char *with) {
+static bool text_begins(const char *text, const char *with) {
     return !strncasecmp(text, with, strlen(with));
 }
 
@@ -61,7 +61,7 @@ static void set_pair(struct weft_fit_setup *s, const char *key, const char *valu
     if (!strcmp(key, "ranks")) s->ranks = number;
     if (!strcmp(key, "gpu")) s->gpu = text;
     if (!strcmp(key, "nics")) read_nics(s, value);
-    if (!strcmp(key, "nvls")) s->nvls = begins(value, "y") || begins(value, "on") ? 2 : 1;
+    if (!strcmp(key, "nvls")) s->nvls = text_begins(value, "y") || text_begins(value, "on") ? 2 : 1;
     if (!strcmp(key, "cpu")) s->cpu = text;
     if (!strcmp(key, "collective")) s->collective = text;
     if (!strcmp(key, "NCCL_ALGO")) s->algo = text;

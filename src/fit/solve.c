@@ -26,18 +26,18 @@ struct solver {
     double hessian[CONSTANTS_MAX][CONSTANTS_MAX], gradient[CONSTANTS_MAX];
 };
 
-static bool counts(const struct weft_fit *fit, uint32_t row) {
+static bool row_counts(const struct weft_fit *fit, uint32_t row) {
     return fit->row[row].use == WEFT_FIT_FITTED;
 }
 
-static double residual(const struct weft_fit *fit, const double *log_time, uint32_t row) {
+static double residual_of(const struct weft_fit *fit, const double *log_time, uint32_t row) {
     return log_time[row] - log(fit->row[row].measured_us);
 }
 
 static double cost_of(const struct weft_fit *fit, const double *log_time) {
     double sum = 0;
     for (uint32_t i = 0; i < fit->rows; i++)
-        if (counts(fit, i)) sum += pow(residual(fit, log_time, i) / noise, 2);
+        if (row_counts(fit, i)) sum += pow(residual_of(fit, log_time, i) / noise, 2);
     for (uint32_t k = 0; k < fit->constants; k++) {
         const struct weft_fit_constant *c = &fit->constant[k];
         sum += pow((c->at - c->expected) / c->width, 2);
@@ -46,7 +46,7 @@ static double cost_of(const struct weft_fit *fit, const double *log_time) {
 }
 
 /// Runs with constants of one run of derivatives moved, and notes the slopes of the rows that depend on each.
-static enum weft_status vary(struct solver *s, uint32_t run, bool probe, struct weft_error *ret_error) {
+static enum weft_status vary_constants(struct solver *s, uint32_t run, bool probe, struct weft_error *ret_error) {
     struct weft_fit *fit = s->fit;
     for (uint32_t k = 0; k < fit->constants; k++)
         if (s->run[k] == run) fit->constant[k].at += step * fit->constant[k].width;
@@ -65,7 +65,7 @@ static enum weft_status vary(struct solver *s, uint32_t run, bool probe, struct 
     return status;
 }
 
-static bool overlap(const struct solver *s, uint32_t a, uint32_t b) {
+static bool rows_overlap(const struct solver *s, uint32_t a, uint32_t b) {
     const double *x = &s->slope[(size_t)a * s->fit->rows], *y = &s->slope[(size_t)b * s->fit->rows];
     for (uint32_t i = 0; i < s->fit->rows; i++)
         if (x[i] != 0 && y[i] != 0) return true;
@@ -79,18 +79,18 @@ static enum weft_status find_dependence(struct solver *s, struct weft_error *ret
     for (uint32_t k = 0; k < fit->constants && !status; k++) {
         memset(s->run, 0xff, fit->constants * sizeof *s->run);
         s->run[k] = 0;
-        status = vary(s, 0, true, ret_error);
+        status = vary_constants(s, 0, true, ret_error);
     }
     for (uint32_t k = 0; k < fit->constants; k++) {
         fit->constant[k].used = 0;
         for (uint32_t i = 0; i < fit->rows; i++)
-            fit->constant[k].used += counts(fit, i) && s->slope[(size_t)k * fit->rows + i] != 0;
+            fit->constant[k].used += row_counts(fit, i) && s->slope[(size_t)k * fit->rows + i] != 0;
     }
     memset(s->run, 0xff, fit->constants * sizeof *s->run);
     for (uint32_t k = 0; k < fit->constants; k++) {
         uint32_t run = 0;
         for (uint32_t other = 0; other < k; other++)
-            if (s->run[other] == run && overlap(s, k, other)) {
+            if (s->run[other] == run && rows_overlap(s, k, other)) {
                 run++;
                 other = WEFT_NONE;
             }
@@ -108,9 +108,9 @@ static void fill_equations(struct solver *s) {
         s->hessian[k][k] = 1 / (c->width * c->width);
         s->gradient[k] = (c->at - c->expected) / (c->width * c->width);
         for (uint32_t i = 0; i < fit->rows; i++) {
-            if (!counts(fit, i)) continue;
+            if (!row_counts(fit, i)) continue;
             double slope = s->slope[(size_t)k * fit->rows + i] / noise;
-            s->gradient[k] += slope * residual(fit, s->now, i) / noise;
+            s->gradient[k] += slope * residual_of(fit, s->now, i) / noise;
             for (uint32_t other = 0; other < fit->constants; other++)
                 s->hessian[k][other] += slope * s->slope[(size_t)other * fit->rows + i] / noise;
         }
@@ -118,7 +118,8 @@ static void fill_equations(struct solver *s) {
 }
 
 /// Solves m x = b for a symmetric positive m by Cholesky's method; rows and columns that are not `free` are left out.
-static void solve(uint32_t n, double m[CONSTANTS_MAX][CONSTANTS_MAX], const double *b, const bool *free_of, double *x) {
+static void solve_equations(uint32_t n, double m[CONSTANTS_MAX][CONSTANTS_MAX], const double *b, const bool *free_of,
+                            double *x) {
     double l[CONSTANTS_MAX][CONSTANTS_MAX] = {{0}};
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j <= i; j++) {
@@ -152,7 +153,7 @@ static void take_step(struct solver *s, double damping) {
         against[k] = -s->gradient[k];
         free_of[k] = c->used && !(c->at <= c->least && s->gradient[k] > 0);
     }
-    solve(fit->constants, m, against, free_of, delta);
+    solve_equations(fit->constants, m, against, free_of, delta);
     for (uint32_t k = 0; k < fit->constants; k++) {
         struct weft_fit_constant *c = &fit->constant[k];
         c->at += delta[k];
@@ -160,14 +161,14 @@ static void take_step(struct solver *s, double damping) {
     }
 }
 
-static enum weft_status search(struct solver *s, struct weft_error *ret_error) {
+static enum weft_status search_constants(struct solver *s, struct weft_error *ret_error) {
     struct weft_fit *fit = s->fit;
     double cost = cost_of(fit, s->now), damping = 0.01, before[CONSTANTS_MAX];
     enum weft_status status = WEFT_OK;
     bool gains = true;
     for (uint32_t round = 0; round < ROUNDS && gains && !status; round++) {
         for (uint32_t r = 0; r < s->runs && !status && round; r++)
-            status = vary(s, r, false, ret_error);
+            status = vary_constants(s, r, false, ret_error);
         fill_equations(s);
         for (uint32_t k = 0; k < fit->constants; k++)
             before[k] = fit->constant[k].at;
@@ -197,8 +198,8 @@ static void find_deviations(struct solver *s) {
     bool free_of[CONSTANTS_MAX] = {0};
     uint32_t rows = 0, used = 0;
     for (uint32_t i = 0; i < fit->rows; i++) {
-        if (!counts(fit, i)) continue;
-        sum += pow(residual(fit, s->now, i) / noise, 2);
+        if (!row_counts(fit, i)) continue;
+        sum += pow(residual_of(fit, s->now, i) / noise, 2);
         rows++;
     }
     for (uint32_t k = 0; k < fit->constants; k++)
@@ -215,7 +216,7 @@ static void find_deviations(struct solver *s) {
         if (!c->used) continue;
         memset(unit, 0, sizeof unit);
         unit[k] = 1;
-        solve(fit->constants, s->hessian, unit, free_of, column);
+        solve_equations(fit->constants, s->hessian, unit, free_of, column);
         c->error = sqrt(column[k]);
         c->determined = c->error < determined * c->width;
         c->value = c->rate ? 8e3 / c->at : c->at;
@@ -237,7 +238,7 @@ enum weft_status weft__fit_solve(const struct weft_fit_conf *conf, struct weft_f
         fit->constant[k].used = 1; // the first run has the launch as expected
     enum weft_status status = weft__fit_run(conf, fit, s->now, ret_error);
     if (!status) status = find_dependence(s, ret_error);
-    if (!status) status = search(s, ret_error);
+    if (!status) status = search_constants(s, ret_error);
     if (!status) find_deviations(s);
     return status;
 }
