@@ -60,12 +60,15 @@ static void write_sizes(FILE *file, const struct weft_fit *fit, const struct wef
     putc(']', file);
 }
 
-static const char *work_of(const struct weft_fit *fit, const struct weft_fit_table *t, const char *class) {
+/// `whole`: the server is the set-up's, else of that class and otherwise the user's.
+static const char *work_of(const struct weft_fit *fit, const struct weft_fit_table *t, const char *class, bool whole) {
     struct weft__text_stream stream;
     FILE *file = weft__text_stream_open(&stream);
     fputs("workload: [{kind: job, group: fit, server: ", file);
-    if (class)
+    if (whole)
         write_server(file, &t->setup, class);
+    else if (class)
+        fprintf(file, "{kind: \"%s\"}", class);
     else
         fputs("{}", file);
     fputs(", operations: ", file);
@@ -83,7 +86,7 @@ static enum weft_status make_scenario(struct weft_fit *fit, struct weft_fit_tabl
     uint64_t rate = s->nic_rate_bps ? s->nic_rate_bps * (s->nics > nics ? s->nics / nics : 1) : 400000000000;
     const char *text = weft_arena_format(
         fit->arena, "name: fit\ntopology: {kind: single, hosts: %" PRIu32 ", rate: %" PRIu64 "bps}\n%s",
-        s->nodes * nics, rate, work_of(fit, t, class));
+        s->nodes * nics, rate, work_of(fit, t, class, true));
     t->parsed = true;
     return weft_scenario_file_parse("fit", text, strlen(text), NULL, 0, &t->scenario, ret_error);
 }
@@ -108,7 +111,7 @@ static enum weft_status take_scenario(const struct weft_fit_conf *conf, struct w
                                       struct weft_error *ret_error) {
     const struct weft_tree *tree, *work, *server;
     enum weft_status status = weft_scenario_tree(conf->scenario, conf->variant, fit->arena, &tree, ret_error);
-    if (!status) status = lay_over(work_of(fit, t, NULL), fit->arena, &work, ret_error);
+    if (!status) status = lay_over(work_of(fit, t, conf->server, false), fit->arena, &work, ret_error);
     if (status) return status;
     server = server_in(tree);
     if (!server)
@@ -122,12 +125,15 @@ static enum weft_status take_scenario(const struct weft_fit_conf *conf, struct w
     *path = (struct weft_tree){.type = WEFT_TREE_MAP, .place = server->place, .n = 1};
     path->child = weft_arena_alloc(fit->arena, 1, sizeof *path->child);
     *path->child = own;
-    const struct weft_tree *over[] = {work, path, NULL};
-    if (conf->server)
-        status = lay_over(weft_arena_format(fit->arena, "workload.0.server.kind: \"%s\"\n", conf->server), fit->arena,
-                          &over[2], ret_error);
-    t->scenario = weft_scenario_file_over(conf->scenario, over, conf->server ? 3 : 2, fit->arena);
-    return status;
+    if (conf->server) { // another kind laid over it would drop its other keys
+        own->child = weft_arena_alloc(fit->arena, server->n, sizeof *own->child);
+        own->n = 0;
+        for (uint32_t i = 0; i < server->n; i++)
+            if (strcmp(server->child[i]->key, "kind")) own->child[own->n++] = server->child[i];
+    }
+    const struct weft_tree *over[] = {work, path};
+    t->scenario = weft_scenario_file_over(conf->scenario, over, 2, fit->arena);
+    return WEFT_OK;
 }
 
 enum weft_status weft__fit_scenario(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_fit_table *t,

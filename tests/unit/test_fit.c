@@ -146,6 +146,26 @@ static void asks_for_its_ranks(void **state) {
     weft_arena_free(arena);
 }
 
+/// Another class in place of the scenario's leaves what the scenario says besides.
+static void keeps_the_scenarios_server(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    static const char text[] =
+        "topology: {kind: single, hosts: 2}\n"
+        "workload: [{kind: collective, server: {kind: dgx_h100, gpus: 2, nics: 2, latency: 90us}}]\n";
+    struct weft_scenario_file *file;
+    struct weft_error error = {0};
+    const char *path = put("t.csv", SETUP "size_bytes,time_us\n512,16\n");
+    assert_int_equal(weft_scenario_file_parse("s.yaml", text, strlen(text), NULL, 0, &file, &error), WEFT_OK);
+    struct weft_fit fit =
+        run(&(struct weft_fit_conf){.table = &path, .tables = 1, .scenario = file, .check = true, .server = "dgx_b200"},
+            arena);
+    assert_string_equal(fit.server->kind, "dgx_b200");
+    assert_int_equal(fit.server->latency_ps, 90000000);
+    weft_fit_free(&fit);
+    weft_scenario_file_free(file);
+    weft_arena_free(arena);
+}
+
 // --- finding ------------------------------------------------------------------------------------------------------
 
 static const struct weft_fit_constant *find(const struct weft_fit *fit, const char *key) {
@@ -249,8 +269,13 @@ static void holds_out(void **state) {
 int main(void) {
     if (!mkdtemp(folder)) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_printed),         cmocka_unit_test(of_the_inspector), cmocka_unit_test(refuses),
-        cmocka_unit_test(asks_for_its_ranks), cmocka_unit_test(finds_again),      cmocka_unit_test(holds_out),
+        cmocka_unit_test(as_printed),
+        cmocka_unit_test(of_the_inspector),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(asks_for_its_ranks),
+        cmocka_unit_test(keeps_the_scenarios_server),
+        cmocka_unit_test(finds_again),
+        cmocka_unit_test(holds_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
