@@ -54,7 +54,8 @@ static void read_nics(struct weft_fit_setup *s, const char *text) {
 }
 
 static void set_pair(struct weft_fit_setup *s, const char *key, const char *value, struct weft_arena *arena) {
-    uint32_t number = (uint32_t)strtoul(value, NULL, 10);
+    unsigned long said = strtoul(value, NULL, 10);
+    uint32_t number = said > UINT16_MAX ? 0 : (uint32_t)said;
     const char *text = weft_arena_text(arena, value);
     if (!strcmp(key, "nodes")) s->nodes = number;
     if (!strcmp(key, "gpus_per_node")) s->gpus = number;
