@@ -22,6 +22,7 @@ struct weft_server_conf {
     uint64_t links;           ///< NVLinks of a GPU
     uint32_t generation, cpu; ///< enum weft_nccl_generation, weft_nccl_cpu
     bool nvls;
+    weft_time_ps launch_ps; ///< of a collective, without spread; 0: as its hosts have it (weft/device.h)
     struct weft_nccl_costs costs;
 };
 enum weft_cabling { WEFT_CABLING_RACK, WEFT_CABLING_RAIL };

@@ -13,6 +13,10 @@
 #include "tree.h"
 #include "weft/param.h"
 
+/// A head's message in the tree is no work of its own: NCCL reads what the switch adds, adds what has come from below
+/// and sends the sum up in one pass over the data, and likewise down.
+enum { WITHIN_A_PASS = UINT16_MAX };
+
 struct conf {
     struct weft_collective_common common;
 };
@@ -101,6 +105,7 @@ static void up_step(const struct plan *p, uint32_t k, struct weft_step *step) {
         step->recv[0] = other_of(p, k);
         step->keep = true;
     } else {
+        step->copied = WITHIN_A_PASS;
         for (uint32_t d = 0; p->tree.down[d] != WEFT_NONE; d++)
             step->recv[d] = p->tree.down[d];
         if (root) step->keep = true;
@@ -122,6 +127,7 @@ static void down_step(const struct plan *p, uint64_t piece, uint32_t k, struct w
         step->wait_steps = (piece + 1) * steps_a_piece(p);
     }
     if (p->in_tree && !k) {
+        step->copied = WITHIN_A_PASS;
         for (uint32_t d = 0; p->tree.down[d] != WEFT_NONE; d++)
             step->send[d] = p->tree.down[d];
         if (!root) step->recv[0] = p->tree.up;

@@ -282,6 +282,9 @@ static void make_gpus(const struct build *b) {
         uint32_t k = gpu_of(b, p);
         if (k >= gpu->ports) gpu->ports = k + 1;
         gpu->program[gpu->programs++] = i;
+        if (!p->job->server.launch_ps) continue;
+        gpu->launch_ps = p->job->server.launch_ps;
+        gpu->launch_skew = 0;
     }
     weft_memory_free(WEFT_MEMORY_QP, n, hosts * sizeof *n);
     make_ports(b);

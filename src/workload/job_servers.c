@@ -29,6 +29,9 @@ static const struct weft_param server_rows[] = {
     WEFT_BOOL(struct weft_server_conf, nvls, "nvls", "true", "its NVSwitches add and copy (NVLink SHARP)"),
     WEFT_CHOICE(struct weft_server_conf, cpu, "cpu", "intel", weft_nccl_cpu_names,
                 "its processors, by which NCCL chooses"),
+    WEFT_TIME(struct weft_server_conf, launch_ps, "launch", "0ns", "0ns", "1ms",
+              "time that a launch of a collective on an idle communicator takes, always the same (weft fit finds it); "
+              "0: as its hosts have it (host.launch, launch_skew)"),
     WEFT_SECTION(struct weft_server_conf, costs, "costs", &weft_nccl_costs_table,
                  "what steps take at a host (collective: nccl; weft fit finds it)"),
 };

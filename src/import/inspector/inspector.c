@@ -24,41 +24,6 @@ static const char source[] = "NVIDIA/nccl, plugins/profiler/inspector; sizes and
 
 // --- collectives --------------------------------------------------------------------------------------------------
 
-/// Collectives of a communicator with the same number, by several ranks.
-struct measured {
-    weft_bytes bytes; ///< as in nccl-tests
-    double time_us;   ///< mean
-    uint8_t coll;
-};
-
-static weft_bytes whole_bytes(const struct weft__inspector_record *r) {
-    bool of_parts = r->coll == WEFT__INSPECTOR_ALL_GATHER || r->coll == WEFT__INSPECTOR_REDUCE_SCATTER;
-    if (!of_parts) return r->bytes;
-    double factor = r->ranks > 1 ? (r->ranks - 1.0) / r->ranks : 1;
-    double said = r->busbw * 1e9 * r->time_us * 1e-6 / factor, part = (double)r->bytes, all = part * r->ranks;
-    bool is_all = r->busbw > 0 && fabs(said - part) < fabs(said - all);
-    return is_all ? r->bytes : r->bytes * r->ranks;
-}
-
-/// From record *at on; *at moves past the last one with the number. An error if its ranks disagree.
-static enum weft_status next_measured(const struct weft__inspector_log *log, uint32_t *at, struct measured *ret,
-                                      struct weft_error *ret_error) {
-    const struct weft__inspector_record *first = &log->record[*at], *r = first;
-    double sum = 0;
-    for (; r < log->record + log->n && !weft__inspector_order(r, first); r++) {
-        if (r->coll != first->coll || r->bytes != first->bytes || r->ranks != first->ranks)
-            return WEFT_REFUSE(ret_error, r->place,
-                               "collective %" PRIu64 " is %s of %" PRIu64 " bytes, at %s:%d %s of %" PRIu64
-                               "; expected the same at all ranks",
-                               r->number, weft__inspector_colls[r->coll], r->bytes, first->place.file,
-                               first->place.line, weft__inspector_colls[first->coll], first->bytes);
-        sum += r->time_us;
-    }
-    *ret = (struct measured){whole_bytes(first), sum / (double)(r - first), first->coll};
-    *at = (uint32_t)(r - log->record);
-    return WEFT_OK;
-}
-
 /// The end of the communicator of record `from`.
 static uint32_t communicator_end(const struct weft__inspector_log *log, uint32_t from) {
     uint32_t to = from;
@@ -121,8 +86,8 @@ static const enum weft_collective_goal goals[WEFT__INSPECTOR_COLLS] = {
     [WEFT__INSPECTOR_REDUCE_SCATTER] = WEFT_GOAL_REDUCE_SCATTER, [WEFT__INSPECTOR_ALL_TO_ALL] = WEFT_GOAL_EXCHANGE,
     [WEFT__INSPECTOR_BROADCAST] = WEFT_GOAL_BROADCAST,           [WEFT__INSPECTOR_REDUCE] = WEFT_GOAL_REDUCE};
 
-static void add_op(const struct inspector_conf *c, const struct weft_topology *topology, const struct measured *m,
-                   struct weft_job *job, uint32_t *first, double *sum_us) {
+static void add_op(const struct inspector_conf *c, const struct weft_topology *topology,
+                   const struct weft__inspector_measured *m, struct weft_job *job, uint32_t *first, double *sum_us) {
     struct weft_job_op *op = &job->op[job->ops++];
     weft__job_collective(job, topology, &c->collective[m->coll], job->ranks, 1, m->bytes, op);
     op->shape.wanted = goals[m->coll];
@@ -160,9 +125,9 @@ static enum weft_status inspector_schedule(const struct weft_model_conf *entry, 
     uint32_t most = to - at < OPS_MAX ? to - at : OPS_MAX;
     status = weft__job_new(&c.common, entry, topology, most, w, &job, ret_error);
     while (!status && at < to) {
-        struct measured m;
+        struct weft__inspector_measured m;
         struct weft_place place = log.record[at].place;
-        status = next_measured(&log, &at, &m, ret_error);
+        status = weft__inspector_next(&log, &at, &m, ret_error);
         if (!status && job->ops == most)
             return WEFT_REFUSE(ret_error, place, "expected at most %d collectives", OPS_MAX);
         if (!status) add_op(&c, topology, &m, job, &first, &sum_us);
@@ -230,9 +195,9 @@ static enum weft_status check_communicator(const struct weft__inspector_log *log
                                            struct weft_error *ret_error) {
     const struct weft__lines lines = {.place = log->record[from].place};
     enum weft_status status = weft__lines_name(&lines, log->record[from].id, ret_error);
-    struct measured m;
+    struct weft__inspector_measured m;
     while (!status && from < to)
-        status = next_measured(log, &from, &m, ret_error);
+        status = weft__inspector_next(log, &from, &m, ret_error);
     return status;
 }
 

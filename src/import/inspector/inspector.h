@@ -47,3 +47,13 @@ enum weft_status weft__inspector_read(const char *path, struct weft_place place,
 enum weft_status weft__inspector_sort(struct weft__inspector_log *log, struct weft_place place,
                                       struct weft_error *ret_error);
 int weft__inspector_order(const void *a, const void *b);
+
+/// Collectives of a communicator with the same number, by several ranks.
+struct weft__inspector_measured {
+    weft_bytes bytes; ///< as in nccl-tests
+    double time_us;   ///< mean
+    uint8_t coll;
+};
+/// From record *at on; *at moves past the last one with the number. An error if its ranks disagree.
+enum weft_status weft__inspector_next(const struct weft__inspector_log *log, uint32_t *at,
+                                      struct weft__inspector_measured *ret, struct weft_error *ret_error);

@@ -142,3 +142,30 @@ enum weft_status weft__inspector_sort(struct weft__inspector_log *log, struct we
     qsort(log->record, log->n, sizeof *log->record, weft__inspector_order);
     return WEFT_OK;
 }
+
+static weft_bytes whole_bytes(const struct weft__inspector_record *r) {
+    bool of_parts = r->coll == WEFT__INSPECTOR_ALL_GATHER || r->coll == WEFT__INSPECTOR_REDUCE_SCATTER;
+    if (!of_parts) return r->bytes;
+    double factor = r->ranks > 1 ? (r->ranks - 1.0) / r->ranks : 1;
+    double said = r->busbw * 1e9 * r->time_us * 1e-6 / factor, part = (double)r->bytes, all = part * r->ranks;
+    bool is_all = r->busbw > 0 && fabs(said - part) < fabs(said - all);
+    return is_all ? r->bytes : r->bytes * r->ranks;
+}
+
+enum weft_status weft__inspector_next(const struct weft__inspector_log *log, uint32_t *at,
+                                      struct weft__inspector_measured *ret, struct weft_error *ret_error) {
+    const struct weft__inspector_record *first = &log->record[*at], *r = first;
+    double sum = 0;
+    for (; r < log->record + log->n && !weft__inspector_order(r, first); r++) {
+        if (r->coll != first->coll || r->bytes != first->bytes || r->ranks != first->ranks)
+            return WEFT_REFUSE(ret_error, r->place,
+                               "collective %" PRIu64 " is %s of %" PRIu64 " bytes, at %s:%d %s of %" PRIu64
+                               "; expected the same at all ranks",
+                               r->number, weft__inspector_colls[r->coll], r->bytes, first->place.file,
+                               first->place.line, weft__inspector_colls[first->coll], first->bytes);
+        sum += r->time_us;
+    }
+    *ret = (struct weft__inspector_measured){whole_bytes(first), sum / (double)(r - first), first->coll};
+    *at = (uint32_t)(r - log->record);
+    return WEFT_OK;
+}

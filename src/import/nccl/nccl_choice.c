@@ -62,7 +62,10 @@ static void set_costs(const struct weft_nccl_costs *costs, const struct weft_ncc
     common->inner_latency_ps = nvls ? costs->nvls_ps : tree ? costs->inner_tree_ps[p] : costs->inner_ring_ps[p];
     common->latency_ps = scale_cost(costs, common->latency_ps);
     common->inner_latency_ps = scale_cost(costs, common->inner_latency_ps);
-    common->copy_rate_bps = nvls ? costs->nvls_rate_bps : costs->copy_rate_bps;
+    common->copy_rate_bps = nvls                   ? costs->nvls_rate_bps
+                            : p == WEFT_NCCL_LL    ? costs->ll_rate_bps
+                            : p == WEFT_NCCL_LL128 ? costs->ll128_rate_bps
+                                                   : costs->copy_rate_bps;
     if (choice->algorithm != WEFT_NCCL_PAT) return;
     common->latency_ps = weft_time_of_real((double)common->latency_ps / PAT_HOP);
     common->step_ps = scale_cost(costs, PAT_PART_PS);

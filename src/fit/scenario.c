@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scenario that a table is compared with: its set-up, or the user's with the table's collectives as its work; and
+// its run. A barrier stands before each collective. Hosts take their median times.
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/grow.h"
+#include "base/stream.h"
+#include "fit/fit.h"
+#include "weft/job.h"
+#include "weft/outcome.h"
+#include "weft/param.h"
+#include "weft/scenario.h"
+#include "weft/sim.h"
+#include "weft/tree.h"
+
+/// The class of a server, by what the name of its GPU has in it.
+static const char *class_of(const char *gpu) {
+    static const char *const classes[][2] = {{"A100", "dgx_a100"}, {"H100", "dgx_h100"}, {"H200", "dgx_h100"},
+                                             {"H800", "dgx_h100"}, {"H20", "dgx_h100"},  {"B200", "dgx_b200"},
+                                             {"B300", "dgx_b200"}};
+    for (uint32_t k = 0; k < sizeof classes / sizeof *classes; k++)
+        if (strstr(gpu, classes[k][0])) return classes[k][1];
+    return NULL;
+}
+
+static void write_server(FILE *file, const struct weft_fit_setup *s, const char *class) {
+    uint32_t nics = s->nics && s->nics < s->gpus ? s->nics : s->gpus;
+    fprintf(file, "{kind: \"%s\", gpus: %" PRIu32 ", nics: %" PRIu32, class, s->gpus, nics);
+    if (s->nvls) fprintf(file, ", nvls: %s", s->nvls == 2 ? "on" : "off");
+    if (s->cpu)
+        fprintf(file, ", cpu: %s", s->cpu);
+    else if (s->gpu && (strstr(s->gpu, "GH200") || strstr(s->gpu, "GB")))
+        fputs(", cpu: arm", file);
+    putc('}', file);
+}
+
+/// Sizes that are run: those of the rows and, where some are larger, the two from which a line goes on.
+static void write_sizes(FILE *file, const struct weft_fit *fit, const struct weft_fit_table *t) {
+    const struct weft_fit_setup *s = &t->setup;
+    const char *model = weft__fit_collective(s->collective)->model, *comma = "";
+    bool beyond = false;
+    putc('[', file);
+    for (uint32_t i = 0; i < t->rows + 2; i++) {
+        const struct weft_fit_row *row = i < t->rows ? &fit->row[t->row0 + i] : NULL;
+        weft_bytes bytes = row ? row->bytes : (weft_bytes)WEFT_FIT_SIMULATED >> (t->rows + 1 - i);
+        beyond |= row && row->beyond;
+        if (row ? row->beyond : !beyond) continue;
+        fprintf(file, "%s{collective: all_reduce_tree, size: 1B}, {collective: %.*s", comma, (int)strlen(model) - 1,
+                model);
+        if (s->algo) fprintf(file, ", NCCL_ALGO: \"%s\"", s->algo);
+        if (s->proto) fprintf(file, ", NCCL_PROTO: \"%s\"", s->proto);
+        if (s->min_ctas) fprintf(file, ", NCCL_MIN_CTAS: %" PRIu64, s->min_ctas);
+        if (s->max_ctas) fprintf(file, ", NCCL_MAX_CTAS: %" PRIu64, s->max_ctas);
+        fprintf(file, "}, size: %" PRIu64 "B}", bytes);
+        comma = ", ";
+    }
+    putc(']', file);
+}
+
+/// `whole`: the server is the set-up's, else of that class and otherwise the user's.
+static const char *work_of(const struct weft_fit *fit, const struct weft_fit_table *t, const char *class, bool whole) {
+    struct weft__text_stream stream;
+    FILE *file = weft__text_stream_open(&stream);
+    fputs("workload: [{kind: job, group: fit, server: ", file);
+    if (whole)
+        write_server(file, &t->setup, class);
+    else if (class)
+        fprintf(file, "{kind: \"%s\"}", class);
+    else
+        fputs("{}", file);
+    fputs(", operations: ", file);
+    write_sizes(file, fit, t);
+    fputs("}]\nrun: {jitter: off}\n", file);
+    const char *text = weft_arena_text(fit->arena, weft__text_stream_text(&stream));
+    weft__text_stream_free(&stream);
+    return text;
+}
+
+static enum weft_status make_scenario(struct weft_fit *fit, struct weft_fit_table *t, const char *class,
+                                      struct weft_error *ret_error) {
+    const struct weft_fit_setup *s = &t->setup;
+    uint32_t nics = s->nics && s->nics < s->gpus ? s->nics : s->gpus;
+    uint64_t rate = s->nic_rate_bps ? s->nic_rate_bps * (s->nics > nics ? s->nics / nics : 1) : 400000000000;
+    const char *text = weft_arena_format(
+        fit->arena, "name: fit\ntopology: {kind: single, hosts: %" PRIu32 ", rate: %" PRIu64 "bps}\n%s",
+        s->nodes * nics, rate, work_of(fit, t, class, true));
+    t->parsed = true;
+    return weft_scenario_file_parse("fit", text, strlen(text), NULL, 0, &t->scenario, ret_error);
+}
+
+static enum weft_status lay_over(const char *text, struct weft_arena *arena, const struct weft_tree **ret_tree,
+                                 struct weft_error *ret_error) {
+    struct weft_tree *tree = NULL;
+    enum weft_status status = weft_tree_parse("fit", text, strlen(text), arena, &tree, ret_error);
+    *ret_tree = tree;
+    return status;
+}
+
+/// The section `server` of the first entry that has one.
+static const struct weft_tree *server_in(const struct weft_tree *scenario) {
+    const struct weft_tree *work = weft_tree_find(scenario, "workload"), *server = NULL;
+    for (uint32_t i = 0; work && work->type == WEFT_TREE_LIST && i < work->n && !server; i++)
+        server = weft_tree_find(work->child[i], "server");
+    return server;
+}
+
+static enum weft_status take_scenario(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_fit_table *t,
+                                      struct weft_error *ret_error) {
+    const struct weft_tree *tree, *work, *server;
+    enum weft_status status = weft_scenario_tree(conf->scenario, conf->variant, fit->arena, &tree, ret_error);
+    if (!status) status = lay_over(work_of(fit, t, conf->server, false), fit->arena, &work, ret_error);
+    if (status) return status;
+    server = server_in(tree);
+    if (!server)
+        return WEFT_REFUSE(ret_error, tree->place,
+                           "no server: expected an entry of the workload with one, such as {kind: job, server: {kind: "
+                           "dgx_h100, gpus: 8}}");
+    struct weft_tree *own = weft_arena_alloc(fit->arena, 1, sizeof *own),
+                     *path = weft_arena_alloc(fit->arena, 1, sizeof *path);
+    *own = *server;
+    own->key = "workload.0.server";
+    *path = (struct weft_tree){.type = WEFT_TREE_MAP, .place = server->place, .n = 1};
+    path->child = weft_arena_alloc(fit->arena, 1, sizeof *path->child);
+    *path->child = own;
+    if (conf->server) { // another kind laid over it would drop its other keys
+        own->child = weft_arena_alloc(fit->arena, server->n, sizeof *own->child);
+        own->n = 0;
+        for (uint32_t i = 0; i < server->n; i++)
+            if (strcmp(server->child[i]->key, "kind")) own->child[own->n++] = server->child[i];
+    }
+    const struct weft_tree *over[] = {work, path};
+    t->scenario = weft_scenario_file_over(conf->scenario, over, 2, fit->arena);
+    return WEFT_OK;
+}
+
+enum weft_status weft__fit_scenario(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_fit_table *t,
+                                    struct weft_error *ret_error) {
+    for (uint32_t i = t->row0; i < t->row0 + t->rows; i++)
+        fit->row[i].beyond = fit->row[i].bytes > WEFT_FIT_SIMULATED;
+    if (conf->scenario) return take_scenario(conf, fit, t, ret_error);
+    const char *class = conf->server ? conf->server : class_of(t->setup.gpu);
+    if (class) return make_scenario(fit, t, class, ret_error);
+    return WEFT_REFUSE(ret_error, t->setup.place,
+                       "no class of servers is known for gpu=%s; expected A100, H100, H200, B200 or B300 in its name, "
+                       "or --server",
+                       t->setup.gpu);
+}
+
+// --- a run --------------------------------------------------------------------------------------------------------
+
+static const char *values_of(const struct weft_fit *fit, struct weft_arena *arena) {
+    const char *text = "";
+    for (uint32_t k = 0; k < fit->constants; k++) {
+        const struct weft_fit_constant *c = &fit->constant[k];
+        if (!c->used) continue;
+        const char *value = !strcmp(c->key, "costs.factor") ? weft_arena_format(arena, "%.9f", c->at)
+                            : c->rate                       ? weft_arena_format(arena, "%.0fbps", 8e12 / c->at)
+                                                            : weft_arena_format(arena, "%.0fps", c->at * 1e6);
+        text = weft_arena_format(arena, "%sworkload.0.server.%s: %s\n", text, c->key, value);
+    }
+    return text;
+}
+
+/// How NCCL would choose, for whom reads the rows.
+static void name_choice(const struct weft_fit_table *t, const struct weft_job_op *op,
+                        const struct weft_nccl_machine *of, struct weft_fit_row *row) {
+    const struct weft__fit_collective *c = weft__fit_collective(t->setup.collective);
+    struct weft_nccl_machine m = *of;
+    struct weft_nccl_choice choice;
+    m.gpus = op->shape.per_server;
+    m.nodes = op->shape.ranks / m.gpus;
+    m.nics = op->shape.per_nic ? m.gpus / op->shape.per_nic : m.gpus;
+    m.min_ctas = (uint32_t)t->setup.min_ctas;
+    m.max_ctas = (uint32_t)t->setup.max_ctas;
+    weft_nccl_mask(t->setup.algo ? t->setup.algo : "", weft_nccl_algorithm_names, m.algorithms, NULL, 0);
+    weft_nccl_mask(t->setup.proto ? t->setup.proto : "", weft_nccl_protocol_names, m.protocols, NULL, 0);
+    if (c->function == WEFT_NONE || !weft_nccl_choose(&m, c->function, row->bytes, &choice)) return;
+    row->algorithm = weft_nccl_algorithm_names[choice.algorithm];
+    row->protocol = weft_nccl_protocol_names[choice.protocol];
+}
+
+static double time_us(const struct weft_outcome *o, uint32_t op) {
+    const struct weft_op_outcome *one = &o->job[0].op[op];
+    return (double)(one->end_ps - one->start_ps) / (double)WEFT_PS_PER_US;
+}
+
+static void take_times(struct weft_fit *fit, const struct weft_fit_table *t, const struct weft_simulation *s,
+                       const struct weft_outcome *o, double *ret_log) {
+    const struct weft_job *job = &s->workload->job[0];
+    uint32_t op = 1;
+    for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
+        struct weft_fit_row *row = &fit->row[i];
+        const struct weft_job_op *of = &job->op[row->beyond ? job->ops - 1 : op];
+        row->ranks = of->shape.ranks;
+        row->nodes = row->ranks / of->shape.per_server;
+        if (!row->algorithm) name_choice(t, of, job->machine, row);
+        double time = time_us(o, row->beyond ? job->ops - 1 : op), half = WEFT_FIT_SIMULATED / 2;
+        if (row->beyond) time += (time - time_us(o, job->ops - 3)) * ((double)row->bytes - WEFT_FIT_SIMULATED) / half;
+        op += row->beyond ? 0 : 2;
+        ret_log[i] = log(time);
+    }
+}
+
+/// A job as weft builds it must be the table's.
+static enum weft_status check_ranks(const struct weft_fit_table *t, const struct weft_job *job,
+                                    struct weft_error *ret_error) {
+    const struct weft_fit_setup *s = &t->setup;
+    uint32_t gpus = job->op[1].shape.per_server;
+    if ((!s->ranks || s->ranks == job->ranks) && (!s->gpus || s->gpus == gpus)) return WEFT_OK;
+    return WEFT_REFUSE(ret_error, s->place,
+                       "the table is of %" PRIu32 " ranks, %" PRIu32 " a node, and the scenario has %" PRIu32
+                       " ranks, %" PRIu32 " a server; expected the same",
+                       s->ranks, s->gpus, job->ranks, gpus);
+}
+
+static enum weft_status run_table(const struct weft_fit_conf *conf, struct weft_fit *fit,
+                                  const struct weft_fit_table *t, double *ret_log, struct weft_arena *arena,
+                                  struct weft_error *ret_error) {
+    const struct weft_tree *over = NULL;
+    const char *values = values_of(fit, arena);
+    struct weft_simulation *s = NULL;
+    struct weft_outcome *outcome = NULL;
+    enum weft_status status = *values ? lay_over(values, arena, &over, ret_error) : WEFT_OK;
+    const struct weft_scenario_file *file = over ? weft_scenario_file_over(t->scenario, &over, 1, arena) : t->scenario;
+    if (!status) status = weft_simulation_new(file, conf->variant, &s, ret_error);
+    if (!status) status = check_ranks(t, &s->workload->job[0], ret_error);
+    if (!status)
+        status =
+            weft_simulate(s->scenario, s->topology, s->workload, &(struct weft_sim_options){0}, &outcome, ret_error);
+    if (!status) take_times(fit, t, s, outcome, ret_log);
+    if (outcome) weft_outcome_free(outcome);
+    weft_simulation_free(s);
+    return status;
+}
+
+enum weft_status weft__fit_run(const struct weft_fit_conf *conf, struct weft_fit *fit, double *ret_log,
+                               struct weft_error *ret_error) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    enum weft_status status = WEFT_OK;
+    for (uint32_t t = 0; t < fit->tables && !status; t++)
+        status = conf->is_interrupted && conf->is_interrupted()
+                     ? weft_error_set(ret_error, WEFT_INTERRUPTED, WEFT_NOWHERE, "interrupted")
+                     : run_table(conf, fit, &fit->table[t], ret_log, arena, ret_error);
+    fit->runs += fit->tables;
+    weft_arena_free(arena);
+    return status;
+}
+
+// --- the constants ------------------------------------------------------------------------------------------------
+
+static bool is_asked(const char *only, const char *key) {
+    const char *dot = strchr(key, '.'), *name = dot ? dot + 1 : key;
+    if (!only) return strcmp(key, "costs.factor") != 0;
+    for (size_t n; *only; only += n + (only[n] == ',')) {
+        n = strcspn(only, ",");
+        if (strlen(name) == n && !strncmp(name, only, n)) return true;
+    }
+    return false;
+}
+
+static void add_constant(const struct weft_fit_conf *conf, struct weft_fit *fit, const char *key,
+                         enum weft_param_type type, double before) {
+    const double least_us = 1, least_rate = 0.1, least_factor = 0.05; // 0.1 us a MB: 80 Tbit/s
+    const double least_launch_us = 0.001;                             // of none, server.launch means that of the hosts
+    struct weft_fit_constant c = {.key = key, .rate = type == WEFT_PARAM_RATE, .deviation = (double)NAN};
+    if (!is_asked(conf->only, key)) return;
+    c.before = c.value = before;
+    c.expected = c.rate ? 8e3 / before : before;
+    c.width = c.rate || type == WEFT_PARAM_REAL || c.expected > least_us ? c.expected : least_us;
+    c.least = c.rate                    ? least_rate
+              : type == WEFT_PARAM_REAL ? least_factor
+              : !strcmp(key, "launch")  ? least_launch_us
+                                        : 0;
+    c.at = c.expected;
+    WEFT__ADD(fit->arena, fit->constant, fit->constants) = c;
+}
+
+/// A launch of no time says nothing about one: the expectation is then that of the class typical_nic.
+static const double typical_launch_us = 6.1;
+
+enum weft_status weft__fit_constants(const struct weft_fit_conf *conf, struct weft_fit *fit,
+                                     struct weft_error *ret_error) {
+    struct weft_simulation *s = NULL;
+    enum weft_status status = weft_simulation_new(fit->table->scenario, conf->variant, &s, ret_error);
+    if (status) return status;
+    struct weft_server_conf *server = weft_arena_alloc(fit->arena, 1, sizeof *server);
+    *server = s->workload->job[0].server;
+    server->kind = weft_arena_text(fit->arena, server->kind);
+    weft_time_ps launch = server->launch_ps ? server->launch_ps : s->scenario->device[0].host.launch_ps;
+    add_constant(conf, fit, "launch", WEFT_PARAM_TIME, launch ? (double)launch / 1e6 : typical_launch_us);
+    for (uint32_t k = 0; k < weft_nccl_costs_table.n; k++) {
+        const struct weft_param *row = &weft_nccl_costs_table.rows[k];
+        const void *at = (const char *)&server->costs + row->offset;
+        double value = row->type == WEFT_PARAM_REAL   ? *(const double *)at
+                       : row->type == WEFT_PARAM_RATE ? (double)*(const uint64_t *)at / 1e9
+                                                      : (double)*(const uint64_t *)at / 1e6;
+        if (row->type == WEFT_PARAM_RATE && value <= 0) continue; // no limit, which a fit does not find
+        add_constant(conf, fit, weft_arena_format(fit->arena, "costs.%s", row->name), row->type, value);
+    }
+    fit->server = server;
+    weft_simulation_free(s);
+    if (!fit->constants)
+        status = WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                             "--only %s: no such constant; expected launch, tree_ll, ... (weft "
+                             "models nccl_costs)",
+                             conf->only);
+    return status;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a table says about how it was measured, in its comments: key=value (nodes=2 gpus_per_node=8 gpu=H100-SXM
+// nics=8x400G nvls=yes collective=all_reduce ranks=16 NCCL_ALGO=Ring), and the lines of nccl-tests about its ranks.
+// Source: NVIDIA/nccl-tests, src/common.cu ("Collective test starting: all_reduce_perf", "Rank  0 Group  0 Pid 1 on
+// host device  0 [0x07] NVIDIA H100 80GB HBM3").
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "fit/fit.h"
+
+static const struct weft__fit_collective collectives[] = {
+    {"all_reduce", "AllReduce", "{kind: nccl, function: all_reduce}", WEFT_NCCL_ALL_REDUCE},
+    {"all_gather", "AllGather", "{kind: nccl, function: all_gather}", WEFT_NCCL_ALL_GATHER},
+    {"reduce_scatter", "ReduceScatter", "{kind: nccl, function: reduce_scatter}", WEFT_NCCL_REDUCE_SCATTER},
+    {"broadcast", "Broadcast", "{kind: nccl, function: broadcast}", WEFT_NCCL_BROADCAST},
+    {"reduce", "Reduce", "{kind: nccl, function: reduce}", WEFT_NCCL_REDUCE},
+    {"alltoall", "AllToAll", "{kind: all_to_all}", WEFT_NONE},
+};
+
+/// Whether they are equal but for "_", case and a "_perf" at the end.
+static bool same_name(const char *a, const char *b) {
+    for (;; a++, b++) {
+        while (*a == '_')
+            a++;
+        while (*b == '_')
+            b++;
+        if (!*a || tolower((unsigned char)*a) != tolower((unsigned char)*b)) break;
+    }
+    return !*b && (!*a || !strncasecmp(a, "perf", 4));
+}
+
+const struct weft__fit_collective *weft__fit_collective(const char *name) {
+    for (uint32_t k = 0; k < sizeof collectives / sizeof *collectives; k++)
+        if (same_name(name, collectives[k].name)) return &collectives[k];
+    return NULL;
+}
+
+static bool text_begins(const char *text, const char *with) {
+    return !strncasecmp(text, with, strlen(with));
+}
+
+/// "8x400G", "4x200G": how many, and bits a second of each.
+static void read_nics(struct weft_fit_setup *s, const char *text) {
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    if (!n || n > UINT16_MAX || *end != 'x') return;
+    double rate = strtod(end + 1, &end);
+    if (*end != 'G' || !(rate > 0 && rate < 1e5)) return;
+    s->nics = (uint32_t)n;
+    s->nic_rate_bps = (uint64_t)(rate * 1e9);
+}
+
+static void set_pair(struct weft_fit_setup *s, const char *key, const char *value, struct weft_arena *arena) {
+    unsigned long said = strtoul(value, NULL, 10);
+    uint32_t number = said > UINT16_MAX ? 0 : (uint32_t)said;
+    const char *text = weft_arena_text(arena, value);
+    if (!strcmp(key, "nodes")) s->nodes = number;
+    if (!strcmp(key, "gpus_per_node")) s->gpus = number;
+    if (!strcmp(key, "ranks")) s->ranks = number;
+    if (!strcmp(key, "gpu")) s->gpu = text;
+    if (!strcmp(key, "nics")) read_nics(s, value);
+    if (!strcmp(key, "nvls")) s->nvls = text_begins(value, "y") || text_begins(value, "on") ? 2 : 1;
+    if (!strcmp(key, "cpu")) s->cpu = text;
+    if (!strcmp(key, "collective")) s->collective = text;
+    if (!strcmp(key, "NCCL_ALGO")) s->algo = text;
+    if (!strcmp(key, "NCCL_PROTO")) s->proto = text;
+    if (!strcmp(key, "NCCL_MIN_CTAS") || !strcmp(key, "NCCL_MIN_NCHANNELS")) s->min_ctas = number;
+    if (!strcmp(key, "NCCL_MAX_CTAS") || !strcmp(key, "NCCL_MAX_NCHANNELS")) s->max_ctas = number;
+}
+
+/// A rank of nccl-tests: hosts follow one another, so that a new device 0 is a new node.
+static bool read_rank(struct weft_fit_setup *s, const char *text, struct weft_arena *arena) {
+    unsigned rank, device;
+    int at = 0;
+    if (sscanf(text, " Rank %u Group %*u Pid %*u on %*s device %u [%*[^]]] %n", &rank, &device, &at) < 2 || !at) {
+        at = 0;
+        if (sscanf(text, " Rank %u Pid %*u on %*s device %u [%*[^]]] %n", &rank, &device, &at) < 2 || !at) return false;
+    }
+    s->gpu = weft_arena_text(arena, text + at);
+    s->ranks = rank + 1;
+    if (!device) s->nodes++;
+    s->gpus = s->nodes ? s->ranks / s->nodes : s->ranks;
+    return true;
+}
+
+void weft__fit_comment(struct weft_fit_setup *s, const char *text, struct weft_place place, struct weft_arena *arena) {
+    static const char starting[] = "Collective test starting: ";
+    const char *found = strstr(text, starting);
+    char *copy = weft_arena_text(arena, text), *rest = NULL;
+    if (!read_rank(s, text, arena)) {
+        if (found) s->collective = weft_arena_text(arena, found + strlen(starting));
+        if (strstr(text, "Intel")) s->cpu = "intel";
+        if (strstr(text, "AMD")) s->cpu = "amd";
+        for (char *word = strtok_r(copy, " ,;\t", &rest); word; word = strtok_r(NULL, " ,;\t", &rest)) {
+            char *equal = strchr(word, '=');
+            if (!equal) continue;
+            *equal = 0;
+            set_pair(s, word, equal + 1, arena);
+        }
+    }
+    if (strchr(text, '=') || found) s->place = place;
+}

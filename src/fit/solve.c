@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Least squares by Levenberg and Marquardt's method with bounds: D. Marquardt, "An algorithm for least-squares
+// estimation of nonlinear parameters", J. SIAM 11, 1963. Residuals are logarithms of predicted over measured time, and
+// each constant's distance from its expectation over its width (Bayes: a normal prior). Derivatives are differences
+// between runs; constants on which no row depends in common are varied in one run.
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "fit/fit.h"
+
+enum { CONSTANTS_MAX = 32, ROUNDS = 12, TRIES = 5 };
+static const double noise = 0.05;     ///< of a measured time beside a perfect model, relative (assumed)
+static const double step = 0.05;      ///< of a constant's width, for a difference
+static const double touched = 1e-5;   ///< a logarithm of time that has changed
+static const double enough = 2e-3;    ///< a relative gain below which the search ends
+static const double determined = 0.5; ///< of the width that is left
+
+struct solver {
+    const struct weft_fit_conf *conf;
+    struct weft_fit *fit;
+    double *now, *then, *slope; ///< [rows]; slope: [constants * rows]
+    uint32_t *run;              ///< [constants]: in which run of derivatives; WEFT_NONE: no row depends on it
+    uint32_t runs;
+    double hessian[CONSTANTS_MAX][CONSTANTS_MAX], gradient[CONSTANTS_MAX];
+};
+
+static bool row_counts(const struct weft_fit *fit, uint32_t row) {
+    return fit->row[row].use == WEFT_FIT_FITTED;
+}
+
+static double residual_of(const struct weft_fit *fit, const double *log_time, uint32_t row) {
+    return log_time[row] - log(fit->row[row].measured_us);
+}
+
+static double cost_of(const struct weft_fit *fit, const double *log_time) {
+    double sum = 0;
+    for (uint32_t i = 0; i < fit->rows; i++)
+        if (row_counts(fit, i)) sum += pow(residual_of(fit, log_time, i) / noise, 2);
+    for (uint32_t k = 0; k < fit->constants; k++) {
+        const struct weft_fit_constant *c = &fit->constant[k];
+        sum += pow((c->at - c->expected) / c->width, 2);
+    }
+    return sum;
+}
+
+/// Runs with constants of one run of derivatives moved, and notes the slopes of the rows that depend on each.
+static enum weft_status vary_constants(struct solver *s, uint32_t run, bool probe, struct weft_error *ret_error) {
+    struct weft_fit *fit = s->fit;
+    for (uint32_t k = 0; k < fit->constants; k++)
+        if (s->run[k] == run) fit->constant[k].at += step * fit->constant[k].width;
+    enum weft_status status = weft__fit_run(s->conf, fit, s->then, ret_error);
+    for (uint32_t k = 0; k < fit->constants; k++) {
+        struct weft_fit_constant *c = &fit->constant[k];
+        if (s->run[k] != run) continue;
+        double *slope = &s->slope[(size_t)k * fit->rows];
+        c->at -= step * c->width;
+        for (uint32_t i = 0; i < fit->rows && !status; i++) {
+            bool depends = probe ? fabs(s->then[i] - s->now[i]) > touched : slope[i] != 0; // of runs that are exact
+            slope[i] = depends ? (s->then[i] - s->now[i]) / (step * c->width) : 0;
+            if (depends && slope[i] == 0) slope[i] = 1e-12; // still depends
+        }
+    }
+    return status;
+}
+
+static bool rows_overlap(const struct solver *s, uint32_t a, uint32_t b) {
+    const double *x = &s->slope[(size_t)a * s->fit->rows], *y = &s->slope[(size_t)b * s->fit->rows];
+    for (uint32_t i = 0; i < s->fit->rows; i++)
+        if (x[i] != 0 && y[i] != 0) return true;
+    return false;
+}
+
+/// Finds which rows depend on which constants, by varying each alone, and puts those without common rows together.
+static enum weft_status find_dependence(struct solver *s, struct weft_error *ret_error) {
+    struct weft_fit *fit = s->fit;
+    enum weft_status status = WEFT_OK;
+    for (uint32_t k = 0; k < fit->constants && !status; k++) {
+        memset(s->run, 0xff, fit->constants * sizeof *s->run);
+        s->run[k] = 0;
+        status = vary_constants(s, 0, true, ret_error);
+    }
+    for (uint32_t k = 0; k < fit->constants; k++) {
+        fit->constant[k].used = 0;
+        for (uint32_t i = 0; i < fit->rows; i++)
+            fit->constant[k].used += row_counts(fit, i) && s->slope[(size_t)k * fit->rows + i] != 0;
+    }
+    memset(s->run, 0xff, fit->constants * sizeof *s->run);
+    for (uint32_t k = 0; k < fit->constants; k++) {
+        uint32_t run = 0;
+        for (uint32_t other = 0; other < k; other++)
+            if (s->run[other] == run && rows_overlap(s, k, other)) {
+                run++;
+                other = WEFT_NONE;
+            }
+        if (fit->constant[k].used) s->run[k] = run;
+        if (fit->constant[k].used && run >= s->runs) s->runs = run + 1;
+    }
+    return status;
+}
+
+static void fill_equations(struct solver *s) {
+    const struct weft_fit *fit = s->fit;
+    memset(s->hessian, 0, sizeof s->hessian);
+    for (uint32_t k = 0; k < fit->constants; k++) {
+        const struct weft_fit_constant *c = &fit->constant[k];
+        s->hessian[k][k] = 1 / (c->width * c->width);
+        s->gradient[k] = (c->at - c->expected) / (c->width * c->width);
+        for (uint32_t i = 0; i < fit->rows; i++) {
+            if (!row_counts(fit, i)) continue;
+            double slope = s->slope[(size_t)k * fit->rows + i] / noise;
+            s->gradient[k] += slope * residual_of(fit, s->now, i) / noise;
+            for (uint32_t other = 0; other < fit->constants; other++)
+                s->hessian[k][other] += slope * s->slope[(size_t)other * fit->rows + i] / noise;
+        }
+    }
+}
+
+/// Solves m x = b for a symmetric positive m by Cholesky's method; rows and columns that are not `free` are left out.
+static void solve_equations(uint32_t n, double m[CONSTANTS_MAX][CONSTANTS_MAX], const double *b, const bool *free_of,
+                            double *x) {
+    double l[CONSTANTS_MAX][CONSTANTS_MAX] = {{0}};
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j <= i; j++) {
+            double sum = !free_of[i] || !free_of[j] ? i == j : m[i][j];
+            for (uint32_t k = 0; k < j; k++)
+                sum -= l[i][k] * l[j][k];
+            l[i][j] = i == j ? sqrt(sum > 0 ? sum : 1e-300) : sum / l[j][j];
+        }
+    for (uint32_t i = 0; i < n; i++) {
+        x[i] = free_of[i] ? b[i] : 0;
+        for (uint32_t k = 0; k < i; k++)
+            x[i] -= l[i][k] * x[k];
+        x[i] /= l[i][i];
+    }
+    for (uint32_t i = n; i-- > 0;) {
+        for (uint32_t k = i + 1; k < n; k++)
+            x[i] -= l[k][i] * x[k];
+        x[i] /= l[i][i];
+    }
+}
+
+/// A step with this damping; a constant at its bound that would pass it stays there.
+static void take_step(struct solver *s, double damping) {
+    struct weft_fit *fit = s->fit;
+    double m[CONSTANTS_MAX][CONSTANTS_MAX], delta[CONSTANTS_MAX], against[CONSTANTS_MAX] = {0};
+    bool free_of[CONSTANTS_MAX] = {0};
+    memcpy(m, s->hessian, sizeof m);
+    for (uint32_t k = 0; k < fit->constants; k++) {
+        const struct weft_fit_constant *c = &fit->constant[k];
+        m[k][k] *= 1 + damping;
+        against[k] = -s->gradient[k];
+        free_of[k] = c->used && !(c->at <= c->least && s->gradient[k] > 0);
+    }
+    solve_equations(fit->constants, m, against, free_of, delta);
+    for (uint32_t k = 0; k < fit->constants; k++) {
+        struct weft_fit_constant *c = &fit->constant[k];
+        c->at += delta[k];
+        if (c->at < c->least) c->at = c->least;
+    }
+}
+
+static enum weft_status search_constants(struct solver *s, struct weft_error *ret_error) {
+    struct weft_fit *fit = s->fit;
+    double cost = cost_of(fit, s->now), damping = 0.01, before[CONSTANTS_MAX];
+    enum weft_status status = WEFT_OK;
+    bool gains = true;
+    for (uint32_t round = 0; round < ROUNDS && gains && !status; round++) {
+        for (uint32_t r = 0; r < s->runs && !status && round; r++)
+            status = vary_constants(s, r, false, ret_error);
+        fill_equations(s);
+        for (uint32_t k = 0; k < fit->constants; k++)
+            before[k] = fit->constant[k].at;
+        gains = false;
+        for (uint32_t try = 0; try < TRIES && !gains && !status; try++) {
+            take_step(s, damping);
+            status = weft__fit_run(s->conf, fit, s->then, ret_error);
+            double then = cost_of(fit, s->then);
+            gains = then < cost * (1 - enough);
+            bool better = then < cost;
+            for (uint32_t k = 0; k < fit->constants && !better; k++)
+                fit->constant[k].at = before[k];
+            damping *= better ? 0.2 : 8;
+            if (!better) continue;
+            cost = then;
+            memcpy(s->now, s->then, fit->rows * sizeof *s->now);
+            if (!gains) break;
+        }
+    }
+    return status;
+}
+
+/// Deviations, from the inverse of the equations, of a noise as large as what is left unexplained, if that is more.
+static void find_deviations(struct solver *s) {
+    struct weft_fit *fit = s->fit;
+    double sum = 0, unit[CONSTANTS_MAX], column[CONSTANTS_MAX];
+    bool free_of[CONSTANTS_MAX] = {0};
+    uint32_t rows = 0, used = 0;
+    for (uint32_t i = 0; i < fit->rows; i++) {
+        if (!row_counts(fit, i)) continue;
+        sum += pow(residual_of(fit, s->now, i) / noise, 2);
+        rows++;
+    }
+    for (uint32_t k = 0; k < fit->constants; k++)
+        used += free_of[k] = fit->constant[k].used > 0;
+    double excess = rows > used ? sum / (rows - used) : 1;
+    fill_equations(s);
+    for (uint32_t k = 0; k < fit->constants; k++)
+        for (uint32_t other = 0; other < fit->constants && excess > 1; other++) {
+            double own = k == other ? 1 / (fit->constant[k].width * fit->constant[k].width) : 0;
+            s->hessian[k][other] = own + (s->hessian[k][other] - own) / excess;
+        }
+    for (uint32_t k = 0; k < fit->constants; k++) {
+        struct weft_fit_constant *c = &fit->constant[k];
+        if (!c->used) continue;
+        memset(unit, 0, sizeof unit);
+        unit[k] = 1;
+        solve_equations(fit->constants, s->hessian, unit, free_of, column);
+        c->error = sqrt(column[k]);
+        c->determined = c->error < determined * c->width;
+        c->value = c->rate ? 8e3 / c->at : c->at;
+        c->deviation = c->rate ? c->value * c->error / c->at : c->error;
+    }
+}
+
+enum weft_status weft__fit_solve(const struct weft_fit_conf *conf, struct weft_fit *fit, double *log_time,
+                                 struct weft_error *ret_error) {
+    assert(fit->constants <= CONSTANTS_MAX);
+    struct solver *s = weft_arena_alloc(fit->arena, 1, sizeof *s);
+    s->conf = conf;
+    s->fit = fit;
+    s->now = log_time;
+    s->then = weft_arena_alloc(fit->arena, fit->rows, sizeof *s->then);
+    s->slope = weft_arena_alloc(fit->arena, (size_t)fit->constants * fit->rows, sizeof *s->slope);
+    s->run = weft_arena_alloc(fit->arena, fit->constants, sizeof *s->run);
+    for (uint32_t k = 0; k < fit->constants; k++)
+        fit->constant[k].used = 1; // the first run has the launch as expected
+    enum weft_status status = weft__fit_run(conf, fit, s->now, ret_error);
+    if (!status) status = find_dependence(s, ret_error);
+    if (!status) status = search_constants(s, ret_error);
+    if (!status) find_deviations(s);
+    return status;
+}

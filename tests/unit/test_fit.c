@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft fit: tables are read as nccl-tests and the inspector write them, bad ones are refused at their line, constants
+// that made a table are found again, and the class that is written predicts what the fit did.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "weft/fit.h"
+#include "weft/hardware.h"
+#include "weft/job.h"
+
+static char folder[] = "/tmp/weft-fit-XXXXXX";
+
+static const char *put(const char *name, const char *text) {
+    static char path[4][64];
+    static unsigned next;
+    char *at = path[next++ % 4];
+    snprintf(at, sizeof *path, "%s/%s", folder, name);
+    FILE *file = fopen(at, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    return at;
+}
+
+static struct weft_fit run(const struct weft_fit_conf *conf, struct weft_arena *arena) {
+    struct weft_fit fit;
+    struct weft_error error = {0};
+    if (weft_fit_tables(conf, arena, &fit, &error)) fail_msg("%s", error.text);
+    return fit;
+}
+
+// --- reading ------------------------------------------------------------------------------------------------------
+
+/// As nccl-tests 2.17 prints it: names of columns over two lines, out of place and in place.
+static const char printed[] =
+    "# Collective test starting: all_reduce_perf\n"
+    "# nThread 1 nGpus 8 minBytes 512 maxBytes 4096 step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1\n"
+    "#\n# Using devices\n"
+    "#  Rank  0 Group  0 Pid  41 on   node-a device  0 [0000:1b:00] NVIDIA H100 80GB HBM3\n"
+    "#  Rank  1 Group  0 Pid  41 on   node-a device  1 [0000:43:00] NVIDIA H100 80GB HBM3\n"
+    "#\n"
+    "#                                                              out-of-place                       in-place\n"
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw\n"
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)\n"
+    "         512           128     float     sum      -1    30.00    0.04    0.07      0    16.00    0.03    0.06\n"
+    "        1024           256     float     sum      -1    16.50    0.06    0.11      0    16.25    0.06    0.11\n"
+    "        2048           512     float     sum      -1    17.00    0.12    0.22      0    17.10    0.12    0.22\n"
+    "        4096          1024     float     sum      -1    18.00    0.12    0.22      0    18.10    0.12    0.22\n"
+    "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.5\n#\n";
+
+static void as_printed(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    const char *path = put("printed.txt", printed);
+    struct weft_fit fit = run(&(struct weft_fit_conf){.table = &path, .tables = 1, .check = true}, arena);
+    assert_int_equal(fit.rows, 4);
+    assert_int_equal(fit.row[1].bytes, 1024);
+    assert_int_equal(fit.row[1].line, 12);
+    assert_int_equal(fit.row[1].ranks, 2);
+    assert_int_equal(fit.row[1].nodes, 1);
+    assert_string_equal(fit.row[1].collective, "all_reduce");
+    assert_string_equal(fit.row[1].protocol, "ll");
+    assert_true(fabs(fit.row[1].measured_us - 16.5) < 1e-9 && fabs(fit.row[1].in_place_us - 16.25) < 1e-9);
+    assert_int_equal(fit.row[0].use, WEFT_FIT_OUTLYING); // 30 us, and 16 in place
+    assert_int_equal(fit.row[2].use, WEFT_FIT_CHECKED);
+    assert_int_equal(fit.warnings, 1);
+    assert_non_null(strstr(fit.warning[0], "printed.txt:11: 30 us for 512 B, but 16 us in place"));
+    weft_fit_free(&fit);
+    weft_arena_free(arena);
+}
+
+#define COLL(sn, rank, bytes, us)                                                                                      \
+    "{\"header\": {\"id\": \"c\", \"rank\": " #rank ", \"n_ranks\": 2, \"nnodes\": 1}, \"coll_perf\": {\"coll\": "     \
+    "\"AllReduce\", \"coll_sn\": " #sn ", \"coll_msg_size_bytes\": " #bytes ", \"coll_exec_time_us\": " #us "}}\n"
+/// Of a size's calls the median, of a call the mean over ranks.
+static void of_the_inspector(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    const char *path = put("log.json", COLL(1, 0, 4096, 20) COLL(1, 1, 4096, 22) COLL(2, 0, 4096, 30)
+                                           COLL(3, 0, 4096, 18) COLL(4, 0, 8192, 25));
+    struct weft_fit fit =
+        run(&(struct weft_fit_conf){.table = &path, .tables = 1, .check = true, .setup = "gpu=H100 gpus_per_node=2"},
+            arena);
+    assert_int_equal(fit.rows, 2);
+    assert_true(fabs(fit.row[0].measured_us - 21) < 1e-9);
+    assert_int_equal(fit.row[1].bytes, 8192);
+    weft_fit_free(&fit);
+    weft_arena_free(arena);
+}
+
+#define SETUP "# nodes=1 gpus_per_node=2 gpu=H100 collective=all_reduce\n"
+static const struct {
+    const char *text, *error;
+} refused[] = {
+    {"size_bytes,time_us\n512,16\n", "t.csv: which collective is not said; expected comments such as"},
+    {"# collective=all_reduce\nsize_bytes,time_us\n512,16\n", "how it was measured is not said: no nodes"},
+    {"# collective=all_reduce nodes=2 gpus_per_node=8 gpu=H100\nsize_bytes,time_us\n512,16\n", "not said: no nics"},
+    {"# collective=all_scatter nodes=1 gpus_per_node=8 gpu=H100\nsize_bytes,time_us\n512,16\n",
+     "t.csv:1:1: collective all_scatter is not one that can be compared"},
+    {"# collective=all_reduce nodes=2 gpus_per_node=8 ranks=15 gpu=H100 nics=8x400G\nsize_bytes,time_us\n512,16\n",
+     "t.csv:1:1: 15 ranks are not 2 nodes of 8 GPUs"},
+    {"# collective=all_reduce nodes=1 gpus_per_node=8 gpu=MI300X\nsize_bytes,time_us\n512,16\n",
+     "t.csv:1:1: no class of servers is known for gpu=MI300X"},
+    {SETUP "512,16\n1024,17\n", "t.csv:2:1: figures before the names of their columns"},
+    {SETUP "size_bytes,time_us\n512,16\n1024,often\n", "t.csv:4:1: expected a size in bytes in column 1"},
+    {SETUP "size_bytes,time_us\n512,40\n1024,30\n2048,20\n4096,10\n",
+     "t.csv:3: 40 us for 512 B, but line 4 has 30 us for 1024 B; 3 of 4 times are such"},
+    {SETUP "size_bytes,time_us\n", "no size with a time is in it"},
+};
+
+static void refuses(void **state) {
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        struct weft_fit fit;
+        struct weft_error error = {0};
+        const char *path = put("t.csv", refused[i].text);
+        assert_int_equal(weft_fit_tables(&(struct weft_fit_conf){.table = &path, .tables = 1}, arena, &fit, &error),
+                         WEFT_ERROR_INPUT);
+        if (!strstr(error.text, refused[i].error)) fail_msg("%zu: %s", i, error.text);
+        weft_fit_free(&fit);
+        weft_arena_free(arena);
+    }
+}
+
+/// A scenario of the cluster must have the table's ranks.
+static void asks_for_its_ranks(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    static const char text[] = "topology: {kind: single, hosts: 4}\n"
+                               "workload: [{kind: collective, server: {kind: dgx_h100, gpus: 4, nics: 4}}]\n";
+    struct weft_scenario_file *file;
+    struct weft_error error = {0};
+    struct weft_fit fit;
+    const char *path = put("t.csv", SETUP "size_bytes,time_us\n512,16\n");
+    assert_int_equal(weft_scenario_file_parse("s.yaml", text, strlen(text), NULL, 0, &file, &error), WEFT_OK);
+    const struct weft_fit_conf conf = {.table = &path, .tables = 1, .scenario = file, .check = true};
+    assert_int_equal(weft_fit_tables(&conf, arena, &fit, &error), WEFT_ERROR_INPUT);
+    assert_non_null(strstr(error.text, "t.csv:1:1: the table is of 2 ranks, 2 a node, and the scenario has 4 ranks"));
+    weft_scenario_file_free(file);
+    weft_arena_free(arena);
+}
+
+/// Another class in place of the scenario's leaves what the scenario says besides.
+static void keeps_the_scenarios_server(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    static const char text[] =
+        "topology: {kind: single, hosts: 2}\n"
+        "workload: [{kind: collective, server: {kind: dgx_h100, gpus: 2, nics: 2, latency: 90us}}]\n";
+    struct weft_scenario_file *file;
+    struct weft_error error = {0};
+    const char *path = put("t.csv", SETUP "size_bytes,time_us\n512,16\n");
+    assert_int_equal(weft_scenario_file_parse("s.yaml", text, strlen(text), NULL, 0, &file, &error), WEFT_OK);
+    struct weft_fit fit =
+        run(&(struct weft_fit_conf){.table = &path, .tables = 1, .scenario = file, .check = true, .server = "dgx_b200"},
+            arena);
+    assert_string_equal(fit.server->kind, "dgx_b200");
+    assert_int_equal(fit.server->latency_ps, 90000000);
+    weft_fit_free(&fit);
+    weft_scenario_file_free(file);
+    weft_arena_free(arena);
+}
+
+// --- finding ------------------------------------------------------------------------------------------------------
+
+static const struct weft_fit_constant *find(const struct weft_fit *fit, const char *key) {
+    for (uint32_t k = 0; k < fit->constants; k++)
+        if (!strcmp(fit->constant[k].key, key)) return &fit->constant[k];
+    fail_msg("no constant %s", key);
+    return NULL;
+}
+
+#define EIGHT "# nodes=1 gpus_per_node=8 gpu=H100 collective=all_reduce\n"
+static const char server[] =
+    "name: truth\nkind: server\nabout: made\nvalues:\n"
+    "  gpus: {typical: 8, basis: assumed, source: test}\n  nics: {typical: 8, basis: assumed, source: test}\n"
+    "  launch: {typical: 9us, basis: assumed, source: test}\n"
+    "  costs.inner_ring_ll: {typical: 700ns, basis: assumed, source: test}\n"
+    "  costs.nvls: {typical: 17us, basis: assumed, source: test}\n"
+    "  costs.nvls_rate: {typical: 120Gbps, basis: assumed, source: test}\n";
+
+/// The times that a server of that class has, as a table.
+static void write_table(const struct weft_fit *fit, char *text, size_t size) {
+    size_t n = (size_t)snprintf(text, size, "%ssize_bytes,time_us\n", EIGHT);
+    for (uint32_t i = 0; i < fit->rows; i++)
+        n += (size_t)snprintf(text + n, size - n, "%llu,%.6f\n", (unsigned long long)fit->row[i].bytes,
+                              fit->row[i].predicted_us);
+}
+
+/// Constants made the times: they are found, and what no time depends on is not. The class predicts the same times.
+static void finds_again(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    char table[2048] = EIGHT "size_bytes,time_us\n", name[64];
+    for (unsigned k = 3; k < 28; k += 3)
+        snprintf(table + strlen(table), sizeof table - strlen(table), "%u,%u\n", 1u << k, 20 + k);
+    const char *path = put("t.csv", table);
+    struct weft_fit_conf conf = {.table = &path, .tables = 1, .server = put("truth.yaml", server), .check = true};
+    struct weft_fit fit = run(&conf, arena);
+    write_table(&fit, table, sizeof table);
+    weft_fit_free(&fit);
+    path = put("made.csv", table);
+    conf = (struct weft_fit_conf){.table = &path, .tables = 1, .only = "launch,inner_ring_ll,nvls,nvls_rate,tree_ll"};
+    fit = run(&conf, arena);
+    static const struct {
+        const char *key;
+        double value;
+    } truth[] = {{"launch", 9}, {"costs.inner_ring_ll", 0.7}, {"costs.nvls", 17}, {"costs.nvls_rate", 120}};
+    for (size_t i = 0; i < sizeof truth / sizeof *truth; i++) {
+        const struct weft_fit_constant *c = find(&fit, truth[i].key);
+        assert_true(c->used);
+        if (!(fabs(c->value - truth[i].value) < c->deviation))
+            fail_msg("%s is %g +/- %g, expected %g", c->key, c->value, c->deviation, truth[i].value);
+    }
+    assert_true(find(&fit, "costs.nvls_rate")->determined);
+    const struct weft_fit_constant *unused = find(&fit, "costs.tree_ll"); // one server has no tree here
+    assert_true(!unused->used && !unused->determined && isnan(unused->deviation));
+    assert_int_equal(fit.judgements, 1);
+    assert_true(fit.judgement->rows == 9 && fit.judgement->worst < 0.02);
+
+    snprintf(name, sizeof name, "%s/found.yaml", folder);
+    FILE *file = fopen(name, "w");
+    weft_fit_write(file, &fit, "found");
+    fclose(file);
+    struct weft_fit_conf checked = {.table = &path, .tables = 1, .server = name, .check = true};
+    struct weft_fit again = run(&checked, arena);
+    for (uint32_t i = 0; i < fit.rows; i++)
+        assert_true(fabs(again.row[i].predicted_us / fit.row[i].predicted_us - 1) < 1e-3);
+    const struct weft_hardware *class;
+    assert_int_equal(
+        weft_hardware_find(WEFT_HARDWARE_SERVER, name, (struct weft_place){.file = "t"}, "t", arena, &class, NULL),
+        WEFT_OK);
+    const struct weft_hardware_value *rate = weft_hardware_value(class, "costs.nvls_rate");
+    assert_true(rate && rate->basis == WEFT_BASIS_MEASURED && rate->low && strstr(rate->source, "made.csv"));
+    assert_null(weft_hardware_value(class, "costs.tree_ll"));
+    weft_fit_free(&fit);
+    weft_fit_free(&again);
+    weft_arena_free(arena);
+}
+
+/// Every other size of a public table is held out. What is asked of a cluster that was fitted: a median of 8%.
+static void holds_out(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    const char *root = getenv("WEFT_ROOT"),
+               *path = weft_arena_format(arena, "%s/tests/data/nccl/h200_1n_allreduce.csv", root ? root : ".");
+    struct weft_fit_conf conf = {.table = &path,
+                                 .tables = 1,
+                                 .hold_out = 1,
+                                 .hold_out_of = 2,
+                                 .only = "launch,inner_ring_ll,ll_rate,nvls,nvls_rate"};
+    struct weft_fit fit = run(&conf, arena);
+    assert_int_equal(fit.judgements, 2);
+    const struct weft_fit_judgement *held = &fit.judgement[1];
+    assert_string_equal(held->what, "held out");
+    assert_int_equal(held->rows, 10);
+    if (!(held->median < 0.08 && held->within_20 >= 0.9)) fail_msg("%g, %g", held->median, held->within_20);
+    uint32_t beyond = 0;
+    for (uint32_t i = 0; i < fit.rows; i++)
+        beyond += fit.row[i].beyond;
+    assert_int_equal(beyond, 2); // 256 and 512 MiB go on from 64 and 128
+    weft_fit_free(&fit);
+    weft_arena_free(arena);
+}
+
+int main(void) {
+    if (!mkdtemp(folder)) return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_printed),
+        cmocka_unit_test(of_the_inspector),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(asks_for_its_ranks),
+        cmocka_unit_test(keeps_the_scenarios_server),
+        cmocka_unit_test(finds_again),
+        cmocka_unit_test(holds_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
