@@ -345,7 +345,7 @@ static enum weft_status load_row(struct load *l, const struct weft_param *row, c
     return status;
 }
 
-/// Whether the user says one of "a or b", or his preset or class does.
+/// Whether the user or a layer below says one of "a or b".
 static bool said_any(const struct weft_tree *tree, const struct layers *layers, const char *names) {
     static const char between[] = " or ";
     char name[64];
@@ -376,13 +376,19 @@ static bool ideal_lacks(struct load *l, const struct weft_param_table *table, co
 
 /// A parameter that another one switches on is of no effect where nothing is said of that: a slip, unlike one that is
 /// there for variants, in which the other is off by name, as by ideal hardware.
-static enum weft_status check_needs(struct load *l, const struct weft_param *row, const struct weft_param_table *table,
-                                    const struct weft_tree *tree, const struct layers *layers,
-                                    const struct weft_tree *child, const char *path) {
-    if (!row->needs || child->type == WEFT_TREE_NULL || said_any(tree, layers, row->needs)) return WEFT_OK;
-    if (ideal_lacks(l, table, tree, row->needs)) return WEFT_OK;
-    return FAIL(l, child->key_place, "%s: has no effect without %s; expected %s to be set too", path, row->needs,
-                row->needs);
+static enum weft_status check_needs(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
+                                    const struct layers *layers, const char *path) {
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < tree->n; i++) {
+        const struct weft_tree *child = tree->child[i];
+        const struct weft_param *row = weft_param_find(table, child->key);
+        if (!row || !row->needs || child->type == WEFT_TREE_NULL || said_any(tree, layers, row->needs)) continue;
+        if (ideal_lacks(l, table, tree, row->needs)) continue;
+        char child_path[WEFT__PATH_MAX];
+        status = FAIL(l, child->key_place, "%s: has no effect without %s; expected %s to be set too",
+                      weft__path_join(child_path, sizeof child_path, path, child->key), row->needs, row->needs);
+    }
+    return status;
 }
 
 /// True if a model with parameters beside it is unknown: its parameters are unknown too.
@@ -393,7 +399,7 @@ static bool lacks_model(const struct weft_param_table *table, const struct weft_
 }
 
 static enum weft_status check_keys(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
-                                   const struct layers *layers, bool is_model, const char *path) {
+                                   bool is_model, const char *path) {
     enum weft_status all = WEFT_OK;
     bool lacks = lacks_model(table, tree);
     for (uint32_t i = 0; i < tree->n; i++) {
@@ -401,8 +407,6 @@ static enum weft_status check_keys(struct load *l, const struct weft_param_table
         char child_path[WEFT__PATH_MAX];
         weft__path_join(child_path, sizeof child_path, path, child->key);
         const struct weft_param *row = weft_param_find(table, child->key);
-        enum weft_status status = row ? check_needs(l, row, table, tree, layers, child, child_path) : WEFT_OK;
-        if (status) all = status;
         if (row || names_list(table, child->key)) continue;
         if (is_model && !strcmp(child->key, "kind")) continue;
         if (lacks || is_beside(table, tree, child->key)) continue;
@@ -424,13 +428,12 @@ static enum weft_status load_rows(struct load *l, const struct weft_param_table 
     if (tree && tree->type == WEFT_TREE_NULL) tree = NULL;
     if (tree && tree->type != WEFT_TREE_MAP && !is_model)
         return FAIL(l, tree->place, "%s: found %s; expected a map of parameters", path, type_name(tree->type));
-    struct layers layers = {.n = 0};
-    enum weft_status status = find_layers(l, table, tree, path, &layers);
-    if (tree && tree->type == WEFT_TREE_MAP) {
-        enum weft_status of_keys = check_keys(l, table, tree, &layers, is_model, path);
-        if (of_keys) status = of_keys;
-    }
+    enum weft_status status =
+        tree && tree->type == WEFT_TREE_MAP ? check_keys(l, table, tree, is_model, path) : WEFT_OK;
     bool all_known = !status; // after a mistake a missing key may be there under another name
+    struct layers layers = {.n = 0};
+    if (!status) status = find_layers(l, table, tree, path, &layers);
+    if (!status && tree && tree->type == WEFT_TREE_MAP) status = check_needs(l, table, tree, &layers, path);
     for (uint32_t i = 0; i < layers.n && !status; i++)
         status = lay_over(l, table, layers.value[i], &tree);
     for (uint32_t i = 0; i < table->n; i++) {

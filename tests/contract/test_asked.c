@@ -81,7 +81,9 @@ static const struct network {
      "group: more}\n"
      "- {kind: flow, src: host-7, dst: host-3, size: 60KB, verb: read, group: read}\n"
      "- {kind: rma, clients: host-3, servers: host-1, rate: 400000, duration: 100us, size: 32KB, priority: 1, group: "
-     "reads}\n",
+     "reads}\n"
+     "- {kind: collective, collective: all_reduce_ring, hosts: 'host-5..6', size: 8KB, server: {gpus: 1}, group: "
+     "ranks}\n",
      NULL},
 };
 

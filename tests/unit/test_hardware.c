@@ -245,9 +245,9 @@ static void assert_refused(const char *sections, const char *expected);
 static void a_class_switches_on_what_a_key_needs(void **state) {
     (void)state;
     ASSERT_CONFIG("host: {nic: connectx5, rx_buffer: 300KB, drain_slow_time: 1us, jitter: 0, stall_chance: 0.5, "
-                  "adaptive_from: 10ms}",
+                  "adaptive_to: 2s}",
                   "host.rx_buffer=300KB", "host.drain_slow_time=1us", "host.jitter=0", "host.stall_chance=0.5",
-                  "host.adaptive_from=10ms", "host.drain_rate=197Gbps");
+                  "host.adaptive_to=2s");
     ASSERT_CONFIG("host: {nic: ideal, jitter: 0}", "host.jitter=0"); // as of typical hosts, in a comparison
     assert_refused("host: {nic: ideal, rx_buffer: 300KB}", "s.yaml:3:20: host.rx_buffer: has no effect without");
     assert_refused("host: {nic: connectx7, rx_buffer: 300KB}", "s.yaml:3:24: host.rx_buffer: has no effect without");
