@@ -187,9 +187,21 @@ static double time_us(const struct weft_outcome *o, uint32_t op) {
     return (double)(one->end_ps - one->start_ps) / (double)WEFT_PS_PER_US;
 }
 
+/// Of the line on which larger sizes are, us a byte: through the two largest sizes that are run, unless NCCL chooses
+/// otherwise for the smaller one or it takes longer; then through 0.
+static double slope_beyond(const struct weft_fit_table *t, const struct weft_job *job, const struct weft_outcome *o) {
+    struct weft_fit_row half = {.bytes = WEFT_FIT_SIMULATED / 2}, whole = {.bytes = WEFT_FIT_SIMULATED};
+    name_choice(t, &job->op[job->ops - 1], job->machine, &half);
+    name_choice(t, &job->op[job->ops - 1], job->machine, &whole);
+    double most = time_us(o, job->ops - 1), less = job->ops > 3 ? time_us(o, job->ops - 3) : most;
+    bool same = half.algorithm == whole.algorithm && half.protocol == whole.protocol && less < most;
+    return same ? (most - less) / (double)half.bytes : most / (double)whole.bytes;
+}
+
 static void take_times(struct weft_fit *fit, const struct weft_fit_table *t, const struct weft_simulation *s,
                        const struct weft_outcome *o, double *ret_log) {
     const struct weft_job *job = &s->workload->job[0];
+    const double slope = slope_beyond(t, job, o); // of no meaning where no size is beyond
     uint32_t op = 1;
     for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
         struct weft_fit_row *row = &fit->row[i];
@@ -197,8 +209,8 @@ static void take_times(struct weft_fit *fit, const struct weft_fit_table *t, con
         row->ranks = of->shape.ranks;
         row->nodes = row->ranks / of->shape.per_server;
         if (!row->algorithm) name_choice(t, of, job->machine, row);
-        double time = time_us(o, row->beyond ? job->ops - 1 : op), half = WEFT_FIT_SIMULATED / 2;
-        if (row->beyond) time += (time - time_us(o, job->ops - 3)) * ((double)row->bytes - WEFT_FIT_SIMULATED) / half;
+        double time = time_us(o, row->beyond ? job->ops - 1 : op);
+        if (row->beyond) time += slope * ((double)row->bytes - WEFT_FIT_SIMULATED);
         op += row->beyond ? 0 : 2;
         ret_log[i] = log(time);
     }

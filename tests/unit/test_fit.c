@@ -266,6 +266,27 @@ static void holds_out(void **state) {
     weft_arena_free(arena);
 }
 
+/// A ring of two servers goes from LL128 at 64 MiB to Simple at 128 MiB, which takes less there: no line through both.
+static void goes_on_after_another_choice(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    const char *path = put("ring.csv", "# nodes=2 gpus_per_node=8 gpu=H100 nics=8x400G collective=all_reduce\n"
+                                       "size_bytes,time_us\n67108864,900\n134217728,1000\n1073741824,8000\n");
+    static const char slow[] = "name: slow\nkind: server\nabout: made\nvalues:\n"
+                               "  costs.ll128_rate: {typical: 10Gbps, basis: assumed, source: test}\n";
+    const struct weft_fit_conf conf = {.table = &path,
+                                       .tables = 1,
+                                       .setup = "NCCL_ALGO=ring NCCL_MIN_CTAS=24",
+                                       .server = put("slow.yaml", slow),
+                                       .check = true};
+    struct weft_fit fit = run(&conf, arena);
+    assert_string_equal(fit.row[0].protocol, "ll128");
+    assert_string_equal(fit.row[1].protocol, "simple");
+    assert_true(fit.row[0].predicted_us > fit.row[1].predicted_us);
+    assert_true(fabs(fit.row[2].predicted_us / fit.row[1].predicted_us - 8) < 1e-9);
+    weft_fit_free(&fit);
+    weft_arena_free(arena);
+}
+
 int main(void) {
     if (!mkdtemp(folder)) return 1;
     const struct CMUnitTest tests[] = {
@@ -276,6 +297,7 @@ int main(void) {
         cmocka_unit_test(keeps_the_scenarios_server),
         cmocka_unit_test(finds_again),
         cmocka_unit_test(holds_out),
+        cmocka_unit_test(goes_on_after_another_choice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
