@@ -8,6 +8,7 @@
 #include "box/dsf/dsf_fn.h"
 #include "box/dsf/dsf_in.h"
 #include "box/dsf/dsf_net.h"
+#include "weft/hardware.h"
 #include "weft/param.h"
 
 /// The far end of a fabric link.
@@ -94,7 +95,7 @@ static void in_connect(struct weft__network *net, uint32_t port, const struct we
 static weft_time_ps frame_processing(const struct weft_device_conf *conf) {
     if (conf->sw.preset || weft_device_says(conf, "switch", "processing")) return conf->sw.processing_ps;
     struct weft_switch_conf dflt;
-    const struct weft_param *row = weft_param_find(&weft_switch_table, "processing");
+    const struct weft_param *row = weft_param_find(weft_hardware_kind_table(WEFT_HARDWARE_CHIP), "processing");
     enum weft_status status = weft__param_parse_at(row, row->dflt, WEFT_NOWHERE, row->name, &dflt, NULL, NULL);
     assert(status == WEFT_OK); // the table's own default is valid
     return status ? 0 : dflt.processing_ps;
