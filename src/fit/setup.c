@@ -17,7 +17,7 @@ static const struct weft__fit_collective collectives[] = {
     {"reduce_scatter", "ReduceScatter", "{kind: nccl, function: reduce_scatter}", WEFT_NCCL_REDUCE_SCATTER},
     {"broadcast", "Broadcast", "{kind: nccl, function: broadcast}", WEFT_NCCL_BROADCAST},
     {"reduce", "Reduce", "{kind: nccl, function: reduce}", WEFT_NCCL_REDUCE},
-    {"alltoall", "AllToAll", "{kind: all_to_all}", WEFT_NONE},
+    {"alltoall", "AllToAll", "{kind: nccl, function: all_to_all}", WEFT_NONE},
 };
 
 /// Whether they are equal but for "_", case and a "_perf" at the end.

@@ -250,7 +250,7 @@ static enum weft_status load_workload(struct bind *b) {
 
 static enum weft_status load_capture(struct bind *b) {
     const struct weft_tree *tree = weft__tree_section(b->root, "capture"), *ports = weft__tree_section(tree, "ports");
-    b->scenario->capture_place = ports ? ports->place : WEFT_NOWHERE;
+    b->scenario->capture_place = ports ? ports->place : tree ? tree->place : WEFT_NOWHERE;
     return load_params(b, &weft_capture_table, tree, "capture", &b->scenario->capture);
 }
 
