@@ -11,11 +11,11 @@
 static const struct {
     const char *name, *scenario;
 } fabrics[] = {
-    {"Ethernet", "topology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 2}\n"
+    {"Ethernet", "hardware: ideal\ntopology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 2}\n"
                  "switch: {pfc: {priorities: [3]}}\n"},
-    {"DSF", "topology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 4, hosts_per_rdsw: 2}\n"
+    {"DSF", "hardware: ideal\ntopology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 4, hosts_per_rdsw: 2}\n"
             "switch: {buffer: {kind: dynamic, total: 4GB, alpha: 2}}\n"},
-    {"Clique", "topology: {kind: dragonfly, pods: 2, tins: 2, hosts_per_tin: 2, global_delay: 100ns}\n"},
+    {"Clique", "hardware: ideal\ntopology: {kind: dragonfly, pods: 2, tins: 2, hosts_per_tin: 2, global_delay: 100ns}\n"},
 };
 
 struct program {

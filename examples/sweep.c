@@ -8,7 +8,7 @@
 #include "weft/weft.h"
 
 static const char scenario[] = "name: incast\n"
-                               "topology: {kind: single, hosts: 5}\n"
+                               "hardware: ideal\ntopology: {kind: single, hosts: 5}\n"
                                "switch: {pfc: {priorities: [3]}, aqm: {kind: wred}}\n"
                                "workload:\n"
                                "  - {kind: incast, dst: host-0, sources: host-1..4, size: 2MB}\n";

@@ -30,7 +30,7 @@ static const struct weft_tree *innermost_section(const struct weft_tree *tree, c
         end = key + strcspn(key, ".");
         snprintf(name, sizeof name, "%.*s", (int)(end - key), key);
         const struct weft_tree *child = weft_tree_find(tree, name);
-        if (!child || child->type == WEFT_TREE_NULL) break;
+        if (!child || child->type == WEFT_TREE_NULL || !child->place.file) break; // or nobody wrote it
         tree = child;
         ++*ret_depth;
     }
