@@ -51,7 +51,7 @@ class Scenario(unittest.TestCase):
         example = re.search(r"```yaml\n(.*?)```", (ROOT / "docs/hardware-classes.md").read_text(), re.DOTALL).group(1)
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "s.yaml").write_text(
-                "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 8, rate: 400Gbps}\n" + example)
+                "topology: {kind: leaf_spine, leaves: 2, spines: 8, hosts_per_leaf: 8, rate: 400Gbps}\n" + example)
             self.assertEqual(weft(folder, "check", "s.yaml")[::2], (0, ""))
 
 
