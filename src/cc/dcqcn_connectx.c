@@ -84,8 +84,9 @@ static const struct weft_param_value connectx[] = {
 // has 77 to 82 Gbit/s, two have 97.7 together. So, inferred, each return to line rate makes the next CNP a first one
 // (release), which cuts deeply; a second cut follows soon, by the NAK. cut_interval is fitted on lone queue pairs:
 // alpha has decayed to 0.73 when the first cut comes, which leaves 63%, where the 4 us of NVIDIA would leave 51%, and
-// prevent the discards that are measured. First cuts of at least 30% were seen after 3, 16 and 39 ms; nothing here
-// delays them: with clocks that differ it takes such times until both senders lose packets. The rest is NVIDIA's.
+// prevent the discards that are measured; the incast of two was known when it was chosen. First cuts of at least 30%
+// were seen after 3, 16 and 39 ms; nothing here delays them: with clocks that differ it takes such times until both
+// senders lose packets. The rest is NVIDIA's.
 static const struct weft_param_value cx5_measured[] = {
     {"g", "5/1024"},
     {"initial_alpha", "1023/1024"},

@@ -325,8 +325,11 @@ static const struct exempt {
 };
 
 static bool is_exempt(const char *id) {
-    for (size_t i = 0; i < sizeof exempts / sizeof *exempts; i++)
-        if (!strncmp(id, exempts[i].id, strlen(exempts[i].id))) return true;
+    for (size_t i = 0; i < sizeof exempts / sizeof *exempts; i++) {
+        size_t n = strlen(exempts[i].id);
+        bool all_below = exempts[i].id[n - 1] == '.';
+        if (all_below ? !strncmp(id, exempts[i].id, n) : !strcmp(id, exempts[i].id)) return true;
+    }
     return false;
 }
 

@@ -154,7 +154,7 @@ static void setting_beside_setting(void **state) {
             const char *both[] = {settings[k], settings[i]};
             look_at(workloads[WORKLOADS - 1], both, 2);
         }
-    assert_true(runs > SETTINGS * SETTINGS / 5 &&
+    assert_true(runs > SETTINGS * SETTINGS / 4 &&
                 refused > 0); // of half as many pairs; settings that need another are refused beside all else
 }
 

@@ -72,6 +72,29 @@ static void what_others_compute_with_is_there(void **state) {
     each(check_needed);
 }
 
+/// The typical classes stand for these products: what both say is the same.
+static void typical_is_of_a_product(void **state) {
+    static const struct {
+        uint32_t kind;
+        const char *typical, *product;
+    } pair[] = {{WEFT_HARDWARE_CHIP, "typical_switch", "tomahawk5"}, {WEFT_HARDWARE_NIC, "typical_nic", "connectx7"}};
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    for (size_t i = 0; i < sizeof pair / sizeof *pair; i++) {
+        const struct weft_hardware *typical, *product;
+        uint32_t same = 0;
+        assert_int_equal(weft_hardware_find(pair[i].kind, pair[i].typical, WEFT_NOWHERE, "", arena, &typical, NULL), 0);
+        assert_int_equal(weft_hardware_find(pair[i].kind, pair[i].product, WEFT_NOWHERE, "", arena, &product, NULL), 0);
+        for (uint32_t v = 0; v < typical->n; v++) {
+            const struct weft_hardware_value *a = &typical->value[v], *b = weft_hardware_value(product, a->key);
+            if (b && strcmp(a->typical, b->typical) != 0)
+                fail_msg("%s of %s is %s, of %s %s", a->key, typical->name, a->typical, product->name, b->typical);
+            same += b != NULL;
+        }
+        assert_true(same > 1);
+    }
+    weft_arena_free(arena);
+}
+
 /// A PHY for each rate of links that is in use (802.3), and one class of each kind.
 static void kinds_and_rates(void **state) {
     static const uint32_t gbps[] = {25, 100, 200, 400, 800};
@@ -96,6 +119,7 @@ int main(void) {
         cmocka_unit_test(typical_is_in_the_band),
         cmocka_unit_test(sources_fit_their_basis),
         cmocka_unit_test(what_others_compute_with_is_there),
+        cmocka_unit_test(typical_is_of_a_product),
         cmocka_unit_test(kinds_and_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
