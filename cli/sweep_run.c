@@ -109,7 +109,12 @@ enum weft_status sweep_run(struct sweep *s, uint32_t jobs, struct weft_error *re
                                    .context = s};
     enum weft_status status = weft_cli_processes_run(&p, ret_error);
     s->interrupted = p.interrupted;
-    for (uint32_t i = 0; i < s->plan->points * s->plan->seeds; i++) // those that equal another one
-        if (s->share.tasks == 1 && sweep_is_due(s, i)) sweep_load(s, i);
+    for (uint32_t i = 0; i < s->plan->points * s->plan->seeds; i++) { // those that equal another one
+        struct weft_sweep_run before = s->r.run[i];
+        if (s->share.tasks > 1 || !sweep_is_due(s, i)) continue;
+        sweep_load(s, i);
+        bool unwritten = before.state == WEFT_SWEEP_FAILED && s->r.run[i].state == WEFT_SWEEP_MISSING;
+        if (unwritten) s->r.run[i] = before; // the disk took neither its figures nor its failure
+    }
     return status;
 }
