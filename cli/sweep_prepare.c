@@ -252,6 +252,33 @@ bool sweep_is_quantile(const char *text, size_t length) {
     return is;
 }
 
+enum weft_status sweep_metric_in_full(const char *option, const struct weft_cli_options *o,
+                                      const struct weft_scenario_file *file, const char **text,
+                                      struct weft_error *ret_error) {
+    size_t n = strcspn(*text, ":");
+    bool job = n == strlen("iteration") && !strncmp(*text, "iteration", n);
+    if (!job && !sweep_is_quantile(*text, n)) return WEFT_OK;
+    struct weft_cli_simulation sim = {0};
+    enum weft_status status = weft_cli_simulation_init(&sim, file, 0, ret_error);
+    if (!status) {
+        const struct weft_workload *w = sim.workload;
+        const char *names = "";
+        uint32_t groups = job ? w->jobs : w->groups;
+        for (uint32_t i = 0; i < groups; i++)
+            names = weft_arena_format(o->arena, "%s%s%s", names, i ? ", " : "", w->group[job ? w->job[i].group : i]);
+        if (groups != 1)
+            status = WEFT_REFUSE(ret_error, WEFT_NOWHERE, "%s: names no %s; expected one, as in %s; there is %s",
+                                 option, job ? "job" : "group", job ? "jobs.NAME.iteration_ps" : "NAME.fct.p99",
+                                 *names ? names : "none");
+        else if (job)
+            *text = weft_arena_format(o->arena, "jobs.%s.iteration_ps%s", names, *text + n);
+        else
+            *text = weft_arena_format(o->arena, "%s.fct.%s", names, *text);
+    }
+    weft_cli_simulation_deinit(&sim);
+    return status;
+}
+
 enum weft_status sweep_build(struct sweep *s, struct weft_error *ret_error) {
     enum weft_status status = build_points(s, ret_error);
     if (!status && s->o->out) status = weft_cli_out_folder(s->o, s->share.tasks > 1, false, ret_error);

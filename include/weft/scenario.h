@@ -94,6 +94,7 @@ struct weft_scenario {
     struct weft_run_conf run;
     struct weft_control_conf control;
     const struct weft_tree *control_tree; ///< its section, NULL: none
+    const struct weft_tree *goodput_tree; ///< of weft/goodput.h; NULL: none
     struct weft_capture_conf capture;
     struct weft_place capture_place; ///< of its ports
     const struct weft_scenario_file *file;

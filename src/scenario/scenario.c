@@ -8,6 +8,7 @@
 
 #include "base/param.h"
 #include "base/tree.h"
+#include "weft/goodput.h"
 #include "weft/hardware.h"
 #include "weft/param.h"
 
@@ -17,8 +18,8 @@ enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 #define WEFT_BOX(kind, name, box) #box,
 static const char *const sections[] = {"fabric", "topology", "link",     "events",
 #include "weft/boxes.def"
-                                       "dcbx",   "devices",  "workload", "run",    "control", "capture",
-                                       "base",   "cases",    "variants", "claims", "sweep",   NULL};
+                                       "dcbx",   "devices",  "workload", "run",    "control", "capture", "base",
+                                       "cases",  "variants", "claims",   "sweep",  "goodput", NULL};
 static const char *const hardware_words[] = {"typical", WEFT_HARDWARE_IDEAL, NULL};
 static const struct weft_param head_rows[] = {
     WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
@@ -300,6 +301,9 @@ static enum weft_status bind_all(struct bind *b) {
     b->scenario->control_tree = weft__tree_section(b->root, "control");
     status = worse_status(status, load_params(b, &weft_control_table, weft__tree_section(b->root, "control"), "control",
                                               &b->scenario->control));
+    struct weft_goodput_conf goodput; // nothing of it is in a run, but its mistakes are told
+    b->scenario->goodput_tree = weft__tree_section(b->root, "goodput");
+    status = worse_status(status, weft_goodput_load(b->scenario->goodput_tree, b->arena, &goodput, b->error));
     return worse_status(status, load_capture(b));
 }
 
