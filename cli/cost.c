@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "estimate.h"
+#include "cost.h"
 
 #include <math.h>
 #include <string.h>
@@ -106,7 +106,7 @@ static const struct {
 } cost_ns = {5e6, 108, 68, 2100, 890, 14000, 410, 335, 5200, 5500};
 enum { MANY = 16, FRAMES = 2 }; ///< FRAMES: of a packet of data: itself and its acknowledgement
 
-double weft_cli_estimate_s(const struct weft_cli_simulation *sim) {
+double weft_cli_cost_s(const struct weft_cli_simulation *sim) {
     const struct weft_workload *w = sim->workload;
     struct load l = {.messages = 0};
     count_messages(sim, &l);
