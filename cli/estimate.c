@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft estimate: what a run would give, without running it packet by packet.
+#include "weft/estimate.h"
+
+#include <inttypes.h>
+
+#include "base/units.h"
+#include "simulation.h"
+
+static bool messages;
+static const struct weft_cli_option own[] = {
+    {"messages", NULL, "estimate rings message by message, never as one flow", NULL, &messages},
+    {0},
+};
+static const struct weft_cli_command command = {
+    .name = "estimate",
+    .operands = "SCENARIO.yaml",
+    .about =
+        "Estimates what a run would give: times of jobs, iterations, collectives and groups of flows, and how much\n"
+        "links are used. Data flows as a fluid, with fair rates; ranks take the same steps as in a run. What a fluid\n"
+        "cannot show is refused by name. See docs/estimate.md.",
+    .accept = WEFT_CLI_VARIANT | WEFT_CLI_QUIET,
+    .answer = &weft__answer_estimate,
+    .operands_min = 1,
+    .operands_max = 1,
+    .option = own,
+};
+
+static void print_text(FILE *file, const void *subject) {
+    const struct weft_estimate *e = subject;
+    fprintf(file, "estimate of %s, seed %" PRIu64 ": %.3f us; 90%% interval: %s\n\n", e->scenario, e->seed,
+            (double)e->makespan_ps * 1e-6, e->calibrated ? "" : "not calibrated");
+    fprintf(file, "%-12s %-24s %6s %8s %14s\n", "what", "name", "number", "count", "time (us)");
+    for (uint32_t i = 0; i < e->times; i++) {
+        const struct weft_estimate_time *t = &e->time[i];
+        fprintf(file, "%-12s %-24s %6" PRIu64 " %8" PRIu64 " %14.3f\n", t->what, t->name, t->number, t->count,
+                (double)t->time_ps * 1e-6);
+    }
+    fprintf(file, "\n%-24s %-12s %-12s %8s %8s\n", "busiest links", "from", "to", "used", "flows");
+    for (uint32_t i = 0; i < e->links; i++) {
+        const struct weft_estimate_link *l = &e->link[i];
+        fprintf(file, "%-24s %-12s %-12s %7.1f%% %8" PRIu32 "\n", l->name, l->from, l->to, 100 * l->utilisation,
+                l->flows);
+    }
+    fprintf(file, "\n%-12s %-12s %8s %8s %8s %8s\n", "from", "to", "links", "used", "mean", "max");
+    for (uint32_t i = 0; i < e->layers; i++) {
+        const struct weft_estimate_layer *l = &e->layer[i];
+        fprintf(file, "%-12s %-12s %8" PRIu32 " %8" PRIu32 " %7.1f%% %7.1f%%\n", l->from, l->to, l->links, l->used,
+                100 * l->mean, 100 * l->max);
+    }
+}
+
+static enum weft_status estimate(const struct weft_cli_options *o, struct weft_error *ret_error) {
+    struct weft_scenario_file *file = NULL;
+    struct weft_cli_simulation sim = {0};
+    struct weft_estimate *e = NULL;
+    uint32_t variant = 0;
+    enum weft_status status = weft_cli_scenario_read(o, &file, ret_error);
+    if (!status) status = weft_cli_variant(o, file, &variant, ret_error);
+    if (!status) status = weft_cli_simulation_init(&sim, file, variant, ret_error);
+    if (!status)
+        status = weft_estimate_run(sim.scenario, sim.topology, sim.workload,
+                                   &(struct weft_estimate_options){.messages = messages}, o->arena, &e, ret_error);
+    if (!status) status = weft_cli_answer(o, &weft__answer_estimate, e, print_text, ret_error);
+    weft_estimate_free(e);
+    weft_cli_simulation_deinit(&sim);
+    weft_scenario_file_free(file);
+    return status;
+}
+
+int weft_cli_estimate(int argc, char **argv) {
+    return weft_cli_act(&command, argc, argv, estimate);
+}
