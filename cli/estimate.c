@@ -19,7 +19,7 @@ static const struct weft_cli_command command = {
         "Estimates what a run would give: times of jobs, iterations, collectives and groups of flows, and how much\n"
         "links are used. Data flows as a fluid, with fair rates; ranks take the same steps as in a run. What a fluid\n"
         "cannot show is refused by name. See docs/estimate.md.",
-    .accept = WEFT_CLI_VARIANT | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_QUIET,
     .answer = &weft__answer_estimate,
     .operands_min = 1,
     .operands_max = 1,
