@@ -78,7 +78,7 @@ static void settle_rates(struct weft__fluid *x) {
 static void note_bytes(struct weft__fluid *x, uint32_t flow, double wire) {
     const struct weft__level_flow *f = &x->levels.flow[flow];
     for (uint32_t e = f->first; e < f->first + f->entries; e++)
-        x->levels.link[x->levels.entry[e].link].bytes += wire * (double)x->levels.entry[e].weight;
+        x->levels.link[x->levels.entry[e].link].bytes += wire * fabs((double)x->levels.entry[e].weight);
 }
 
 static void on_drained(struct weft__fluid *x, uint32_t flow) {

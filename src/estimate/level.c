@@ -112,7 +112,7 @@ void weft__levels_end(struct weft__levels *l, uint32_t flow) {
 static double rate_without(const struct weft__levels *l, const struct weft__level_flow *f, uint32_t own) {
     double least = f->most > 0 ? (double)f->most : ENDLESS;
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
-        if (e == own) continue;
+        if (e == own || l->entry[e].weight < 0) continue;
         double level = l->link[l->entry[e].link].level;
         if (level < least) least = level;
     }
@@ -121,20 +121,26 @@ static double rate_without(const struct weft__levels *l, const struct weft__leve
 
 /// The level at which the link is full: flows that others limit more have their own, the rest shares what they leave.
 static double find_level(struct weft__levels *l, const struct weft__level_link *link) {
-    double weights = 0, least = ENDLESS;
+    enum { LOAD_MAX = 2 }; // loads leave a part of a link at least
+    double weights = 0, least = ENDLESS, loads = 0;
     while (link->members > l->other_room)
         l->other = weft__memory_double(WEFT_MEMORY_QP, l->other, l->other_room, &l->other_room, 256, sizeof *l->other);
     for (uint32_t i = 0; i < link->members; i++) {
         l->other[i] = rate_without(l, &l->flow[link->member[i].flow], link->member[i].entry);
-        weights += (double)l->entry[link->member[i].entry].weight;
+        double weight = (double)l->entry[link->member[i].entry].weight;
+        if (weight < 0 && l->other[i] < ENDLESS) loads -= weight * l->other[i];
+        if (weight < 0) continue;
+        weights += weight;
         if (l->other[i] < least) least = l->other[i];
     }
     l->visits += link->members;
-    double level = link->members ? link->capacity / weights : ENDLESS;
+    double capacity = fmax(link->capacity - loads, link->capacity / LOAD_MAX);
+    double level = weights > 0 ? capacity / weights : ENDLESS;
     while (least < level) {
-        double left = link->capacity, sharing = 0, next = ENDLESS;
+        double left = capacity, sharing = 0, next = ENDLESS;
         for (uint32_t i = 0; i < link->members; i++) {
             double weight = (double)l->entry[link->member[i].entry].weight;
+            if (weight < 0) continue;
             if (l->other[i] <= level)
                 left -= weight * l->other[i];
             else
@@ -156,7 +162,7 @@ static void update_link(struct weft__levels *l, uint32_t number) {
     for (uint32_t i = 0; i < link->members; i++) {
         uint32_t flow = link->member[i].flow, own = link->member[i].entry;
         const struct weft__level_flow *f = &l->flow[flow];
-        if (rate_without(l, f, own) <= lower) continue; // another link limits it, before and after
+        if (l->entry[own].weight < 0 || rate_without(l, f, own) <= lower) continue; // another link limits it, before and after
         note_change(l, flow);
         for (uint32_t e = f->first; e < f->first + f->entries; e++)
             if (e != own) enqueue_link(l, l->entry[e].link);

@@ -9,10 +9,11 @@
 
 #include "weft/types.h"
 
-/// A link that a flow crosses, with so many times its rate.
+/// A link that a flow crosses, with so many times its rate. A load is there whatever the link's level is: it takes from
+/// what others share, and the link does not bound the flow. (Acknowledgements go first, and are few.)
 struct weft__crossed {
     uint32_t link;
-    float weight;
+    float weight; ///< below 0: a load, of that amount
     uint32_t at; ///< of the level's own: the place in the link's list
 };
 

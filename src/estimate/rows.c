@@ -129,7 +129,8 @@ static void describe_sharers(struct describe *d, const struct busy *busy) {
     for (uint32_t q = 0; q < d->x->net.qps; q++)
         for (uint32_t e = l->flow[q].first; e < l->flow[q].first + l->flow[q].entries; e++)
             for (uint32_t k = 0; k < d->e->links; k++) {
-                if (d->x->port[busy[k].port].link != l->entry[e].link || n[k]++ >= SHARERS_MAX) continue;
+                if (l->entry[e].weight < 0 || d->x->port[busy[k].port].link != l->entry[e].link) continue;
+                if (n[k]++ >= SHARERS_MAX) continue;
                 const struct weft_qp_conf *qp = &d->x->net.qp[q];
                 const struct weft_flow *flow = &d->run.workload->flow[qp->flow];
                 WEFT__ADD(d->arena, d->e->sharer, d->e->sharers) = (struct weft_estimate_sharer){

@@ -108,7 +108,7 @@ static uint32_t bundle_of(struct walk *w, uint64_t key) {
 }
 
 /// All ports of the step share the load, evenly: the slowest bounds the others.
-static void cross_ports(struct walk *w) {
+static void cross_ports(struct walk *w, float weight) {
     if (w->ports > 1) qsort(w->port, w->ports, sizeof *w->port, by_number);
     uint32_t b = bundle_of(w, weft__hash(WEFT__HASH_START, w->port, w->ports * sizeof *w->port));
     bool alone = true;
@@ -120,14 +120,14 @@ static void cross_ports(struct walk *w) {
         if (capacity < least) least = capacity;
     }
     for (uint32_t k = 0; k < w->ports && !alone; k++)
-        cross_link(w, link_of(w, w->port[k]), 1 / (float)w->ports);
+        cross_link(w, link_of(w, w->port[k]), weight / (float)w->ports);
     if (!alone) return;
     if (w->bundle[b].link == WEFT_NONE) {
         w->bundle[b].link = weft__levels_add_link(&w->x->levels, least * w->ports);
         for (uint32_t k = 0; k < w->ports; k++)
             w->x->port[w->port[k]] = (struct weft__fluid_port){w->bundle[b].link, 1 / (float)w->ports};
     }
-    cross_link(w, w->bundle[b].link, 1);
+    cross_link(w, w->bundle[b].link, weight);
 }
 
 static void add_port(struct walk *w, uint32_t port) {
@@ -182,7 +182,7 @@ static bool cross_fabric(struct walk *w, const struct place *from) {
         w->ports = 0;
         for (uint32_t port = node->port0; port < node->port0 + node->ports; port++)
             if (weft_topology_port_is_fabric(t, port)) add_port(w, end ? t->port[port].peer : port);
-        if (w->ports) cross_ports(w);
+        if (w->ports) cross_ports(w, 1);
     }
     w->ports = 0;
     add_place(w, (struct place){crossing.node, from->dst, 0, true});
@@ -214,9 +214,27 @@ static bool walk_links(struct walk *w, uint32_t number, uint32_t plane, uint32_t
         for (uint32_t i = 0; i < w->ats; i++)
             if (!cross_fabric(w, &w->at[i])) leave_place(w, &w->at[i], &packet, qp);
         if (!w->nexts) return false;
-        if (w->ports) cross_ports(w);
+        if (w->ports) cross_ports(w, 1);
     }
     return false;
+}
+
+/// Acknowledgements go back; where it matters, on the lines of the two hosts, they are a load.
+static void add_acks(struct walk *w, uint32_t number, uint32_t plane) {
+    const struct weft_topology *t = w->t;
+    const struct weft_qp_conf *qp = &w->x->net.qp[number];
+    const struct weft_host_conf *host = weft__fluid_host(w->x, qp->dst);
+    const struct weft_transport_ops *transport = host->transport.model->ops;
+    uint32_t packets = transport->acks ? transport->acks(host->transport.conf, qp->priority).packets : 1;
+    uint32_t more = w->x->net.hosts.framing_bytes + (uint32_t)host->wire.overhead_bytes;
+    uint32_t ack = (host->ack_bytes ? (uint32_t)host->ack_bytes : WEFT_FRAME_ACK) + more;
+    uint32_t data = weft__message_frame_bytes(qp->mtu, false, w->x->net.hosts.data_header_bytes) + more;
+    for (uint32_t end = 0; end < 2; end++) {
+        uint32_t at = t->host[(end ? qp->src : qp->dst) + plane * t->network[0].hosts], port = t->node[at].port0;
+        w->ports = 0;
+        add_port(w, end ? t->port[port].peer : port);
+        cross_ports(w, -(float)ack / (float)(packets * data));
+    }
 }
 
 /// From two lengths of frames, as what a frame takes grows evenly with its bytes.
@@ -245,6 +263,7 @@ static enum weft_status add_way(struct walk *w, uint32_t number, uint32_t turn, 
     if (!walk_links(w, number, plane, planes, by_packet) || (w->adds && !find_times(w, number, plane, &x->way[number])))
         return WEFT_REFUSE(w->error, WEFT_NOWHERE, "no route from %s to %s; expected one for each flow",
                            w->t->node[w->t->host[qp->src]].name, w->t->node[w->t->host[qp->dst]].name);
+    if (!by_packet) add_acks(w, number, plane);
     if (!w->adds) return WEFT_OK;
     weft__levels_add_flow(&x->levels, w->crossed, w->crosseds, weft__bound_of(x, number));
     weft__fluid_add_drain(x, number);

@@ -162,9 +162,35 @@ static void many_flows(void **state) {
     free(dst);
 }
 
+/// What two hosts send each other, with acknowledgements of a fiftieth beside it: the lines carry 1.02 of each flow. A
+/// flow that only comes is not bound by what its receiver sends to many.
+static void loads(void **state) {
+    enum { MANY = 10 };
+    struct weft__levels l;
+    weft__levels_init(&l, 0);
+    for (uint32_t k = 0; k < 3; k++)
+        weft__levels_add_link(&l, 1);
+    weft__levels_add_flow(&l, (struct weft__crossed[]){{.link = 0, .weight = 1}, {.link = 1, .weight = -0.02f}}, 2, 0);
+    for (uint32_t k = 0; k < MANY; k++)
+        weft__levels_add_flow(&l, (struct weft__crossed[]){{.link = 1, .weight = 1}, {.link = 0, .weight = -0.02f}}, 2, 0);
+    weft__levels_begin(&l, 0);
+    weft__levels_begin(&l, 1);
+    weft__levels_settle(&l);
+    for (uint32_t f = 0; f < 2; f++)
+        assert_true(fabs(l.flow[f].rate - 1 / 1.02) < 1e-7);
+    for (uint32_t f = 2; f <= MANY; f++)
+        weft__levels_begin(&l, f);
+    weft__levels_settle(&l);
+    double many = l.flow[1].rate;
+    assert_true(fabs(l.flow[0].rate - (1 - 0.02 * MANY * many)) < 1e-7);
+    assert_true(fabs(MANY * many - (1 - 0.02 * l.flow[0].rate)) < 1e-7);
+    weft__levels_deinit(&l);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_water_filling),
+        cmocka_unit_test(loads),
         cmocka_unit_test(many_flows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
