@@ -16,7 +16,7 @@
 #include "base/hash.h"
 #include "cache.h"
 #include "claims.h"
-#include "estimate.h"
+#include "cost.h"
 #include "sweep.h"
 #include "weft/sim.h"
 
@@ -184,7 +184,7 @@ static enum weft_status build_run(struct sweep *s, uint32_t run, struct check *c
     const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, run % s->plan->seeds, arena);
     enum weft_status status = weft_cli_simulation_init(&sim, file, variant, ret_error);
     if (!status) {
-        s->cost[point] = weft_cli_estimate_s(&sim);
+        s->cost[point] = weft_cli_cost_s(&sim);
         check_metrics(s, &sim, variant, check);
     } else if (status == WEFT_ERROR_INPUT) {
         size_t used = strlen(ret_error->text);
