@@ -292,6 +292,7 @@ void weft_cli_schema(FILE *file) {
     add_member(&j, "fabric", REFERENCE, "fabric");
     add_member(&j, "topology", REFERENCE, "topology");
     add_member(&j, "link", REFERENCE, "link");
+    add_member(&j, "server", REFERENCE, "server");
     add_member(&j, "events", TYPE, "array");
     box_references(&j);
     put_devices(&j);

@@ -4,7 +4,8 @@
 // may name another scenario file as its base and say only what differs.
 //
 //   name: ...           about: ...         fabric: {kind: clos, ...} (weft/fabric.h)
-//   topology: {kind: clos3, ...}      link: {cable: dac, ...}      events: [{at: 1ms, link: a/1, state: down}]
+//   topology: {kind: clos3, ...}      events: [{at: 1ms, link: a/1, state: down}]
+//   link: {cable: dac, ...}           server: {kind: dgx_h100} (of every job and collective)
 //   switch: {...}                     host: {...}          dcbx: {...}
 //   interface_node: {...}             fabric_node: {...}   (of a DSF)   tin: {...}
 //   devices: [{match: "core-*", switch: {...}}]
