@@ -28,6 +28,7 @@
 #include "sim/run.h"
 #include "sim/stall.h"
 #include "sim/triggers.h"
+#include "skip/sample.h"
 #include "weft/aqm.h"
 #include "weft/cc.h"
 #include "weft/checkpoint.h"
@@ -536,6 +537,7 @@ static void collect_run(struct weft__run *run) {
         weft__box_of(&node[i])->finish(net, i, o->sim_time_ps);
     if (net->driver) weft__driver_collect(net);
     weft__jobs_collect(net);
+    if (run->sample) weft__sample_collect(run->sample);
     weft__rma_collect(net);
     collect_round_trips(net);
     collect_samples(net);
@@ -675,6 +677,7 @@ enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenar
         .events_max = options->record ? (uint32_t)scenario->run.events_max : 0,
     };
     status = assemble_run(run, ret_error);
+    if (!status) status = weft__sample_start(&run->net, options->ranks, &run->sample, ret_error);
     if (status) weft__run_end(run, NULL, NULL);
     run->assembled_s = run->saved_s = weft__clock_s(CLOCK_MONOTONIC);
     return status;

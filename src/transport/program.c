@@ -275,6 +275,15 @@ static void wait_for(struct weft__at *at, uint32_t stream) {
     at->p->waiting_since_ps = at->w->now_ps;
 }
 
+/// An operation that a sample leaves out (run.sample) takes no time: the rank goes on with the next one.
+static void pass_op(struct weft__program *p, const struct weft_job_op *op) {
+    if (op->name) {
+        p->stream[op->communicator].queued++;
+        p->stream[op->communicator].finished++;
+    }
+    p->turn++;
+}
+
 /// Advances by one operation, or ends an iteration. False: a timer will end the operation.
 static bool step_on(struct weft__at *at) {
     struct weft__program *p = at->p;
@@ -287,6 +296,10 @@ static bool step_on(struct weft__at *at) {
     }
     const struct weft_job_turn *turn = &stage->turn[p->turn];
     const struct weft_job_op *op = &p->job->op[turn->op];
+    if (p->passes && p->passes[(size_t)p->iteration * p->job->ops + turn->op]) {
+        pass_op(p, op);
+        return true;
+    }
     if (op->compute_ps && !p->computed) {
         weft__program_note(at, WEFT_RANK_COMPUTES, p->key0, 0, p->iteration * p->job->ops + turn->op);
         if (p->spans) p->spans->from_ps = at->w->now_ps;

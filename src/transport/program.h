@@ -148,6 +148,7 @@ struct weft__program {
     const struct weft_job *job;
     struct weft__schedule_run *schedule; ///< what it runs; NULL: the job's operations
     const uint32_t *kind; ///< [ops]: the first operation of the job that does the same; NULL: not requested
+    const bool *passes;   ///< [iterations * ops]: the rank passes the operation at once; NULL: it does all
     uint32_t rank;        ///< its number in its job
     uint32_t connection0; ///< its job's first connection, among all
     uint32_t sendings, receivings;
