@@ -19,7 +19,6 @@
 #include "sim/check_wire.h"
 #include "sim/checkpoint.h"
 #include "sim/events.h"
-#include "sim/fast_forward.h"
 #include "sim/follow.h"
 #include "sim/jobs.h"
 #include "sim/lldp.h"
@@ -28,6 +27,7 @@
 #include "sim/run.h"
 #include "sim/stall.h"
 #include "sim/triggers.h"
+#include "skip/fast_forward.h"
 #include "skip/sample.h"
 #include "weft/aqm.h"
 #include "weft/cc.h"
@@ -370,7 +370,7 @@ static bool on_progress(void *context, const uint64_t *count, weft_time_ps now) 
     double wall = weft__clock_s(CLOCK_MONOTONIC);
     if (wall - run->told_s < 0.05) return true;
     run->told_s = wall;
-    run->progress.now_ps = now + weft__fast_forward_skipped(run);
+    run->progress.now_ps = now + weft__fast_forward_skipped(run->fast_forward);
     run->progress.wall_s = wall - run->begun_s;
     run->progress.packet_hops = count[WEFT__COUNT_PACKET_HOPS];
     run->progress.delivered_bytes = count[WEFT__COUNT_PAYLOAD_BYTES];
@@ -508,7 +508,7 @@ enum weft_end weft__network_end(const struct weft__network *net) {
 static void collect_run(struct weft__run *run) {
     struct weft__network *net = &run->net;
     struct weft_outcome *o = net->outcome;
-    weft__fast_forward_settle(run);
+    weft__fast_forward_settle(run->fast_forward);
     struct weft__tally sum = weft__engine_tally(&net->engine);
     o->end = weft__network_end(net);
     // by the engine's clock until everything is collected
@@ -547,7 +547,7 @@ static void collect_run(struct weft__run *run) {
     if (net->events_max) weft__network_collect_events(net);
     for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
         if (shared->collect) shared->collect(net);
-    o->sim_time_ps += weft__fast_forward_skipped(run);
+    o->sim_time_ps += weft__fast_forward_skipped(run->fast_forward);
     o->digest = weft_outcome_digest(o);
 }
 
@@ -767,8 +767,8 @@ enum weft_status weft__run_finish(struct weft__run *run, struct weft_outcome **r
                                   struct weft_error *ret_error) {
     do
         weft__engine_run(&run->net.engine);
-    while (weft__fast_forward_on(run) || weft__checkpoint_on(run));
-    weft__fast_forward_end(run);
+    while (weft__fast_forward_on(run->fast_forward) || weft__checkpoint_on(run));
+    weft__fast_forward_end(run->fast_forward);
     enum weft_status status = run->options.ranks ? weft__ranks_join(run, ret_error) : WEFT_OK;
     enum weft_status ended = weft__run_end(run, status ? NULL : ret_outcome, ret_error);
     return status ? status : ended;
@@ -782,7 +782,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     struct weft__run own, *run = arena ? weft__arena_lines(arena, 1, sizeof *run) : &own;
     enum weft_status status = weft__run_begin(run, scenario, topology, workload, options, NULL, ret_error);
     if (!status) {
-        status = weft__fast_forward_start(run, ret_error);
+        status = weft__fast_forward_start(&run->net, options->ranks, weft__paths_trace, &run->fast_forward, ret_error);
         if (status)
             weft__run_end(run, NULL, ret_error);
         else

@@ -68,10 +68,6 @@ static double nic_bps(const struct weft_topology *t, uint32_t host) {
     return bps;
 }
 
-static double larger(double a, double b) {
-    return a > b ? a : b;
-}
-
 /// The denominator of ratios: what the operation takes at least. An estimate of its time that knows the fabric may
 /// stand here instead; the closer its ratio to packets is to a constant, the narrower the interval.
 static double bound_of(const struct weft__network *net, const struct weft_job *job, const struct weft_job_op *op) {
@@ -85,13 +81,13 @@ static double bound_of(const struct weft__network *net, const struct weft_job *j
     double seconds = 0;
     for (uint32_t h = 0; h < t->hosts; h++)
         if (l.nic_out[h] || l.nic_in[h])
-            seconds = larger(seconds, 8 * larger((double)l.nic_out[h], (double)l.nic_in[h]) / nic_bps(t, h));
+            seconds = fmax(seconds, 8 * fmax((double)l.nic_out[h], (double)l.nic_in[h]) / nic_bps(t, h));
     for (uint32_t r = 0; r < job->ranks; r++)
         if (l.inner_out[r] || l.inner_in[r])
-            seconds = larger(seconds,
-                             8 * larger((double)l.inner_out[r], (double)l.inner_in[r]) / (double)job->server.rate_bps);
+            seconds =
+                fmax(seconds, 8 * fmax((double)l.inner_out[r], (double)l.inner_in[r]) / (double)job->server.rate_bps);
     weft_memory_free(WEFT_MEMORY_QP, bytes, n * sizeof *bytes);
-    return larger(seconds * (double)WEFT_PS_PER_S, 1); // of one rank: nothing
+    return fmax(seconds * (double)WEFT_PS_PER_S, 1); // of one rank: nothing
 }
 
 /// [ops]: those of one volume have one bound.
@@ -113,7 +109,7 @@ static double *find_bounds(const struct weft__network *net, const struct weft_jo
 // --- units and their classes ---------------------------------------------------------------------------------------
 
 static double compute_of(const struct weft_job *job, const struct weft_job_op *op) {
-    return larger((double)op->compute_ps, (double)weft_job_compute_time(job, job->slow_rank, op));
+    return fmax((double)op->compute_ps, (double)weft_job_compute_time(job, job->slow_rank, op));
 }
 
 /// Whether an operation has a time of its own: ranks do all of them, in order, and wait for each.
@@ -229,7 +225,7 @@ static void find_first(struct weft__sample *s, uint32_t period) {
     }
 }
 
-static void shuffle(struct weft_random *random, uint32_t *list, uint32_t n) {
+static void shuffle_list(struct weft_random *random, uint32_t *list, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
         list[i] = i;
     for (uint32_t i = n; i > 1; i--) {
@@ -245,7 +241,7 @@ static void choose_in_round(struct weft__sample *s, struct weft_random *random, 
     bool *runs = &s->runs[(size_t)round * s->units];
     uint32_t periods = (s->units + period - 1) / period;
     memset(n, 0, s->classes * sizeof *n);
-    shuffle(random, list, periods);
+    shuffle_list(random, list, periods);
     for (uint32_t k = 0; k < periods; k++) {
         uint32_t from = list[k] * period, to = from + period < s->units ? from + period : s->units;
         bool take = false;
@@ -258,7 +254,7 @@ static void choose_in_round(struct weft__sample *s, struct weft_random *random, 
     }
 }
 
-static void choose(struct weft__sample *s) {
+static void choose_units(struct weft__sample *s) {
     const struct weft_sample_conf *conf = &s->net->scenario->run.sample;
     struct weft_random random = weft_random_stream(conf->seed, 0, WEFT_RANDOM_OPERATION);
     uint32_t most = s->rounds > s->units ? s->rounds : s->units, period = s->whole ? 1 : find_period(s);
@@ -270,7 +266,7 @@ static void choose(struct weft__sample *s) {
     if (rounds > s->rounds) rounds = s->rounds;
     uint64_t quota = (conf->operations + rounds - 1) / rounds;
     uint32_t *round = weft_arena_alloc(s->net->arena_qp, s->rounds, sizeof *round);
-    shuffle(&random, round, s->rounds - 1);
+    shuffle_list(&random, round, s->rounds - 1);
     for (uint32_t k = 0; k < rounds; k++) // the first one, and others at random
         choose_in_round(s, &random, k ? round[k - 1] + 1 : 0, period, quota, list, n);
 }
@@ -365,7 +361,7 @@ enum weft_status weft__sample_start(struct weft__network *net, bool ranks, struc
         return WEFT_REFUSE(ret_error, place_of(net->scenario),
                            "run.sample: %s; expected all of it in packets, or another job", refused);
     find_classes(s);
-    choose(s);
+    choose_units(s);
     pass_units(s);
     net->engine.conf.work -= count_idle(net);
     *ret_sample = s;

@@ -124,6 +124,13 @@ static weft_time_ps step_time(const struct weft_job_op *op, const struct weft__l
     return shared > 1 ? time / shared : time;
 }
 
+/// A watched lane has reached a step.
+static void note_step(struct weft__lane *lane, weft_time_ps now) {
+    struct weft__lane_watch *w = lane->watch;
+    for (; lane->index >= w->next; w->next += w->stride)
+        w->seen_ps[w->seen++ % WEFT__LANE_SEEN] = now;
+}
+
 /// Runs the lane until it must wait.
 void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
     struct weft__stream *st = &at->p->stream[stream];
@@ -141,7 +148,7 @@ void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
         }
         do_step(at, lane, st->op);
         lane->index++;
-        if (__builtin_expect(lane->watch != NULL, 0)) weft__lane_note(lane, at->w->now_ps);
+        if (__builtin_expect(lane->watch != NULL, 0)) note_step(lane, at->w->now_ps);
         lane->found = lane->timed = false;
     }
     if (lane->waiter) wake_waiters(at, stream, lane);
