@@ -24,6 +24,7 @@ static const struct {
     const struct weft_param_table *table;
     const char *summary;
 } sections[] = {
+    {&weft_sample_table, "operations of a job that run in packets, in place of all"},
     {&weft_post_table, "messages that a flow posts in a closed loop"},
     {&weft_pfc_table, "priority-based flow control, of switch and host alike"},
     {&weft_wire_table, "what a frame costs on the wire, of switch and host alike"},

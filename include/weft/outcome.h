@@ -116,6 +116,17 @@ struct weft_rank_span {
     bool computes; ///< else it waits for communication and computes nothing
 };
 
+/// What the operations of a class that ran in packets say of all of them (run.sample). Intervals have 95%.
+struct weft_sample_class {
+    uint32_t op;  ///< the first of the class; WEFT_NONE: whole iterations
+    bool first;   ///< at the begin of an iteration, within run.sample.warm_up; else later
+    bool settled; ///< later: those sampled early took as long as those sampled late
+    uint64_t instances, sampled;
+    double bound_ps;         ///< lower bound of the time of one, mean
+    double ratio;            ///< time over that bound, of those that were sampled
+    double time_ps, half_ps; ///< of one, mean; half of its interval
+};
+
 struct weft_job_outcome {
     struct weft_op_outcome *op;         ///< [iteration * ops + op]
     weft_time_ps *iteration_end_ps;     ///< [iterations], of the last rank; WEFT_TIME_NEVER: not over
@@ -125,9 +136,13 @@ struct weft_job_outcome {
     weft_time_ps *rank_end_ps; ///< [ranks] of a schedule, likewise; NULL: a job of operations
     weft_time_ps exposed_ps;   ///< in all, the mean over ranks: waited for communication, computing nothing
     uint32_t ranks_done;
-    struct weft_rank_span *span;          ///< of a run that is recorded; the first run.events of each rank
-    uint64_t spans, unrecorded;           ///< unrecorded: beyond these
-    struct weft_wait_outcome cts_wait;    ///< of a clear-to-send, from the receiver's posting to the sender's having it
+    struct weft_sample_class *sample;  ///< [sample_classes]; iterations and operations that were left out are estimated
+    uint32_t sample_classes;           ///< 0: nothing was
+    double end_half_ps;                ///< half of the interval of all iterations together
+    double *op_half_ps;                ///< [ops]: of an operation's mean time; NAN: not known
+    struct weft_rank_span *span;       ///< of a run that is recorded; the first run.events of each rank
+    uint64_t spans, unrecorded;        ///< unrecorded: beyond these
+    struct weft_wait_outcome cts_wait; ///< of a clear-to-send, from the receiver's posting to the sender's having it
     struct weft_wait_outcome sender_wait; ///< of a message that was ready, for its clear-to-send
     weft_bytes in_flight_bytes_max;       ///< of a rank: handed to its queue pairs and not acknowledged, the most ever
     weft_bytes in_flight_bytes_bound;     ///< of a rank: connections x slots x largest message; the largest of any

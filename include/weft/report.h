@@ -218,6 +218,7 @@ struct weft_collective_stats {
     uint32_t ranks, finished;
     weft_bytes bytes;
     double time_ps, algbw, busbw, measured_busbw;
+    double half_ps; ///< of the 95% interval of time_ps, of a sampled job (run.sample); NAN: nothing was left out
 };
 struct weft_collective_stats weft_report_collective(const struct weft_run *run, uint32_t job, uint32_t op);
 
@@ -227,9 +228,12 @@ struct weft_job_stats {
     const char *name;
     uint32_t ranks, finished;
     double iteration_ps, iteration_max_ps, exposed_ps;
-    weft_time_ps end_ps; ///< of the last rank; WEFT_TIME_NEVER: not over
-    double cts_p90_ps;   ///< of a clear-to-send, NAN if there was none
+    weft_time_ps end_ps;                   ///< of the last rank; WEFT_TIME_NEVER: not over
+    double iteration_half_ps, end_half_ps; ///< of the 95% intervals of a sampled job; NAN: nothing was left out
+    double cts_p90_ps;                     ///< of a clear-to-send, NAN if there was none
 };
+/// The name of a class of a sampled job: its collective, or "iteration".
+const char *weft_report_sampled(const struct weft_run *run, uint32_t job, const struct weft_sample_class *class);
 struct weft_job_stats weft_report_job(const struct weft_run *run, uint32_t job);
 
 /// Whether the user ended one of them.

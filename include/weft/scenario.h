@@ -24,6 +24,14 @@
 
 enum weft_fast_forward { WEFT_FAST_FORWARD_OFF, WEFT_FAST_FORWARD_EXACT, WEFT_FAST_FORWARD_STEADY };
 
+/// Which operations of a job run in packets (docs/sampling.md).
+struct weft_sample_conf {
+    uint64_t operations; ///< of a class, besides those that warm up; 0: all run in packets
+    uint64_t warm_up;    ///< first operations of a class in an iteration
+    uint64_t seed;
+};
+extern const struct weft_param_table weft_sample_table;
+
 struct weft_run_conf {
     uint64_t seed;
     bool jitter;                    ///< off: all clocks are exact, and hosts take their median times
@@ -36,6 +44,7 @@ struct weft_run_conf {
     double coast_load;              ///< of a link, relative
     uint64_t fast_forward_audit;    ///< stretches
     const char *fast_forward_store; ///< a folder; "": none
+    struct weft_sample_conf sample;
     weft_time_ps sample_interval_ps; ///< 0: no time series
     const char *sample_ports;        ///< glob over port names
     bool round_trips;                ///< of data are measured

@@ -162,7 +162,8 @@ static void update_link(struct weft__levels *l, uint32_t number) {
     for (uint32_t i = 0; i < link->members; i++) {
         uint32_t flow = link->member[i].flow, own = link->member[i].entry;
         const struct weft__level_flow *f = &l->flow[flow];
-        if (l->entry[own].weight < 0 || rate_without(l, f, own) <= lower) continue; // another link limits it, before and after
+        if (l->entry[own].weight < 0 || rate_without(l, f, own) <= lower)
+            continue; // another link limits it, before and after
         note_change(l, flow);
         for (uint32_t e = f->first; e < f->first + f->entries; e++)
             if (e != own) enqueue_link(l, l->entry[e].link);

@@ -180,7 +180,12 @@ struct weft_estimate *weft__estimate_describe(const struct weft__fluid *x, const
     enum { LINKS = 10 };
     const struct weft__network *net = &x->net;
     struct weft_estimate *e = weft_arena_alloc(arena, 1, sizeof *e);
-    struct describe d = {.x = x, .e = e, .arena = arena, .run = {.scenario = net->scenario, .topology = net->topology, .workload = net->workload, .outcome = net->outcome}};
+    struct describe d = {
+        .x = x,
+        .e = e,
+        .arena = arena,
+        .run = {
+            .scenario = net->scenario, .topology = net->topology, .workload = net->workload, .outcome = net->outcome}};
     e->scenario = net->scenario->name;
     e->seed = net->scenario->run.seed;
     e->hosts = net->topology->hosts;

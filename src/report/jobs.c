@@ -27,6 +27,7 @@ struct weft_collective_stats weft_report_collective(const struct weft_run *run, 
         s.finished++;
     }
     s.time_ps = s.finished ? sum / s.finished : NAN;
+    s.half_ps = o->sample_classes ? o->op_half_ps[op] : NAN;
     s.algbw = (double)s.bytes / (s.time_ps / (double)WEFT_PS_PER_S);
     double factor = weft_calc_bus_factor(p->goal, s.ranks);
     s.busbw = s.algbw * factor;
@@ -49,8 +50,14 @@ struct weft_job_stats weft_report_job(const struct weft_run *run, uint32_t job) 
     s.iteration_max_ps = s.finished ? (double)most : NAN;
     s.exposed_ps = s.finished && s.finished == j->iterations ? (double)o->exposed_ps / s.finished : NAN;
     s.end_ps = o->end_ps;
+    s.end_half_ps = o->sample_classes ? o->end_half_ps : NAN;
+    s.iteration_half_ps = s.end_half_ps / j->iterations;
     s.cts_p90_ps = o->cts_wait.messages ? (double)o->cts_wait.p90_ps : NAN;
     return s;
+}
+
+const char *weft_report_sampled(const struct weft_run *run, uint32_t job, const struct weft_sample_class *c) {
+    return c->op == WEFT_NONE ? "iteration" : run->workload->job[job].op[c->op].name;
 }
 
 static void print_collectives(FILE *file, const struct weft_run *run, uint32_t job) {
@@ -71,9 +78,27 @@ static void print_collectives(FILE *file, const struct weft_run *run, uint32_t j
             fprintf(file, " %12.2f %13.2f %13.2f", s.time_ps / (double)WEFT_PS_PER_US, s.algbw * 1e-9, s.busbw * 1e-9);
         else
             fprintf(file, " %12s %13s %13s", "-", "-", "-");
+        if (isfinite(s.half_ps)) fprintf(file, "  +- %.2f us", s.half_ps / (double)WEFT_PS_PER_US);
         if (isfinite(s.measured_busbw))
             fprintf(file, "  %14.2f  %19.0f%%", s.measured_busbw * 1e-9, 100 * s.busbw / s.measured_busbw);
         fputc('\n', file);
+    }
+}
+
+/// What of a sampled job ran in packets, by class, and what that says of all of it.
+static void print_sample(FILE *file, const struct weft_run *run, uint32_t job) {
+    const struct weft_job_outcome *o = &run->outcome->job[job];
+    if (!o->sample_classes) return;
+    fprintf(
+        file,
+        "  sampled in packets, with the half of its 95%% interval (run.sample):\n  %-24s %-6s %12s %9s %12s %9s %6s\n",
+        "operations", "when", "of", "sampled", "time (us)", "+- (us)", "ratio");
+    for (uint32_t k = 0; k < o->sample_classes; k++) {
+        const struct weft_sample_class *c = &o->sample[k];
+        fprintf(file, "  %-24s %-6s %12" PRIu64 " %9" PRIu64 " %12.2f %9.2f %6.3f%s\n",
+                weft_report_sampled(run, job, c), c->first ? "first" : "later", c->instances, c->sampled,
+                c->time_ps / (double)WEFT_PS_PER_US, c->half_ps / (double)WEFT_PS_PER_US, c->ratio,
+                c->settled ? "" : "  ranks drift apart: not settled, so the interval is wider");
     }
 }
 
@@ -116,18 +141,21 @@ void weft__report_jobs_table(FILE *file, const struct weft_run *run) {
             print_schedule(file, run, k);
             continue;
         }
-        char mean[TEXT] = "-", most[TEXT] = "-", exposed[TEXT] = "-";
+        char mean[TEXT] = "-", most[TEXT] = "-", exposed[TEXT] = "-", half[TEXT] = "";
         if (s.finished) {
             weft_format_time((weft_time_ps)s.iteration_ps, mean, sizeof mean);
             weft_format_time((weft_time_ps)s.iteration_max_ps, most, sizeof most);
         }
+        if (isfinite(s.iteration_half_ps))
+            snprintf(half, sizeof half, " +- %.2g%% (95%%, sampled)", 100 * s.iteration_half_ps / s.iteration_ps);
         if (isfinite(s.exposed_ps)) weft_format_time((weft_time_ps)s.exposed_ps, exposed, sizeof exposed);
         fprintf(file,
                 "\njob %s: %s, %" PRIu32
-                " of %s done; one takes %s (longest %s), of which %s is waiting for communication\n",
+                " of %s done; one takes %s%s (longest %s), of which %s is waiting for communication\n",
                 s.name, weft__counted(s.ranks, "rank").text, s.finished,
-                weft__counted(run->workload->job[k].iterations, "iteration").text, mean, most, exposed);
+                weft__counted(run->workload->job[k].iterations, "iteration").text, mean, half, most, exposed);
         print_collectives(file, run, k);
+        print_sample(file, run, k);
         print_pxn(file, &run->workload->job[k]);
         weft__report_admission_table(file, run, k);
     }

@@ -5,6 +5,7 @@
 #include "results/rows.h"
 
 WEFT_RESULT_PRESENT(has_jobs, run->workload->jobs > 0)
+WEFT_RESULT_PRESENT(has_samples, run->outcome->jobs && run->outcome->job->sample_classes)
 
 /// Number of the job that rows belong to.
 WEFT_RESULT_VALUE(number_above, WEFT__RESULT_WHOLE(c->above->at - 1))
@@ -34,8 +35,13 @@ static const struct weft_result_column jobs_columns[] = {
     STATS(finished, COUNT, "iterations that all ranks have finished"),
     WEFT_RESULT(struct weft_job, start_ps, TIME, "when the job starts"),
     STATS(iteration_ps, TIME, "time of a finished iteration, mean"),
+    STATS(iteration_half_ps, TIME,
+          "half of the 95% interval of the mean time of an iteration, of a sampled job (run.sample)",
+          .flags = WEFT_RESULT_SPARSE),
     STATS(iteration_max_ps, TIME, "time of the longest finished iteration"),
     STATS(end_ps, TIME, "when the last rank had done all of the job; none unless all ranks have"),
+    STATS(end_half_ps, TIME, "half of the 95% interval of the time when a sampled job ended (run.sample)",
+          .flags = WEFT_RESULT_SPARSE),
     STATS(exposed_ps, TIME,
           "time of an iteration in which a rank waited for communication and computed nothing, mean over ranks and "
           "iterations; none unless all are finished"),
@@ -79,6 +85,8 @@ static const struct weft_result_column job_collectives_columns[] = {
     OF_COLLECTIVE(stats.finished, "times", COUNT, "times that all ranks have finished the collective"),
     OF_COLLECTIVE(stats.time_ps, "time_ps", TIME,
                   "time from when the last rank came to the collective until the last rank had finished it, mean"),
+    OF_COLLECTIVE(stats.half_ps, "half_ps", TIME,
+                  "half of the 95% interval of that time, of a sampled job (run.sample)", .flags = WEFT_RESULT_SPARSE),
     OF_COLLECTIVE(algbw, "algbw_GBps", REAL, "algorithm bandwidth: size over time", .unit = "GB/s"),
     OF_COLLECTIVE(busbw, "busbw_GBps", REAL, "bus bandwidth: algorithm bandwidth times the factor of nccl-tests",
                   .unit = "GB/s"),
@@ -88,6 +96,48 @@ static const struct weft_result_column job_collectives_columns[] = {
 const struct weft_result_table weft__results_job_collectives =
     WEFT_RESULT_TABLE("jobs.collectives", LIST, "a collective of a job, over its iterations", job_collectives_columns,
                       .next = next_collective);
+
+// --- sampling -----------------------------------------------------------------------------------------------------
+
+struct sampled {
+    struct weft_sample_class class;
+    const char *collective, *when;
+};
+
+static bool next_sampled(struct weft_result_cursor *c) {
+    uint32_t job = (uint32_t)c->above->at - 1;
+    const struct weft_job_outcome *o = &c->run->outcome->job[job];
+    struct sampled *row = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *row);
+    if (c->at == o->sample_classes) return false;
+    *row = (struct sampled){.class = o->sample[c->at],
+                            .collective = weft_report_sampled(c->run, job, &o->sample[c->at]),
+                            .when = o->sample[c->at].first ? "first" : "later"};
+    c->part[0] = row;
+    c->at++;
+    return true;
+}
+
+#define OF_SAMPLED(field, key, kind, ...) WEFT_RESULT_NAMED(struct sampled, field, key, kind, __VA_ARGS__)
+static const struct weft_result_column job_sampling_columns[] = {
+    JOB_ABOVE,
+    WEFT_RESULT_CALL(weft_result_index, "class", COUNT, "number of the class of operations", .flags = WEFT_RESULT_KEY),
+    OF_SAMPLED(class.op, "operation", COUNT, "number of the first operation of the class; none for whole iterations"),
+    OF_SAMPLED(collective, "collective", TEXT, "name of the collective; iteration for whole iterations"),
+    OF_SAMPLED(when, "when", TEXT, "first: at the begin of an iteration (run.sample.warm_up); later: after that"),
+    OF_SAMPLED(class.instances, "instances", COUNT, "operations of the class in the whole job"),
+    OF_SAMPLED(class.sampled, "sampled", COUNT, "operations of the class that ran in packets"),
+    OF_SAMPLED(class.bound_ps, "bound_ps", TIME,
+               "lower bound of the time of one: its bytes over the busiest NIC, or over the network of a server; mean"),
+    OF_SAMPLED(class.ratio, "ratio", REAL, "time without computing over that bound, of those that ran in packets"),
+    OF_SAMPLED(class.time_ps, "time_ps", TIME, "time of one with the computing before it, mean over all"),
+    OF_SAMPLED(class.half_ps, "half_ps", TIME, "half of the 95% interval of that time"),
+    OF_SAMPLED(class.settled, "settled", BOOL,
+               "false: those sampled late took another time than those sampled early, beyond chance, and the interval "
+               "is wider by half the difference"),
+};
+const struct weft_result_table weft__results_job_sampling =
+    WEFT_RESULT_TABLE("jobs.sampling", LIST, "a class of operations of a sampled job (docs/sampling.md)",
+                      job_sampling_columns, .next = next_sampled, .present = has_samples);
 
 // --- admission ----------------------------------------------------------------------------------------------------
 

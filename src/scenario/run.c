@@ -4,6 +4,29 @@
 
 static const char *const fast_forwards[] = {"off", "exact", "steady", NULL};
 
+static const struct weft_param sample_rows[] = {
+    WEFT_UINT(struct weft_sample_conf, operations, "operations", "0", "0", "1000000",
+              "operations of each class that run in packets, drawn at random, at least 2; the rest takes as long as "
+              "these say, with a 95% interval; 0: all run in packets"),
+    WEFT_UINT(struct weft_sample_conf, warm_up, "warm_up", "4", "0", "1000",
+              "operations of each class that run in packets at the begin of an iteration, before others are drawn: "
+              "ranks have drifted apart by then (assumed)",
+              .needs = "operations"),
+    WEFT_UINT(struct weft_sample_conf, seed, "seed", "1", "0", "9223372036854775807",
+              "seed of the draw: which operations run in packets", .needs = "operations"),
+};
+
+static const char *sample_check(const void *conf, char *text, size_t size) {
+    (void)text;
+    (void)size;
+    return ((const struct weft_sample_conf *)conf)->operations == 1
+               ? "operations is 1: one has no spread, so there would be no interval; expected at least 2"
+               : NULL;
+}
+
+const struct weft_param_table weft_sample_table =
+    WEFT_PARAM_TABLE_CHECKED("sample", struct weft_sample_conf, sample_rows, sample_check);
+
 static const struct weft_param run_rows[] = {
     WEFT_UINT(struct weft_run_conf, seed, "seed", "1", "0", "9223372036854775807", "seed of all random numbers"),
     WEFT_BOOL(
@@ -41,6 +64,8 @@ static const struct weft_param run_rows[] = {
         struct weft_run_conf, fast_forward_store, "fast_forward_store", "",
         "steady: folder for what a run learns about itself; later runs of the same scenario read it and skip sooner",
         .needs = "fast_forward"),
+    WEFT_SECTION(struct weft_run_conf, sample, "sample", &weft_sample_table,
+                 "a job's operations that run in packets, in place of all (docs/sampling.md)"),
     WEFT_TIME(struct weft_run_conf, sample_interval_ps, "sample_interval", "0ns", "0ns", "1000s",
               "interval of the time series of queues and rates; 0ns: none"),
     WEFT_TEXT(struct weft_run_conf, sample_ports, "sample_ports", "*",

@@ -10,7 +10,8 @@ struct weft__run {
     struct weft__network net;
     struct weft_sim_options options;
     struct weft_progress progress;
-    struct weft__fast_forward *fast_forward;      ///< see fast_forward.h; NULL: run.fast_forward is off
+    struct weft__fast_forward *fast_forward;      ///< see skip/fast_forward.h; NULL: run.fast_forward is off
+    struct weft__sample *sample;                  ///< see skip/sample.h; NULL: everything runs in packets
     double begun_s, told_s, assembled_s, saved_s; ///< wall time
     double begun_cpu_s;
 };

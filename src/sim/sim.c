@@ -19,7 +19,6 @@
 #include "sim/check_wire.h"
 #include "sim/checkpoint.h"
 #include "sim/events.h"
-#include "sim/fast_forward.h"
 #include "sim/follow.h"
 #include "sim/jobs.h"
 #include "sim/lldp.h"
@@ -28,6 +27,8 @@
 #include "sim/run.h"
 #include "sim/stall.h"
 #include "sim/triggers.h"
+#include "skip/fast_forward.h"
+#include "skip/sample.h"
 #include "weft/aqm.h"
 #include "weft/cc.h"
 #include "weft/checkpoint.h"
@@ -266,7 +267,7 @@ static bool on_progress(void *context, const uint64_t *count, weft_time_ps now) 
     double wall = weft__clock_s(CLOCK_MONOTONIC);
     if (wall - run->told_s < 0.05) return true;
     run->told_s = wall;
-    run->progress.now_ps = now + weft__fast_forward_skipped(run);
+    run->progress.now_ps = now + weft__fast_forward_skipped(run->fast_forward);
     run->progress.wall_s = wall - run->begun_s;
     run->progress.packet_hops = count[WEFT__COUNT_PACKET_HOPS];
     run->progress.delivered_bytes = count[WEFT__COUNT_PAYLOAD_BYTES];
@@ -404,7 +405,7 @@ enum weft_end weft__network_end(const struct weft__network *net) {
 static void collect_run(struct weft__run *run) {
     struct weft__network *net = &run->net;
     struct weft_outcome *o = net->outcome;
-    weft__fast_forward_settle(run);
+    weft__fast_forward_settle(run->fast_forward);
     struct weft__tally sum = weft__engine_tally(&net->engine);
     o->end = weft__network_end(net);
     // by the engine's clock until everything is collected
@@ -433,6 +434,7 @@ static void collect_run(struct weft__run *run) {
         weft__box_of(&node[i])->finish(net, i, o->sim_time_ps);
     if (net->driver) weft__driver_collect(net);
     weft__jobs_collect(net);
+    if (run->sample) weft__sample_collect(run->sample);
     weft__rma_collect(net);
     collect_round_trips(net);
     collect_samples(net);
@@ -442,7 +444,7 @@ static void collect_run(struct weft__run *run) {
     if (net->events_max) weft__network_collect_events(net);
     for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
         if (shared->collect) shared->collect(net);
-    o->sim_time_ps += weft__fast_forward_skipped(run);
+    o->sim_time_ps += weft__fast_forward_skipped(run->fast_forward);
     o->digest = weft_outcome_digest(o);
 }
 
@@ -572,6 +574,7 @@ enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenar
         .events_max = options->record ? (uint32_t)scenario->run.events_max : 0,
     };
     status = assemble_run(run, ret_error);
+    if (!status) status = weft__sample_start(&run->net, options->ranks, &run->sample, ret_error);
     if (status) weft__run_end(run, NULL, NULL);
     run->assembled_s = run->saved_s = weft__clock_s(CLOCK_MONOTONIC);
     return status;
@@ -661,8 +664,8 @@ enum weft_status weft__run_finish(struct weft__run *run, struct weft_outcome **r
                                   struct weft_error *ret_error) {
     do
         weft__engine_run(&run->net.engine);
-    while (weft__fast_forward_on(run) || weft__checkpoint_on(run));
-    weft__fast_forward_end(run);
+    while (weft__fast_forward_on(run->fast_forward) || weft__checkpoint_on(run));
+    weft__fast_forward_end(run->fast_forward);
     enum weft_status status = run->options.ranks ? weft__ranks_join(run, ret_error) : WEFT_OK;
     enum weft_status ended = weft__run_end(run, status ? NULL : ret_outcome, ret_error);
     return status ? status : ended;
@@ -676,7 +679,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     struct weft__run own, *run = arena ? weft__arena_lines(arena, 1, sizeof *run) : &own;
     enum weft_status status = weft__run_begin(run, scenario, topology, workload, options, NULL, ret_error);
     if (!status) {
-        status = weft__fast_forward_start(run, ret_error);
+        status = weft__fast_forward_start(&run->net, options->ranks, weft__paths_trace, &run->fast_forward, ret_error);
         if (status)
             weft__run_end(run, NULL, ret_error);
         else

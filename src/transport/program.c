@@ -124,6 +124,13 @@ static weft_time_ps step_time(const struct weft_job_op *op, const struct weft__l
     return shared > 1 ? time / shared : time;
 }
 
+/// A watched lane has reached a step.
+static void note_step(struct weft__lane *lane, weft_time_ps now) {
+    struct weft__lane_watch *w = lane->watch;
+    for (; lane->index >= w->next; w->next += w->stride)
+        w->seen_ps[w->seen++ % WEFT__LANE_SEEN] = now;
+}
+
 /// Runs the lane until it must wait.
 void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
     struct weft__stream *st = &at->p->stream[stream];
@@ -141,7 +148,7 @@ void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
         }
         do_step(at, lane, st->op);
         lane->index++;
-        if (__builtin_expect(lane->watch != NULL, 0)) weft__lane_note(lane, at->w->now_ps);
+        if (__builtin_expect(lane->watch != NULL, 0)) note_step(lane, at->w->now_ps);
         lane->found = lane->timed = false;
     }
     if (lane->waiter) wake_waiters(at, stream, lane);
@@ -280,6 +287,15 @@ static void wait_for(struct weft__at *at, uint32_t stream) {
     at->p->waiting_since_ps = at->w->now_ps;
 }
 
+/// An operation that a sample leaves out (run.sample) takes no time: the rank goes on with the next one.
+static void pass_op(struct weft__program *p, const struct weft_job_op *op) {
+    if (op->name) {
+        p->stream[op->communicator].queued++;
+        p->stream[op->communicator].finished++;
+    }
+    p->turn++;
+}
+
 /// Advances by one operation, or ends an iteration. False: a timer will end the operation.
 static bool step_on(struct weft__at *at) {
     struct weft__program *p = at->p;
@@ -292,6 +308,10 @@ static bool step_on(struct weft__at *at) {
     }
     const struct weft_job_turn *turn = &stage->turn[p->turn];
     const struct weft_job_op *op = &p->job->op[turn->op];
+    if (p->passes && p->passes[(size_t)p->iteration * p->job->ops + turn->op]) {
+        pass_op(p, op);
+        return true;
+    }
     if (op->compute_ps && !p->computed) {
         weft__program_note(at, WEFT_RANK_COMPUTES, p->key0, 0, p->iteration * p->job->ops + turn->op);
         if (p->spans) p->spans->from_ps = at->w->now_ps;

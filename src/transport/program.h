@@ -148,6 +148,7 @@ struct weft__program {
     const struct weft_job *job;
     struct weft__schedule_run *schedule; ///< what it runs; NULL: the job's operations
     const uint32_t *kind; ///< [ops]: the first operation of the job that does the same; NULL: not requested
+    const bool *passes;   ///< [iterations * ops]: the rank passes the operation at once; NULL: it does all
     uint32_t rank;        ///< its number in its job
     uint32_t connection0; ///< its job's first connection, among all
     uint32_t sendings, receivings;
@@ -266,7 +267,7 @@ void weft__gpu_on_arrival(struct weft__node *node, struct weft__endpoint *end, s
 void weft__gpu_on_packet(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
                          const struct weft_packet *p);
 
-// For programs that repeat (program_skip.c), while nothing is in flight.
+// For runs that skip what repeats (src/skip).
 struct weft__fingerprint;
 /// Whether a timer of the host's programs, from gpu->key0 on, counts as activity: one that starts a program does not.
 bool weft__gpu_counts(const struct weft__endpoint *end, uint32_t key);
@@ -276,55 +277,11 @@ void weft__gpu_fingerprint(const struct weft__endpoint *end, struct weft__finger
 /// The positions of programs, independent of the network's state.
 void weft__programs_fingerprint(const struct weft__programs *programs, const struct weft__gpu *gpu,
                                 struct weft__fingerprint *s);
-/// Finds which operations of jobs do the same: needed for the two above. False: none recurs within an iteration.
-bool weft__programs_find_kinds(struct weft__programs *programs, struct weft_arena *arena);
-/// The position of a program, and what it has noted so far of the current iteration.
-struct weft__program_mark {
-    uint32_t iteration, turn;
-    uint32_t *finished; ///< [communicators]
-    bool waits;         ///< waits for the previous turn
-    weft_time_ps exposed_ps, iteration_exposed_ps;
-    weft_time_ps *op_exposed_ps; ///< [ops]
-    weft_bytes *left_bytes;      ///< [sendings, then receivings]
-};
-void weft__program_mark_new(const struct weft__program *p, struct weft_arena *arena, struct weft__program_mark *ret);
-/// How often the events since the mark (whole iterations or a part of one) may be repeated, so that the last message of
-/// each connection and the last iteration's end are still to come. Parts of an iteration repeat only as long as
-/// operations of the same kinds follow.
-uint64_t weft__program_skips_max(const struct weft__program *p, const struct weft__program_mark *mark);
-/// A stretch of time that repeats `times` times and is skipped: it began at begin_ps, where the mark was taken, and
-/// ends now, at end_ps. Both include time skipped before.
-struct weft__stretch {
-    weft_time_ps begin_ps, end_ps;
-    weft_time_ps skipped_ps; ///< so far, in the whole run
-    uint32_t times;
-};
-void weft__program_skip(struct weft__program *p, const struct weft__program_mark *mark,
-                        const struct weft__stretch *stretch);
-// Within an operation whose steps repeat (lane_skip.c), whatever is in flight.
+/// The kind of operation that a program does at a turn of its stage.
+uint64_t weft__program_kind_at(const struct weft__program *p, uint32_t turn);
 /// Finds the connections that a step of a lane uses; they are in lane->recv and send.
 void weft__lane_find_ends(const struct weft__program *p, uint32_t stream, const struct weft_step *step,
                           struct weft__lane *lane);
-/// The lane's number among the timers of its program.
-static inline uint32_t weft__lane_key(const struct weft__program *p, uint32_t stream, uint32_t number) {
-    return p->stream[stream].key0 - p->key0 + number;
-}
-/// The number of steps after which a lane's steps repeat, from the next one on: the same peers, and the same bytes but
-/// for one. ret_end: the first step that differs from the one a period earlier. 0: there is no period.
-uint64_t weft__lane_period(const struct weft__stream *st, uint32_t number, uint64_t *ret_end);
-/// The lane has reached a step. Called if it is watched.
-void weft__lane_note(struct weft__lane *lane, weft_time_ps now);
-/// Whether the lane's next `steps` steps, in whole periods, can be skipped. In used[], over all connections of the run,
-/// adds the messages that are not sent and subtracts those that are not received.
-bool weft__lane_may_skip(struct weft__program *p, uint32_t stream, uint32_t number, uint64_t period, uint64_t steps,
-                         int64_t *used);
-/// Skips them: their bytes count as sent, delivered and taken.
-void weft__lane_skip(const struct weft__hosts *hosts, struct weft__gpu *gpu, struct weft__program *p, uint32_t stream,
-                     uint32_t number, uint64_t steps);
-/// For a rank that takes part: its computing is that much nearer to its end, and its waits have taken that much longer.
-/// `skipped_ps`: before this.
-void weft__program_pass(struct weft__program *p, struct weft__timers *timers, weft_time_ps time,
-                        weft_time_ps skipped_ps);
 /// Skipped messages that are sent, or taken: their number and size, and the number k of the first one in its lane.
 struct weft__left_out {
     uint64_t k, n;
@@ -333,16 +290,6 @@ struct weft__left_out {
 void weft__message_skip_sent(const struct weft__hosts *hosts, struct weft__gpu *gpu, struct weft__sending *s,
                              struct weft__left_out out);
 void weft__message_skip_taken(struct weft__gpu *gpu, struct weft__receiving *r, struct weft__left_out out);
-
-/// Times noted before a skip are already true; their topmost bit marks them.
-#define WEFT__TRUE_TIME (UINT64_C(1) << 63)
-static inline weft_time_ps weft__true_time(weft_time_ps noted, weft_time_ps skipped) {
-    if (noted == WEFT_TIME_NEVER) return WEFT_TIME_NEVER;
-    return noted & WEFT__TRUE_TIME ? noted & ~WEFT__TRUE_TIME : noted + skipped;
-}
-/// Before a skip, and at the end of a run: makes all noted times true.
-void weft__program_note_true(struct weft__program *p, weft_time_ps skipped);
-void weft__program_settle(struct weft__program *p, weft_time_ps skipped);
 
 static inline const struct weft__programs *weft__programs_of(const struct weft__endpoint *end) {
     return end->hosts->programs;

@@ -99,29 +99,34 @@ static void note_channel(const struct walked *w, uint32_t channel) {
     if (channel >= communicator->channels) communicator->channels = channel + 1;
 }
 
-static void note_sent_bytes(const struct walked *w, const struct weft_sent *sent) {
-    if (!sent->bytes) return;
+static void note_sent_bytes(void *context, const struct weft_sent *sent) {
+    const struct walked *w = context;
     if (!w->op->ops->channels) note_channel(w, sent->channel);
     note_sent(w, sent);
 }
 
-void weft__finder_add_op(struct weft__finder *f, uint32_t rank, const struct weft_job_op *op, uint64_t times) {
-    struct walked w = {f, op, rank, times};
+void weft__job_each_sent(const struct weft_job_op *op, uint32_t rank, weft__on_sent *on_sent, void *context) {
     const struct weft_collective_ops *ops = op->ops;
-    uint32_t number = weft_job_number(op, rank), channels = ops->channels ? ops->channels(op->conf, &op->shape) : 0;
+    uint32_t number = weft_job_number(op, rank);
     uint32_t sends = ops->sends ? ops->sends(op->conf, &op->shape, number) : 0;
     uint32_t lanes = ops->sends ? 0 : ops->lanes(op->conf, &op->shape);
     struct weft_sent sent[WEFT_STEP_PEERS];
-    if (channels && op->shape.bytes) note_channel(&w, channels - 1);
     for (uint32_t k = 0; k < sends; k++) {
         ops->send(op->conf, &op->shape, number, k, sent);
-        note_sent_bytes(&w, sent);
+        if (sent->bytes) on_sent(context, sent);
     }
     for (uint32_t lane = 0; lane < lanes; lane++) {
         uint32_t peers = ops->sent(op->conf, &op->shape, number, lane, sent);
         for (uint32_t k = 0; k < peers; k++)
-            note_sent_bytes(&w, &sent[k]);
+            if (sent[k].bytes) on_sent(context, &sent[k]);
     }
+}
+
+void weft__finder_add_op(struct weft__finder *f, uint32_t rank, const struct weft_job_op *op, uint64_t times) {
+    struct walked w = {f, op, rank, times};
+    uint32_t channels = op->ops->channels ? op->ops->channels(op->conf, &op->shape) : 0;
+    if (channels && op->shape.bytes) note_channel(&w, channels - 1);
+    weft__job_each_sent(op, rank, note_sent_bytes, &w);
 }
 
 // --- all of them --------------------------------------------------------------------------------------------------

@@ -22,6 +22,9 @@ void weft__finder_init(struct weft__finder *f, struct weft_job *job, struct weft
 /// The connection of the current rank to `dst`; a new one if there is none yet.
 struct weft_connection *weft__finder_at(struct weft__finder *f, uint32_t rank, uint32_t dst, uint32_t communicator,
                                         uint32_t channel);
+/// Visits what a rank sends in an operation: one call per peer and lane; `peer` is a number in the rank's group.
+typedef void weft__on_sent(void *context, const struct weft_sent *sent);
+void weft__job_each_sent(const struct weft_job_op *op, uint32_t rank, weft__on_sent *on_sent, void *context);
 /// Adds what the rank sends in an operation that occurs `times` times in the run.
 void weft__finder_add_op(struct weft__finder *f, uint32_t rank, const struct weft_job_op *op, uint64_t times);
 void weft__finder_end_rank(struct weft__finder *f, uint32_t rank);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queue pairs that hold their rate and are not run meanwhile (sim/coast.c): they send nothing, while packets in flight
+// Queue pairs that hold their rate and are not run meanwhile (skip/coast.c): they send nothing, while packets in flight
 // arrive. Their congestion control continues by its timers, and is told what they are assumed to have sent.
 #include "box/box.h"
 #include "box/nic/nic.h"

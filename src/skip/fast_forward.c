@@ -14,14 +14,14 @@
 //
 // Source: the idea that recurring work need not be run is from Wormhole (NSDI 2026), which skips flows at a steady rate
 // and remembers sets of flows. Here the recurring unit is an iteration of a job, and exact mode is provably exact.
-#include "sim/fast_forward.h"
+#include "skip/fast_forward.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "box/box.h"
-#include "sim/coast.h"
-#include "sim/steps.h"
+#include "skip/coast.h"
+#include "skip/steps.h"
 #include "transport/program.h"
 #include "weft/memory.h"
 #include "weft/ranks.h"
@@ -443,8 +443,7 @@ static const char *refuse_boxes(const struct weft__network *net, bool exact) {
 }
 
 /// Why nothing can be skipped in this run, whatever its network does.
-static const char *why_refused(const struct weft__run *run) {
-    const struct weft__network *net = &run->net;
+static const char *why_refused(const struct weft__network *net, const struct weft_ranks *ranks) {
     const struct weft_run_conf *conf = &net->scenario->run;
     if (!net->programs && conf->fast_forward == WEFT_FAST_FORWARD_EXACT)
         return "there is no job, and only what jobs repeat is provably the same";
@@ -454,7 +453,7 @@ static const char *why_refused(const struct weft__run *run) {
         if (net->qp[q].verb == WEFT_VERB_READ) return "flows of READ";
     if (net->rma) return "remote memory access";
     if (net->hosts.triggers) return "flows that wait for others";
-    if (run->options.ranks) return "a run over several processes";
+    if (ranks) return "a run over several processes";
     if (net->driver) return "a program drives the hosts";
     if (net->capture) return "a capture";
     if (net->following) return "flows that are followed";
@@ -518,12 +517,10 @@ static void free_all(struct weft__fast_forward *f) {
     weft__store_free(&f->store);
 }
 
-static enum weft_status start_skipping(struct weft__run *run, struct weft_error *error) {
-    struct weft__network *net = &run->net;
+static enum weft_status start_skipping(struct weft__fast_forward *f, const struct weft_ranks *ranks,
+                                       weft__trace_paths *trace, struct weft_error *error) {
+    struct weft__network *net = f->net;
     const struct weft_run_conf *conf = &net->scenario->run;
-    if (run->options.ranks && run->options.ranks->self)
-        return WEFT_OK; // rank 0 reports why nothing is skipped; its outcome counts
-    struct weft__fast_forward *f = run->fast_forward = weft_arena_alloc(net->arena_qp, 1, sizeof *f);
     *f = (struct weft__fast_forward){
         .net = net,
         .outcome = weft_arena_alloc(net->outcome->arena, 1, sizeof *f->outcome),
@@ -532,12 +529,12 @@ static enum weft_status start_skipping(struct weft__run *run, struct weft_error 
     };
     net->outcome->fast_forward = f->outcome;
     f->outcome->draws_left_out = find_jitter(net) != NULL;
-    f->outcome->refused = why_refused(run);
+    f->outcome->refused = why_refused(net, ranks);
     f->over = f->outcome->refused != NULL;
     if (f->over) return WEFT_OK;
     weft__skips_init(&f->skips, net);
     if (!net->programs) {
-        f->coast = weft__coast_new(&f->skips, &f->outcome->refused);
+        f->coast = weft__coast_new(&f->skips, trace, &f->outcome->refused);
         f->over = f->outcome->refused != NULL;
         return WEFT_OK;
     }
@@ -553,10 +550,16 @@ static enum weft_status start_skipping(struct weft__run *run, struct weft_error 
     return f->exact ? WEFT_OK : read_store(f, error);
 }
 
-enum weft_status weft__fast_forward_start(struct weft__run *run, struct weft_error *error) {
-    if (run->net.scenario->run.fast_forward == WEFT_FAST_FORWARD_OFF) return WEFT_OK;
-    enum weft_status status = start_skipping(run, error);
-    if (status && run->fast_forward) free_all(run->fast_forward);
+enum weft_status weft__fast_forward_start(struct weft__network *net, const struct weft_ranks *ranks,
+                                          weft__trace_paths *trace, struct weft__fast_forward **ret,
+                                          struct weft_error *error) {
+    *ret = NULL;
+    // Rank 0 reports why nothing is skipped; its outcome counts.
+    if (net->scenario->run.fast_forward == WEFT_FAST_FORWARD_OFF || (ranks && ranks->self)) return WEFT_OK;
+    struct weft__fast_forward *f = *ret = weft_arena_alloc(net->arena_qp, 1, sizeof *f);
+    f->net = net;
+    enum weft_status status = start_skipping(f, ranks, trace, error);
+    if (status) free_all(f);
     return status;
 }
 
@@ -571,10 +574,9 @@ static void look_later(struct weft__fast_forward *f) {
     if (later) engine->pause_ps = engine->next_ps + (f->later - 1) * engine->conf.window_ps;
 }
 
-bool weft__fast_forward_on(struct weft__run *run) {
-    struct weft__engine *engine = &run->net.engine;
-    if (!run->fast_forward || engine->end != WEFT_END_PAUSED || engine->pausing) return false;
-    struct weft__fast_forward *f = run->fast_forward;
+bool weft__fast_forward_on(struct weft__fast_forward *f) {
+    struct weft__engine *engine = f ? &f->net->engine : NULL;
+    if (!f || engine->end != WEFT_END_PAUSED || engine->pausing) return false;
     if (f->coast) {
         engine->pause_ps = weft__coast_look(f->coast);
         return true;
@@ -609,25 +611,24 @@ static void tell_nothing_skipped(const struct weft__fast_forward *f) {
               "one, in a row took about as long";
 }
 
-void weft__fast_forward_end(struct weft__run *run) {
-    struct weft__fast_forward *f = run->fast_forward;
+void weft__fast_forward_end(struct weft__fast_forward *f) {
     if (!f) return;
     for (uint32_t k = 0; k < TRACKERS; k++)
         end_tracker(&f->tracker[k]);
     write_store(f);
     free_all(f);
-    if (f->coast) weft__coast_end(f->coast, ended_at(&run->net.engine));
+    if (f->coast) weft__coast_end(f->coast, ended_at(&f->net->engine));
     tell_nothing_skipped(f);
 }
 
-weft_time_ps weft__fast_forward_skipped(const struct weft__run *run) {
-    return run->fast_forward ? run->fast_forward->skips.skipped_ps : 0;
+weft_time_ps weft__fast_forward_skipped(const struct weft__fast_forward *f) {
+    return f ? f->skips.skipped_ps : 0;
 }
 
-void weft__fast_forward_settle(struct weft__run *run) {
-    struct weft__network *net = &run->net;
-    weft_time_ps skipped = weft__fast_forward_skipped(run);
+void weft__fast_forward_settle(const struct weft__fast_forward *f) {
+    weft_time_ps skipped = weft__fast_forward_skipped(f);
     if (!skipped) return;
+    struct weft__network *net = f->net;
     for (uint32_t i = 0; i < net->programs->n; i++)
         weft__program_settle(&net->programs->program[i], skipped);
     for (uint32_t i = 0; i < net->outcome->flows; i++) {

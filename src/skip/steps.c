@@ -4,17 +4,17 @@
 // before them. If they took equally long (run.steady_error), so will those that follow, up to the next change: a ring's
 // steps end, a compute ends, something starts. All but the last of these steps are taken over: each lane advances by
 // that many steps, and the network stays as it is, with everything in flight. What is in flight then belongs to later
-// steps, which are alike (transport/lane_skip.c).
+// steps, which are alike (skip/lane_skip.c).
 //
 // Nothing proves that the network would have been in that state, so this is done only if run.fast_forward is steady.
 // The reported error is the difference found, plus how early or late a ring is because it advances by whole periods.
-#include "sim/steps.h"
+#include "skip/steps.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/fingerprint.h"
-#include "transport/program.h"
+#include "skip/lane_skip.h"
 
 enum {
     LOOK_WINDOWS = 16,      ///< minimum between two checks

@@ -2,9 +2,9 @@
 // Lanes of collectives whose steps repeat: in a ring, every step but the first and the last of a loop, and every loop.
 // A skipped step advances a lane and changes nothing else: what is in flight on its connections stays as it is, and
 // becomes part of later steps, which are alike.
-#include <assert.h>
+#include "skip/lane_skip.h"
 
-#include "transport/program.h"
+#include <assert.h>
 
 enum { LOOK_MAX = 1 << 16 }; ///< steps searched for a period
 
@@ -64,12 +64,6 @@ uint64_t weft__lane_period(const struct weft__stream *st, uint32_t number, uint6
         again++;
     *ret_end = again;
     return loop;
-}
-
-void weft__lane_note(struct weft__lane *lane, weft_time_ps now) {
-    struct weft__lane_watch *w = lane->watch;
-    for (; lane->index >= w->next; w->next += w->stride)
-        w->seen_ps[w->seen++ % WEFT__LANE_SEEN] = now;
 }
 
 /// Whether a receiver has enough due: buffers already posted are for messages that must not be skipped.
@@ -144,14 +138,4 @@ void weft__lane_skip(const struct weft__hosts *hosts, struct weft__gpu *gpu, str
     lane->index += steps;
     lane->found = false; // its current step is another one, which is alike
     lane->watch = NULL;
-}
-
-void weft__program_pass(struct weft__program *p, struct weft__timers *timers, weft_time_ps time,
-                        weft_time_ps skipped_ps) {
-    weft__program_note_true(p, skipped_ps);
-    if (!p->started || p->done) return;
-    p->waiting_since_ps -= time;
-    if (p->compute_speed <= 0) return;
-    p->compute_left_ps -= (double)time * p->compute_speed;
-    weft__timer_set(timers, p->key0, weft__timer_at(timers, p->key0) - time);
 }

@@ -2,7 +2,7 @@
 // Repeated steps of collectives, taken over instead of run; see steps.c.
 #pragma once
 
-#include "sim/store.h"
+#include "skip/store.h"
 
 struct weft__steps;
 

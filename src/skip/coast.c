@@ -10,7 +10,7 @@
 // of packets, acknowledgements and timers stay as they are.
 // Source: of the idea that flows at a steady rate need not be run, Wormhole (NSDI 2026); here a flow is judged by the
 // load of its links, so that it is known and not assumed that no queue forms.
-#include "sim/coast.h"
+#include "skip/coast.h"
 
 #include <assert.h>
 #include <math.h>
@@ -18,7 +18,6 @@
 #include "box/box.h"
 #include "box/clock.h"
 #include "link/measure.h"
-#include "sim/paths.h"
 #include "transport/endpoint.h"
 #include "weft/aqm.h"
 
@@ -469,11 +468,10 @@ static const char *why_refused(const struct weft__network *net) {
     return NULL;
 }
 
-static void find_paths(struct weft__coast *c, bool back) {
+static void find_paths(struct weft__coast *c, weft__trace_paths *trace, bool back) {
     struct weft__network *net = c->net;
     uint64_t paths;
-    const struct weft_path *path =
-        weft__paths_trace(net->scenario, net->topology, net->workload, back, net->arena_qp, &paths);
+    const struct weft_path *path = trace(net->scenario, net->topology, net->workload, back, net->arena_qp, &paths);
     for (uint32_t q = 0; q < net->qps; q++) {
         struct coaster *own = &c->coaster[q];
         *(back ? &own->back : &own->port) = path[q].port;
@@ -481,7 +479,7 @@ static void find_paths(struct weft__coast *c, bool back) {
     }
 }
 
-struct weft__coast *weft__coast_new(struct weft__skips *skips, const char **ret_refused) {
+struct weft__coast *weft__coast_new(struct weft__skips *skips, weft__trace_paths *trace, const char **ret_refused) {
     struct weft__network *net = skips->net;
     *ret_refused = why_refused(net);
     if (*ret_refused) return NULL;
@@ -493,8 +491,8 @@ struct weft__coast *weft__coast_new(struct weft__skips *skips, const char **ret_
         struct weft__speed speed = weft__clock_speed(net->topology, net->device, net->scenario->run.seed, i);
         c->link[i].rate = (double)WEFT_PS_PER_S * (double)speed.byte_den / (double)speed.byte_num;
     }
-    find_paths(c, false);
-    find_paths(c, true);
+    find_paths(c, trace, false);
+    find_paths(c, trace, true);
     for (uint32_t q = 0; q < net->qps; q++) {
         c->coaster[q].wire = wire_of(c, q, frame_of(c, q));
         c->coaster[q].acks = ack_share(c, q);

@@ -4,7 +4,7 @@
 // on. See store.c.
 #pragma once
 
-#include "sim/repeat.h"
+#include "skip/repeat.h"
 
 struct weft__store {
     const char *path;

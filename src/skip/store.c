@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file: a header with weft's version and the checksum of the rest; then words of 64 bits, where a run of zeros is
 // one zero and its length.
-#include "sim/store.h"
+#include "skip/store.h"
 
 #include <errno.h>
 #include <inttypes.h>

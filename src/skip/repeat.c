@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/repeat.h"
+#include "skip/repeat.h"
 
 #include <assert.h>
 #include <math.h>

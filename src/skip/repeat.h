@@ -5,7 +5,7 @@
 #pragma once
 
 #include "box/box.h"
-#include "sim/run.h"
+#include "skip/program_skip.h"
 #include "weft/histogram.h"
 
 /// What a run has skipped so far, and where its counts are.

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which operations of a job run in packets. Those that are left out take no time by the engine's clock: a rank passes
+// them and goes on with the next one, so ranks stay as far apart as they are, queues as full, and one sampled operation
+// follows the other as if the job had no more than these.
+//
+// An operation, with the computing before it, is of a class: the same collective over groups of the same form, with
+// lower bounds of its time within a factor of two (size, skew). At the begin of an iteration ranks are closer together
+// than later (an all-reduce over all has ended, or the job has begun), and operations take another time: the first
+// run.sample.warm_up of a class there are a stratum of their own, and all of them run in the iterations chosen. From
+// the later ones run.sample.operations are drawn, by whole periods (layers), so that an operation follows what it
+// follows in the job. The first iteration is chosen, and at least one other at random; ROUND operations of a class come
+// from each.
+//
+// Where operations overlap, or ranks do different things (a pipeline), a part of an iteration has no time of its own,
+// and whole iterations are drawn.
+//
+// Source: stratified sampling and the ratio estimator, Cochran, Sampling Techniques, 3rd edition, sections 5.3 and 6.3.
+#include "skip/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "transport/program.h"
+#include "weft/memory.h"
+#include "weft/random.h"
+#include "workload/job_connections.h"
+
+enum { ROUND = 8 };     ///< operations of a class that one iteration contributes (assumed)
+#define SPAN 2          ///< of bounds in a class: the largest over the smallest (assumed)
+#define PERIOD_PART 0.9 ///< of an iteration in which its period shows (assumed)
+
+// --- bounds -------------------------------------------------------------------------------------------------------
+
+/// Bytes that each NIC, and each GPU within its server, sends and receives in an operation.
+struct load {
+    const struct weft_job *job;
+    const struct weft_job_op *op;
+    uint32_t rank;
+    weft_bytes *nic_out, *nic_in;     ///< [hosts]
+    weft_bytes *inner_out, *inner_in; ///< [ranks]
+};
+
+static const struct weft_connection *connection_of(const struct weft_job *job, const struct weft_job_op *op,
+                                                   uint32_t rank, const struct weft_sent *sent) {
+    uint32_t dst = weft_job_member(op, rank, sent->peer);
+    return &job->connection[weft_job_find_connection(job, rank, op->communicator, sent->channel, dst)];
+}
+
+static void add_load(void *context, const struct weft_sent *sent) {
+    struct load *l = context;
+    const struct weft_connection *c = connection_of(l->job, l->op, l->rank, sent);
+    if (c->flow == WEFT_NONE) {
+        l->inner_out[c->src] += sent->bytes;
+        l->inner_in[c->dst] += sent->bytes;
+        return;
+    }
+    l->nic_out[l->job->host[c->src]] += sent->bytes;
+    l->nic_in[l->job->host[c->dst]] += sent->bytes;
+}
+
+static double nic_bps(const struct weft_topology *t, uint32_t host) {
+    const struct weft_node_info *node = &t->node[t->host[host]];
+    double bps = 0; // of all ports: several NICs of a GPU are ports of a host
+    for (uint32_t p = 0; p < node->ports; p++)
+        bps += (double)t->link[t->port[node->port0 + p].link].rate_bps;
+    return bps;
+}
+
+/// The denominator of ratios: what the operation takes at least. An estimate of its time that knows the fabric may
+/// stand here instead; the closer its ratio to packets is to a constant, the narrower the interval.
+static double bound_of(const struct weft__network *net, const struct weft_job *job, const struct weft_job_op *op) {
+    const struct weft_topology *t = net->topology;
+    size_t n = 2 * ((size_t)t->hosts + job->ranks);
+    weft_bytes *bytes = weft_memory_new(WEFT_MEMORY_QP, n, sizeof *bytes);
+    struct load l = {
+        job, op, 0, bytes, bytes + t->hosts, bytes + (size_t)2 * t->hosts, bytes + (size_t)2 * t->hosts + job->ranks};
+    for (; l.rank < job->ranks; l.rank++)
+        weft__job_each_sent(op, l.rank, add_load, &l);
+    double seconds = 0;
+    for (uint32_t h = 0; h < t->hosts; h++)
+        if (l.nic_out[h] || l.nic_in[h])
+            seconds = fmax(seconds, 8 * fmax((double)l.nic_out[h], (double)l.nic_in[h]) / nic_bps(t, h));
+    for (uint32_t r = 0; r < job->ranks; r++)
+        if (l.inner_out[r] || l.inner_in[r])
+            seconds =
+                fmax(seconds, 8 * fmax((double)l.inner_out[r], (double)l.inner_in[r]) / (double)job->server.rate_bps);
+    weft_memory_free(WEFT_MEMORY_QP, bytes, n * sizeof *bytes);
+    return fmax(seconds * (double)WEFT_PS_PER_S, 1); // of one rank: nothing
+}
+
+/// [ops]: those of one volume have one bound.
+static double *find_bounds(const struct weft__network *net, const struct weft_job *job) {
+    double *bound = weft_arena_alloc(net->arena_qp, job->ops, sizeof *bound);
+    double **known = weft_arena_alloc(net->arena_qp, job->communicators, sizeof *known);
+    for (uint32_t c = 0; c < job->communicators; c++)
+        known[c] = weft_arena_alloc(net->arena_qp, job->communicator[c].volumes, sizeof **known);
+    for (uint32_t i = 0; i < job->ops; i++) {
+        const struct weft_job_op *op = &job->op[i];
+        if (!op->name) continue;
+        double *own = &known[op->communicator][op->volume];
+        if (*own <= 0) *own = bound_of(net, job, op);
+        bound[i] = *own;
+    }
+    return bound;
+}
+
+// --- units and their classes ---------------------------------------------------------------------------------------
+
+static double compute_of(const struct weft_job *job, const struct weft_job_op *op) {
+    return fmax((double)op->compute_ps, (double)weft_job_compute_time(job, job->slow_rank, op));
+}
+
+/// Whether an operation has a time of its own: ranks do all of them, in order, and wait for each.
+static bool come_in_turn(const struct weft_job *job) {
+    if (job->stages > 1 || job->stage->turns != job->ops) return false;
+    for (uint32_t i = 0; i < job->ops; i++)
+        if (job->stage->turn[i].op != i || job->stage->turn[i].part != WEFT_TURN_WHOLE || job->op[i].overlap)
+            return false;
+    return true;
+}
+
+static void find_units(struct weft__sample *s) {
+    const struct weft_job *job = s->job;
+    const double *bound = find_bounds(s->net, job);
+    s->whole = !come_in_turn(job);
+    s->rounds = s->whole ? 1 : job->iterations;
+    s->unit = weft_arena_alloc(s->net->arena_qp, s->whole ? job->iterations : job->ops, sizeof *s->unit);
+    struct weft__sample_unit next = {0};
+    for (uint32_t i = 0; i < job->ops; i++) {
+        next.compute_ps += compute_of(job, &job->op[i]);
+        next.bound_ps += bound[i];
+        next.op_end = i + 1;
+        if (s->whole || !job->op[i].name) continue;
+        s->unit[s->units++] = next;
+        next = (struct weft__sample_unit){.op = i + 1};
+    }
+    if (s->whole) { // ranks compute beside one another and beside collectives, so all of it goes by the ratio
+        next.bound_ps += next.compute_ps;
+        next.compute_ps = 0;
+        for (s->units = 0; s->units < job->iterations; s->units++)
+            s->unit[s->units] = next;
+    } else if (s->units) { // what follows the last collective
+        s->unit[s->units - 1].op_end = job->ops;
+        s->unit[s->units - 1].compute_ps += next.compute_ps;
+    }
+}
+
+/// The operation with the unit's collective.
+static const struct weft_job_op *collective_of(const struct weft__sample *s, const struct weft__sample_unit *u) {
+    uint32_t i = u->op;
+    while (i + 1 < u->op_end && !s->job->op[i].name)
+        i++;
+    return &s->job->op[i];
+}
+
+struct order {
+    const struct weft_collective_ops *ops;
+    uint32_t stride, ranks, unit;
+    double bound_ps;
+};
+WEFT__ORDER(by_kind, struct order,
+            WEFT__UP(ops) ?: WEFT__UP(stride) ?: WEFT__UP(ranks) ?: WEFT__UP(bound_ps) ?: WEFT__UP(unit))
+
+static bool same_kind(const struct order *a, const struct order *b) {
+    return a->ops == b->ops && a->stride == b->stride && a->ranks == b->ranks;
+}
+
+static struct order order_of(const struct weft__sample *s, uint32_t unit) {
+    const struct weft_job_op *op = collective_of(s, &s->unit[unit]);
+    if (s->whole) return (struct order){.unit = unit};
+    return (struct order){op->ops, op->stride, op->shape.ranks, unit, s->unit[unit].bound_ps};
+}
+
+/// Numbers classes by the first operation of each.
+static void find_classes(struct weft__sample *s) {
+    struct order *order = weft_arena_alloc(s->net->arena_qp, s->units, sizeof *order);
+    uint32_t *class =
+        weft_arena_alloc(s->net->arena_qp, s->units, sizeof *class); // the first unit of each unit's class
+    s->class_op = weft_arena_alloc(s->net->arena_qp, s->units, sizeof *s->class_op);
+    for (uint32_t u = 0; u < s->units; u++)
+        order[u] = order_of(s, u);
+    qsort(order, s->units, sizeof *order, by_kind);
+    for (uint32_t from = 0, to; from < s->units; from = to) {
+        uint32_t first = order[from].unit;
+        for (to = from;
+             to < s->units && same_kind(&order[from], &order[to]) && order[to].bound_ps <= SPAN * order[from].bound_ps;
+             to++)
+            if (order[to].unit < first) first = order[to].unit;
+        for (uint32_t k = from; k < to; k++)
+            class[order[k].unit] = first;
+    }
+    for (uint32_t u = 0; u < s->units; u++) {
+        if (class[u] == u) s->class_op[s->classes++] = (uint32_t)(collective_of(s, &s->unit[u]) - s->job->op);
+        s->unit[u].class = class[u] == u ? s->classes - 1 : s->unit[class[u]].class;
+    }
+}
+
+// --- which run ----------------------------------------------------------------------------------------------------
+
+/// The smallest number of units after which kinds repeat: a layer. 1: there is none.
+static uint32_t find_period(const struct weft__sample *s) {
+    for (uint32_t p = 1; p <= s->units / 2; p++) {
+        uint32_t same = 0;
+        for (uint32_t u = 0; u + p < s->units; u++) {
+            struct order a = order_of(s, u), b = order_of(s, u + p);
+            same += same_kind(&a, &b);
+        }
+        if (same >= PERIOD_PART * (s->units - p)) return p;
+    }
+    return 1;
+}
+
+/// A period with one of the first operations of a class in it is among the first, with all that it has.
+static void find_first(struct weft__sample *s, uint32_t period) {
+    uint64_t *n = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *n);
+    for (uint32_t from = 0; from < s->units; from += period) {
+        uint32_t to = from + period < s->units ? from + period : s->units;
+        bool first = false;
+        for (uint32_t u = from; u < to; u++)
+            first |= n[s->unit[u].class] < s->net->scenario->run.sample.warm_up;
+        for (uint32_t u = from; u < to; u++, n[s->unit[u].class]++)
+            s->unit[u].first = first;
+    }
+}
+
+static void shuffle_list(struct weft_random *random, uint32_t *list, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        list[i] = i;
+    for (uint32_t i = n; i > 1; i--) {
+        uint32_t k = (uint32_t)weft_random_below(random, i), last = list[i - 1];
+        list[i - 1] = list[k];
+        list[k] = last;
+    }
+}
+
+/// Draws periods until `quota` later units of each class run in that round, or all.
+static void choose_in_round(struct weft__sample *s, struct weft_random *random, uint32_t round, uint32_t period,
+                            uint64_t quota, uint32_t *list, uint64_t *n) {
+    bool *runs = &s->runs[(size_t)round * s->units];
+    uint32_t periods = (s->units + period - 1) / period;
+    memset(n, 0, s->classes * sizeof *n);
+    shuffle_list(random, list, periods);
+    for (uint32_t k = 0; k < periods; k++) {
+        uint32_t from = list[k] * period, to = from + period < s->units ? from + period : s->units;
+        bool take = false;
+        for (uint32_t u = from; u < to; u++)
+            take |= s->unit[u].first || n[s->unit[u].class] < quota;
+        for (uint32_t u = from; u < to && take; u++) {
+            runs[u] = true;
+            n[s->unit[u].class] += !s->unit[u].first;
+        }
+    }
+}
+
+static void choose_units(struct weft__sample *s) {
+    const struct weft_sample_conf *conf = &s->net->scenario->run.sample;
+    struct weft_random random = weft_random_stream(conf->seed, 0, WEFT_RANDOM_OPERATION);
+    uint32_t most = s->rounds > s->units ? s->rounds : s->units, period = s->whole ? 1 : find_period(s);
+    uint32_t *list = weft_arena_alloc(s->net->arena_qp, most, sizeof *list);
+    uint64_t *n = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *n);
+    s->runs = weft_arena_alloc(s->net->arena_qp, (size_t)s->rounds * s->units, sizeof *s->runs);
+    find_first(s, period);
+    uint64_t rounds = conf->operations / ROUND < 2 ? 2 : conf->operations / ROUND;
+    if (rounds > s->rounds) rounds = s->rounds;
+    uint64_t quota = (conf->operations + rounds - 1) / rounds;
+    uint32_t *round = weft_arena_alloc(s->net->arena_qp, s->rounds, sizeof *round);
+    shuffle_list(&random, round, s->rounds - 1);
+    for (uint32_t k = 0; k < rounds; k++) // the first one, and others at random
+        choose_in_round(s, &random, k ? round[k - 1] + 1 : 0, period, quota, list, n);
+}
+
+// --- what is left out ---------------------------------------------------------------------------------------------
+
+/// Messages of an operation that `times` are left out.
+struct left_out {
+    const struct weft__sample *s;
+    const struct weft_job_op *op;
+    uint32_t rank;
+    uint64_t times;
+};
+
+/// A connection has no more bytes to come than those of operations that run.
+static void leave_out(void *context, const struct weft_sent *sent) {
+    const struct left_out *l = context;
+    const struct weft_connection *c = connection_of(l->s->job, l->op, l->rank, sent);
+    struct weft__wire *wire = &l->s->net->programs->wire[c - l->s->job->connection];
+    wire->sending->left_bytes -= l->times * sent->bytes;
+    wire->receiving->left_bytes -= l->times * sent->bytes;
+}
+
+static void pass_units(struct weft__sample *s) {
+    const struct weft_job *job = s->job;
+    s->passes = weft_arena_alloc(s->net->arena_qp, (size_t)job->iterations * job->ops, sizeof *s->passes);
+    uint64_t *times = weft_arena_alloc(s->net->arena_qp, job->ops, sizeof *times);
+    for (uint32_t r = 0; r < s->rounds; r++)
+        for (uint32_t u = 0; u < s->units; u++) {
+            const struct weft__sample_unit *unit = &s->unit[u];
+            uint32_t iteration = s->whole ? u : r;
+            for (uint32_t i = unit->op; i < unit->op_end && !s->runs[(size_t)r * s->units + u]; i++, times[i - 1]++)
+                s->passes[(size_t)iteration * job->ops + i] = true;
+        }
+    for (uint32_t i = 0; i < job->ops; i++) {
+        struct left_out l = {s, &job->op[i], 0, times[i]};
+        for (; l.times && l.op->name && l.rank < job->ranks; l.rank++)
+            weft__job_each_sent(l.op, l.rank, leave_out, &l);
+    }
+    for (uint32_t i = 0; i < s->net->programs->n; i++)
+        s->net->programs->program[i].passes = s->passes;
+}
+
+/// Queue pairs on which nothing comes are no work that the run waits for.
+static uint64_t count_idle(const struct weft__network *net) {
+    uint64_t idle = 0;
+    for (uint32_t q = 0; q < net->qps; q++)
+        idle += net->hosts.carrier[q].sending && !net->hosts.carrier[q].sending->left_bytes;
+    return idle;
+}
+
+// --- whether it can be ----------------------------------------------------------------------------------------------
+
+static struct weft_place place_of(const struct weft_scenario *scenario) {
+    const struct weft_tree *sample = weft_tree_find(weft_tree_find(scenario->tree, "run"), "sample");
+    return sample ? sample->key_place : WEFT_NOWHERE;
+}
+
+/// NULL: nothing stands against it.
+static const char *why_refused(const struct weft__network *net, bool ranks) {
+    const struct weft_run_conf *run = &net->scenario->run;
+    const struct weft_workload *w = net->workload;
+    if (!w->jobs) return "there is no job, and operations of jobs are what is sampled";
+    if (w->jobs > 1) return "there are several jobs: which operations of one meet which of the other is not known";
+    if (w->job->schedule) return "the job goes by a schedule or a trace, which has no iterations";
+    if (w->job_flows < w->flows || w->rmas)
+        return "there are flows beside the job, and the time between operations is left out";
+    if (net->topology->events) return "links fail or return (events) at times that are left out";
+    if (run->until_ps != WEFT_TIME_NEVER) return "run.until is set, and the clock stands still for what is left out";
+    if (run->fast_forward != WEFT_FAST_FORWARD_OFF) return "run.fast_forward skips operations too";
+    if (net->driver) return "a program drives the hosts";
+    if (ranks) return "the run is over several processes";
+    if (net->events_max) return "the run is recorded, by times that do not count what is left out: set run.events to 0";
+    if (net->following) return "flows are followed, by times that do not count what is left out";
+    if (run->sample_interval_ps)
+        return "there are time series (run.sample_interval), which do not count what is left out";
+    return NULL;
+}
+
+enum weft_status weft__sample_start(struct weft__network *net, bool ranks, struct weft__sample **ret_sample,
+                                    struct weft_error *ret_error) {
+    *ret_sample = NULL;
+    if (!net->scenario->run.sample.operations) return WEFT_OK;
+    const char *refused = why_refused(net, ranks);
+    struct weft__sample *s = weft_arena_alloc(net->arena_qp, 1, sizeof *s);
+    if (!refused) {
+        *s = (struct weft__sample){.net = net, .job = net->workload->job};
+        find_units(s);
+        if (!s->units) refused = "the job has no collective";
+    }
+    if (refused)
+        return WEFT_REFUSE(ret_error, place_of(net->scenario),
+                           "run.sample: %s; expected all of it in packets, or another job", refused);
+    find_classes(s);
+    choose_units(s);
+    pass_units(s);
+    net->engine.conf.work -= count_idle(net);
+    *ret_sample = s;
+    return WEFT_OK;
+}

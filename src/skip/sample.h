@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sample of a job's operations runs in packets; the rest takes as long as these say (docs/sampling.md). See sample.c
+// for which run, and sample_estimate.c for what they say.
+#pragma once
+
+#include "box/network.h"
+
+/// What runs in packets or is left out, whole: an operation with the computing before it, or an iteration.
+struct weft__sample_unit {
+    uint32_t op, op_end; ///< operations of the job: op_end - 1 has the collective, unless the iteration ends there
+    uint32_t class;
+    bool first; ///< among the first of its class in an iteration, which warm up
+    double compute_ps, bound_ps;
+};
+
+struct weft__sample {
+    const struct weft__network *net;
+    const struct weft_job *job;
+    bool whole;             ///< units are iterations, in one round; else a round is an iteration
+    uint32_t rounds, units; ///< units: of a round
+    struct weft__sample_unit *unit;
+    uint32_t classes;
+    uint32_t *class_op; ///< [classes]: an operation of the class
+    bool *runs;         ///< [rounds * units]
+    bool *passes;       ///< [iterations * ops], for programs
+};
+
+/// For a scenario with run.sample, before the engine runs: chooses what runs, and tells the programs. NULL: without it.
+/// `ranks`: over several processes.
+enum weft_status weft__sample_start(struct weft__network *net, bool ranks, struct weft__sample **ret_sample,
+                                    struct weft_error *ret_error);
+/// The outcome of the job is collected, by the engine's clock: fills in what was left out, and its intervals. Does
+/// nothing if the job has not finished.
+void weft__sample_collect(const struct weft__sample *s);

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sample says of the operations that were left out. The time of a unit is from the end of the one before, at the
+// last rank, to its own end: these add up to the time of the job. What is not computing is in a ratio to the bound of
+// its collective; the ratio of a class is that of the sums over its sample. An operation at the begin of an iteration
+// is compared with the same one of other iterations only.
+//
+// Intervals: Student's t on the residuals of the sample, for as many operations as were left out; of the job, the sum
+// of these variances, with as many degrees of freedom as Satterthwaite gives it (Biometrics Bulletin 2, 1946). Where
+// later operations of the sample took another time than earlier ones (beyond that interval), ranks have not settled:
+// the interval is wider by half the difference, and the result says so.
+#include <math.h>
+
+#include "skip/sample.h"
+#include "weft/memory.h"
+#include "weft/statistics.h"
+
+/// What is known of operations that are alike: of one class, all later ones; or of one unit, at the begin of
+/// iterations.
+struct stratum {
+    uint64_t instances, n;
+    double x, y;         ///< sums over the sample of bounds, and of times without computing
+    double x_left;       ///< of bounds, of what is left out
+    double squares;      ///< of residuals
+    double early, late;  ///< sums of residuals, of the halves of the sample
+    double compute, all; ///< of all: computing; times, as far as they are known or estimated
+    double exposed;      ///< of the sample: exposed time
+};
+
+struct sums {
+    double variance, freedom, drift; ///< freedom: sum of variance^2 over degrees of freedom
+};
+
+struct estimate {
+    const struct weft__sample *s;
+    struct weft_job_outcome *o;
+    struct stratum *first; ///< [units]
+    struct stratum *later; ///< [classes]
+    double *time;          ///< [rounds * units]: without computing; NAN: left out
+};
+
+static struct stratum *stratum_of(const struct estimate *e, uint32_t unit) {
+    const struct weft__sample_unit *u = &e->s->unit[unit];
+    return u->first ? &e->first[unit] : &e->later[u->class];
+}
+
+static double ratio_of(const struct stratum *t) {
+    return t->n ? t->y / t->x : NAN;
+}
+
+/// When the last rank has ended the unit, by the engine's clock.
+static weft_time_ps end_of(const struct estimate *e, uint32_t round, uint32_t unit) {
+    const struct weft__sample_unit *u = &e->s->unit[unit];
+    uint32_t iteration = e->s->whole ? unit : round;
+    if (u->op_end == e->s->job->ops) return e->o->iteration_end_ps[iteration];
+    return e->o->op[(size_t)iteration * e->s->job->ops + u->op_end - 1].end_ps;
+}
+
+/// The mean over ranks, over the unit's operations.
+static double exposed_of(const struct estimate *e, uint32_t round, uint32_t unit) {
+    const struct weft__sample_unit *u = &e->s->unit[unit];
+    if (e->s->whole) return (double)e->o->iteration_exposed_ps[unit];
+    double exposed = 0;
+    for (uint32_t i = u->op; i < u->op_end; i++)
+        exposed += (double)e->o->op[(size_t)round * e->s->job->ops + i].exposed_ps;
+    return exposed;
+}
+
+static void take_times(struct estimate *e) {
+    const struct weft__sample *s = e->s;
+    weft_time_ps before = s->job->start_ps;
+    for (uint32_t r = 0; r < s->rounds; r++)
+        for (uint32_t u = 0; u < s->units; u++) {
+            size_t at = (size_t)r * s->units + u;
+            struct stratum *t = stratum_of(e, u);
+            t->instances++;
+            t->compute += s->unit[u].compute_ps;
+            if (!s->runs[at]) {
+                t->x_left += s->unit[u].bound_ps;
+                e->time[at] = NAN;
+                continue;
+            }
+            weft_time_ps end = end_of(e, r, u);
+            e->time[at] = (double)end - (double)before - s->unit[u].compute_ps;
+            before = end;
+            t->n++;
+            t->x += s->unit[u].bound_ps;
+            t->y += e->time[at];
+            t->exposed += exposed_of(e, r, u);
+        }
+}
+
+/// Residuals, and whether those of the sample's halves differ.
+static void compare_times(struct estimate *e, uint64_t *seen) {
+    const struct weft__sample *s = e->s;
+    for (size_t at = 0; at < (size_t)s->rounds * s->units; at++) {
+        uint32_t u = (uint32_t)(at % s->units);
+        struct stratum *t = stratum_of(e, u);
+        if (!s->runs[at]) {
+            t->all += ratio_of(t) * s->unit[u].bound_ps;
+            continue;
+        }
+        double residual = e->time[at] - ratio_of(t) * s->unit[u].bound_ps;
+        t->all += e->time[at];
+        t->squares += residual * residual;
+        if (s->unit[u].first) continue;
+        *(2 * seen[s->unit[u].class]++ < t->n ? &t->early : &t->late) += residual;
+    }
+}
+
+/// Adds the variance of the sum over what is left out: N (N - n) s^2 / n, for sampled bounds other than the mean one
+/// (Cochran, 6.3).
+static void add_variance(const struct stratum *t, struct sums *sums) {
+    if (t->n == t->instances || t->n < 2) return;
+    double n = (double)t->n, all = (double)t->instances, mean = (t->x + t->x_left) / all;
+    double variance = all * (all - n) * t->squares / (n - 1) / n * pow(mean / (t->x / n), 2);
+    sums->variance += variance;
+    sums->freedom += variance * variance / (n - 1);
+}
+
+static double half_of(const struct sums *sums) {
+    if (sums->variance <= 0) return sums->drift;
+    double freedom = fmax(floor(sums->variance * sums->variance / sums->freedom), 1);
+    return weft_student_quantile(0.975, (uint32_t)fmin(freedom, 1e6)) * sqrt(sums->variance) + sums->drift;
+}
+
+/// False: the later half of the sample differs from the earlier one by more than chance; then adds to sums->drift.
+static bool has_settled(const struct stratum *t, struct sums *sums) {
+    if (t->n < 4 || t->n == t->instances || t->squares <= 0) return true;
+    double n = (double)t->n, half = ceil(n / 2), rest = n - half;
+    double difference = fabs(t->early / half - t->late / rest);
+    double deviation = sqrt(t->squares / (n - 1) * (1 / half + 1 / rest));
+    if (difference <= weft_student_quantile(0.975, (uint32_t)t->n - 1) * deviation) return true;
+    sums->drift += difference / 2 / (t->x / n) * t->x_left;
+    return false;
+}
+
+/// Adds a row: of the later units of a class, or of its first ones, all positions together.
+static void add_row(struct estimate *e, uint32_t class, bool first, struct sums *all) {
+    const struct weft__sample *s = e->s;
+    struct weft_sample_class row = {.op = s->whole ? WEFT_NONE : s->class_op[class], .first = first, .settled = true};
+    struct sums own = {0};
+    double x = 0, x_ran = 0, y = 0, time = 0;
+    for (uint32_t u = 0; u < s->units; u++) {
+        if (s->unit[u].class != class || s->unit[u].first != first) continue;
+        const struct stratum *t = stratum_of(e, u);
+        row.instances += t->instances;
+        row.sampled += t->n;
+        x += t->x + t->x_left;
+        x_ran += t->x;
+        y += t->y;
+        time += t->all + t->compute;
+        add_variance(t, &own);
+        if (first) continue;
+        row.settled = has_settled(t, &own);
+        break; // one stratum for all
+    }
+    if (!row.instances) return;
+    double n = (double)row.instances;
+    row.bound_ps = x / n;
+    row.ratio = y / x_ran;
+    row.time_ps = time / n;
+    row.half_ps = half_of(&own) / n;
+    all->variance += own.variance;
+    all->freedom += own.freedom;
+    all->drift += own.drift;
+    e->o->sample[e->o->sample_classes++] = row;
+}
+
+/// Relative to the time of what is left out of the unit's stratum.
+static double relative_half(const struct estimate *e, uint32_t unit) {
+    const struct stratum *t = stratum_of(e, unit);
+    struct sums own = {0};
+    if (t->x_left <= 0) return 0;
+    add_variance(t, &own);
+    if (!e->s->unit[unit].first) has_settled(t, &own);
+    return half_of(&own) / (ratio_of(t) * t->x_left);
+}
+
+/// Fills in the collective of a unit and gives those that ran their true times. `shift`: of the engine's clock.
+static void place_unit(const struct estimate *e, uint32_t iteration, uint32_t unit, double begin, double shift,
+                       double time) {
+    const struct weft__sample_unit *u = &e->s->unit[unit];
+    bool ran = e->s->runs[(size_t)(e->s->whole ? 0 : iteration) * e->s->units + unit];
+    for (uint32_t i = u->op; i < u->op_end; i++) {
+        struct weft_op_outcome *o = &e->o->op[(size_t)iteration * e->s->job->ops + i];
+        if (ran && o->end_ps != WEFT_TIME_NEVER) {
+            o->start_ps += (weft_time_ps)shift;
+            o->end_ps += (weft_time_ps)shift;
+        } else if (!ran && !e->s->whole && e->s->job->op[i].name) {
+            const struct stratum *t = stratum_of(e, unit);
+            o->start_ps = (weft_time_ps)(begin + u->compute_ps);
+            o->end_ps = (weft_time_ps)(begin + u->compute_ps + time);
+            o->exposed_ps = (weft_time_ps)fmax(t->exposed / t->x * u->bound_ps, 0);
+        }
+    }
+}
+
+/// Iterations and collectives by the job's clock, on which everything takes its time.
+static void place_all(const struct estimate *e) {
+    const struct weft__sample *s = e->s;
+    double now = (double)s->job->start_ps, engine = now;
+    for (uint32_t r = 0; r < s->rounds; r++)
+        for (uint32_t u = 0; u < s->units; u++) {
+            size_t at = (size_t)r * s->units + u;
+            const struct stratum *t = stratum_of(e, u);
+            double time = s->runs[at] ? e->time[at] : ratio_of(t) * s->unit[u].bound_ps;
+            double end = s->runs[at] ? (double)end_of(e, r, u) : engine;
+            uint32_t iteration = s->whole ? u : r;
+            bool last = s->whole || u + 1 == s->units;
+            place_unit(e, iteration, u, now, now - engine, time);
+            now += s->unit[u].compute_ps + time;
+            engine = end;
+            if (!s->runs[at]) {
+                double exposed = t->exposed / t->x * s->unit[u].bound_ps;
+                e->o->iteration_exposed_ps[iteration] += (weft_time_ps)exposed;
+                e->o->exposed_ps += (weft_time_ps)exposed;
+            }
+            if (last) e->o->iteration_end_ps[iteration] = (weft_time_ps)now;
+        }
+    e->o->end_ps = e->o->iteration_end_ps[s->job->iterations - 1];
+}
+
+static void tell_intervals(struct estimate *e) {
+    const struct weft__sample *s = e->s;
+    struct weft_arena *arena = s->net->outcome->arena;
+    struct sums all = {0};
+    e->o->sample = weft_arena_alloc(arena, (size_t)2 * s->classes, sizeof *e->o->sample);
+    for (uint32_t c = 0; c < s->classes; c++) {
+        add_row(e, c, true, &all);
+        add_row(e, c, false, &all);
+    }
+    e->o->end_half_ps = half_of(&all);
+    e->o->op_half_ps = weft_arena_alloc(arena, s->job->ops, sizeof *e->o->op_half_ps);
+    for (uint32_t u = 0; u < s->units && !s->whole; u++) {
+        uint32_t left = 0;
+        for (uint32_t r = 0; r < s->rounds; r++)
+            left += !s->runs[(size_t)r * s->units + u];
+        double time = ratio_of(stratum_of(e, u)) * s->unit[u].bound_ps;
+        for (uint32_t i = s->unit[u].op; i < s->unit[u].op_end; i++)
+            e->o->op_half_ps[i] = left ? relative_half(e, u) * time * left / s->rounds : 0;
+    }
+    for (uint32_t i = 0; i < s->job->ops && s->whole; i++)
+        e->o->op_half_ps[i] = NAN; // the mean of those that ran
+}
+
+void weft__sample_collect(const struct weft__sample *s) {
+    struct weft_job_outcome *o = s->net->outcome->job;
+    if (o->end_ps == WEFT_TIME_NEVER) return;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct estimate e = {
+        .s = s,
+        .o = o,
+        .first = weft_arena_alloc(arena, s->units, sizeof *e.first),
+        .later = weft_arena_alloc(arena, s->classes, sizeof *e.later),
+        .time = weft_arena_alloc(arena, (size_t)s->rounds * s->units, sizeof *e.time),
+    };
+    take_times(&e);
+    compare_times(&e, weft_arena_alloc(arena, s->classes, sizeof(uint64_t)));
+    tell_intervals(&e);
+    place_all(&e);
+    weft_arena_free(arena);
+}
