@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "base/units.h"
 #include "simulation.h"
 
 static bool messages;
