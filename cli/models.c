@@ -16,6 +16,7 @@
 #include "weft/hardware.h"
 #include "weft/param.h"
 #include "weft/tin_rma.h"
+#include "weft/training.h"
 #include "weft/transport.h"
 #include "weft/workload.h"
 
@@ -47,6 +48,8 @@ static const struct {
     {&weft_occupied_table, "servers that are not free, in a collective or job"},
     {&weft_rma_processor_table, "what software costs in remote memory access, the key processor of workload rma"},
     {&weft_operation_table, "an entry of a job's list of operations"},
+    {&weft_training_model_table, "the key model of a job: the shape of a transformer, by name or by its sizes"},
+    {&weft_training_plan_table, "the key plan of a job with a model: how its GPUs share the work, published or own"},
     {&weft_pipeline_table, "the key pipeline of such an entry: microbatches through stages, one forward, one backward"},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections, NAMES_MAX = 512 };
@@ -103,8 +106,10 @@ static void print_table(const struct weft_param_table *table) {
             printf("%s%s: %s", v == p->value ? " " : ", ", v->key, v->text);
         putchar('\n');
     }
-    for (const char *const *list = table->lists; list && *list; list++)
-        printf("  %s: [...]   (list)\n", *list);
+    for (const char *const *list = table->lists; list && *list; list++) {
+        const struct weft_param_table *own = weft_cli_list_table(*list);
+        printf(own ? "  %s:   (section: weft models %s)\n" : "  %s: [...]   (list)\n", *list, own ? own->name : "");
+    }
     for (const char *const *key = table->models; key && *key; key++)
         printf("  %s: {NAME: ...}   (map of names, each a model of this kind)\n", *key);
 }
