@@ -15,28 +15,32 @@ static inline uint32_t number_of(const struct weft__switch *sw, const struct wef
     return (uint32_t)(port - sw->port);
 }
 
-// The arithmetic of a buffer with fixed thresholds is written out; any other buffer is called. `bytes`: it is known to
-// be the former, and to count bytes rather than cells, so that nothing is asked for each packet.
+// What is known of a switch beforehand, so that it is not asked for each packet.
+enum {
+    BYTES = 1, // its buffer has fixed thresholds in bytes, not cells; without: it may be any
+    CUTS = 2   // it cuts through; clocks of its ports may be off, too, as those of a class of hardware
+};
 
-static inline __attribute__((always_inline)) bool has_fixed(const struct weft__switch *sw, bool bytes) {
-    return bytes || __builtin_expect(sw->fixed.size_bytes != 0, 1);
+// The arithmetic of a buffer with fixed thresholds is written out; any other buffer is called.
+
+static inline __attribute__((always_inline)) bool has_fixed(const struct weft__switch *sw, uint32_t how) {
+    return how & BYTES || __builtin_expect(sw->fixed.size_bytes != 0, 1);
 }
 
 static inline __attribute__((always_inline)) struct weft_buffer_fixed fixed_of(const struct weft__switch *sw,
-                                                                               bool bytes) {
+                                                                               uint32_t how) {
     struct weft_buffer_fixed fixed = sw->fixed;
-    if (bytes) fixed.cell_inverse = 0;
+    if (how & BYTES) fixed.cell_inverse = 0;
     return fixed;
 }
 
 static inline __attribute__((always_inline)) enum weft_buffer_answer admit_packet(struct weft__switch *sw,
                                                                                   const struct weft_packet *p,
                                                                                   const struct weft__port *port,
-                                                                                  uint32_t priority, bool bytes) {
+                                                                                  uint32_t priority, uint32_t how) {
     bool lossless = sw->lossless >> priority & 1;
-    struct weft_buffer_fixed fixed = fixed_of(sw, bytes);
-    if (has_fixed(sw, bytes))
-        return weft_buffer_fixed_admit(&fixed, group_of(sw, p->port, priority), p->bytes, lossless);
+    struct weft_buffer_fixed fixed = fixed_of(sw, how);
+    if (has_fixed(sw, how)) return weft_buffer_fixed_admit(&fixed, group_of(sw, p->port, priority), p->bytes, lossless);
     return sw->buffer->admit(sw->buffer_state, sw->conf->buffer.conf, p->port, number_of(sw, port), priority, p->bytes);
 }
 
@@ -56,11 +60,11 @@ static inline void review_group(struct weft__node *node, struct weft__switch *sw
 static inline __attribute__((always_inline)) void release_packet(struct weft__node *node, struct weft__switch *sw,
                                                                  struct weft__worker *w, struct sent p,
                                                                  uint32_t priority, const struct weft__port *port,
-                                                                 bool bytes) {
+                                                                 uint32_t how) {
     bool resumes;
-    if (has_fixed(sw, bytes)) {
+    if (has_fixed(sw, how)) {
         struct weft_buffer_group *group = group_of(sw, p.port, priority);
-        struct weft_buffer_fixed fixed = fixed_of(sw, bytes);
+        struct weft_buffer_fixed fixed = fixed_of(sw, how);
         group->level -= weft_buffer_fixed_occupied(&fixed, p.bytes);
         resumes = group->level <= fixed.xon_bytes;
     } else {
@@ -74,62 +78,63 @@ static inline __attribute__((always_inline)) void release_packet(struct weft__no
 /// out, so that only maxima show it. False: it is not sent, and nothing has changed.
 static inline __attribute__((always_inline)) bool pass_packet(struct weft__node *node, struct weft__switch *sw,
                                                               struct weft__worker *w, const struct weft_packet *p,
-                                                              struct weft__port *port, uint32_t priority, bool bytes) {
+                                                              struct weft__port *port, uint32_t priority,
+                                                              uint32_t how) {
     if (port->hindrances || port->busy_until_ps > w->now_ps) return false;
     struct sent was = {p->port, p->bytes};
     struct weft_buffer_group *group = group_of(sw, was.port, priority);
-    struct weft_buffer_fixed fixed = fixed_of(sw, bytes);
-    if (has_fixed(sw, bytes)) {
+    struct weft_buffer_fixed fixed = fixed_of(sw, how);
+    if (has_fixed(sw, how)) {
         uint32_t level = group->level + weft_buffer_fixed_occupied(&fixed, was.bytes);
         if (__builtin_expect(level > fixed.size_bytes, 0)) return false;
         weft_buffer_count_level(group, level);
-    } else if (admit_packet(sw, p, port, priority, bytes) == WEFT_BUFFER_DROP) {
+    } else if (admit_packet(sw, p, port, priority, how) == WEFT_BUFFER_DROP) {
         return false;
     }
     struct weft__port_queue *queue = weft__port_queue_of(port, priority); // which is empty
     weft__port_count_depth(queue, was.bytes);
     weft__port_count_sent(queue, was.bytes);
-    weft__port_transmit_plain(port, w, p);
-    if (has_fixed(sw, bytes))
+    weft__port_transmit_plain(port, w, p, how & CUTS);
+    if (has_fixed(sw, how))
         review_group(node, sw, w, was.port, group->level <= sw->fixed.xon_bytes, priority, port);
     else
-        release_packet(node, sw, w, was, priority, port, bytes);
+        release_packet(node, sw, w, was, priority, port, how);
     return true;
 }
 
 /// The head of a queue leaves.
 static inline __attribute__((always_inline)) void send_head(struct weft__node *node, struct weft__switch *sw,
                                                             struct weft__worker *w, struct weft__port *port,
-                                                            uint32_t priority, bool bytes) {
+                                                            uint32_t priority, uint32_t how) {
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     const struct weft_packet *p = weft__fifo_head(&queue->fifo);
     struct sent was = {p->port, p->bytes};
     weft__port_count_sent(queue, was.bytes);
-    weft__port_transmit(port, w, p,
-                        port->delay_data_ps); // which may note the bytes sent and the depth, with this packet
+    // which may note the bytes sent and the depth, with this packet
+    weft__port_transmit_as(port, w, p, port->delay_data_ps, how & CUTS);
     queue->bytes -= was.bytes;
     weft__fifo_drop(&queue->fifo, sw->pool);
     if (!queue->fifo.n) port->ready &= (uint8_t) ~(1u << priority);
-    release_packet(node, sw, w, was, priority, port, bytes);
+    release_packet(node, sw, w, was, priority, port, how);
 }
 
 /// The port may send, and does: its next frame is in order. False: it is not as simple, and nothing has changed.
 static inline __attribute__((always_inline)) bool send_next(struct weft__node *node, struct weft__switch *sw,
                                                             struct weft__worker *w, struct weft__port *port,
-                                                            bool bytes) {
+                                                            uint32_t how) {
     uint32_t ready = port->ready;
     if (__builtin_expect(!ready || port->pending || port->paused, 0) || port->busy_until_ps > w->now_ps) return false;
     bool choice = ready & (ready - 1);
     uint32_t priority = choice ? sw->scheduler->pick(&port->scheduler, sw->conf->scheduler.conf, (uint8_t)ready)
                                : (uint32_t)__builtin_ctz(ready);
-    send_head(node, sw, w, port, priority, bytes);
+    send_head(node, sw, w, port, priority, how);
     return true;
 }
 
 /// The turn of a port at which a packet has just arrived: rarer, so a call.
 static __attribute__((noinline)) void serve_as_well(struct weft__node *node, struct weft__switch *sw,
                                                     struct weft__worker *w, struct weft__port *port) {
-    if (!send_next(node, sw, w, port, false))
+    if (!send_next(node, sw, w, port, 0))
         weft__switch_kick(node, sw, w, number_of(sw, port));
     else if (port->ready)
         weft__ether_set_turn(port, node, number_of(sw, port), port->busy_until_ps);
@@ -138,13 +143,14 @@ static __attribute__((noinline)) void serve_as_well(struct weft__node *node, str
 /// Something blocks the frame.
 static inline __attribute__((always_inline)) void wait_packet(struct weft__node *node, struct weft__switch *sw,
                                                               struct weft__worker *w, struct weft_packet *p,
-                                                              struct weft__port *port, uint32_t priority, bool bytes) {
+                                                              struct weft__port *port, uint32_t priority,
+                                                              uint32_t how) {
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     enum weft_aqm_verdict verdict = weft__switch_verdict(sw, w->now_ps, p, port, queue);
     bool busy = port->busy_until_ps > w->now_ps;
     bool rare = verdict >= WEFT_AQM_DROP || port->storm || (!busy && !port->ready);
     enum weft_buffer_answer answer =
-        __builtin_expect(rare, 0) ? WEFT_BUFFER_DROP : admit_packet(sw, p, port, priority, bytes);
+        __builtin_expect(rare, 0) ? WEFT_BUFFER_DROP : admit_packet(sw, p, port, priority, how);
     if (__builtin_expect(answer == WEFT_BUFFER_DROP, 0)) { // which has changed nothing
         weft__switch_forward(node, sw, w, p, number_of(sw, port), verdict);
         return;
@@ -250,10 +256,9 @@ static void plain_prepare(struct weft__node *node, struct weft__arrival *arrival
     weft__timers_fetch(node, end, weft__switch_prepare_timer);
 }
 
-/// `cuts`: the switch cuts through, so this is the header of the frame.
+/// If the switch cuts through, this is the header of the frame.
 static inline __attribute__((always_inline)) void take_packet(struct weft__node *node, struct weft__worker *w,
-                                                              struct weft_packet *packet, uint64_t word, bool cuts,
-                                                              bool bytes) {
+                                                              struct weft_packet *packet, uint64_t word, uint32_t how) {
     struct weft__switch *sw = node->state;
     if (__builtin_expect(word >= RARE, 0)) {
         weft__switch_take_rare(node, sw, w, packet, (uint32_t)word);
@@ -261,58 +266,58 @@ static inline __attribute__((always_inline)) void take_packet(struct weft__node 
     }
     uint32_t priority = (uint32_t)(word >> PRIORITY_BIT);
     struct weft__port *port = (struct weft__port *)(void *)((char *)sw->port + (uint32_t)word);
-    if (cuts && weft__switch_keeps_back(sw, w->now_ps, packet, port))
+    if (how & CUTS && weft__switch_keeps_back(sw, w->now_ps, packet, port))
         weft__switch_defer(node, sw, w, packet, number_of(sw, port));
-    else if (!pass_packet(node, sw, w, packet, port, priority, bytes))
-        wait_packet(node, sw, w, packet, port, priority, bytes);
+    else if (!pass_packet(node, sw, w, packet, port, priority, how))
+        wait_packet(node, sw, w, packet, port, priority, how);
 }
 
 static inline __attribute__((always_inline)) weft_time_ps take_turn(struct weft__node *node, struct weft__worker *w,
-                                                                    uint32_t key, bool bytes) {
+                                                                    uint32_t key, uint32_t how) {
     struct weft__switch *sw = node->state;
     uint32_t out = weft__switch_port_of_turn(sw, key);
     if (__builtin_expect(out == WEFT_NONE, 0)) return 0;
     struct weft__port *port = &sw->port[out];
-    if (!send_next(node, sw, w, port, bytes)) return 0;
+    if (!send_next(node, sw, w, port, how)) return 0;
     return port->turn_ps = (port->ready || port->pending) ? port->busy_until_ps : WEFT_TIME_NEVER;
 }
 
-/// Of a switch that cuts through (`cuts`), a frame may now be complete.
+/// Of a switch that cuts through, a frame may now be complete.
 static inline __attribute__((always_inline)) void take_due(struct weft__node *node, struct weft__worker *w,
-                                                           uint32_t key, bool cuts, bool bytes) {
+                                                           uint32_t key, uint32_t how) {
     struct weft__switch *sw = node->state;
     uint32_t in = key / WEFT__ETHER_KEYS_A_PORT;
-    if (!cuts || key % WEFT__ETHER_KEYS_A_PORT != WEFT__SWITCH_KEY_DEFERRED) {
+    if (!(how & CUTS) || key % WEFT__ETHER_KEYS_A_PORT != WEFT__SWITCH_KEY_DEFERRED) {
         weft__switch_on_due(node, w, key, weft__switch_kick);
         return;
     }
     struct weft_packet *p = weft__switch_complete(sw, w, in);
     struct weft__port *port = &sw->port[p->node];
-    if (!pass_packet(node, sw, w, p, port, p->priority, bytes)) wait_packet(node, sw, w, p, port, p->priority, bytes);
+    if (!pass_packet(node, sw, w, p, port, p->priority, how)) wait_packet(node, sw, w, p, port, p->priority, how);
     p->bytes = 0; // no longer held there
 }
 
 /// The operations of switches that cut through, or do not, with any buffer or with the usual one.
-#define PLAIN(name, cuts, bytes)                                                                                       \
+#define PLAIN(name, how)                                                                                               \
     static inline void name##_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,      \
                                      uint64_t word) {                                                                  \
-        take_packet(node, w, packet, word, cuts, bytes);                                                               \
+        take_packet(node, w, packet, word, how);                                                                       \
     }                                                                                                                  \
     static inline weft_time_ps name##_turn(struct weft__node *node, struct weft__worker *w, uint32_t key) {            \
-        return take_turn(node, w, key, bytes);                                                                         \
+        return take_turn(node, w, key, how);                                                                           \
     }                                                                                                                  \
     static inline void name##_due(struct weft__node *node, struct weft__worker *w, uint32_t key) {                     \
-        take_due(node, w, key, cuts, bytes);                                                                           \
+        take_due(node, w, key, how);                                                                                   \
     }                                                                                                                  \
     static void name##_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival,       \
                            uint32_t n, weft_time_ps end) {                                                             \
         weft__node_run_turns(node, w, arrival, n, end, name##_packet, name##_turn, name##_due);                        \
     }                                                                                                                  \
     static const struct weft__node_ops name##_ops = {.fetch = plain_fetch, .prepare = plain_prepare, .run = name##_run};
-PLAIN(plain, false, true)
-PLAIN(plain_any, false, false)
-PLAIN(cut, true, true)
-PLAIN(cut_any, true, false)
+PLAIN(plain, BYTES)
+PLAIN(plain_any, 0)
+PLAIN(cut, CUTS | BYTES)
+PLAIN(cut_any, CUTS)
 
 const struct weft__node_ops *weft__switch_plain_ops(const struct weft__switch *sw) {
     bool bytes = sw->fixed.size_bytes && !sw->fixed.cell_inverse;
