@@ -120,6 +120,10 @@ struct weft_scenario_source {
     const char *name; ///< of a file, as errors name it; NULL: a setting
     const char *text; ///< what the file says; "path=value"
 };
+struct weft_texts {
+    const struct weft_scenario_source *source;
+    uint32_t n;
+};
 const struct weft_scenario_source *weft_scenario_sources(const struct weft_scenario_file *file, uint32_t *ret_n);
 /// The scenario that was read from these, without looking at the files. `source` must outlive the call only.
 enum weft_status weft_scenario_file_stored(const struct weft_scenario_source *source, uint32_t n,
