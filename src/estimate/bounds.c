@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rate at most of a queue pair that its own end sets, whatever the links allow: a window in flight, messages in a
 // closed loop, the share of the line that a congestion control leaves unused.
-#include <math.h>
 
 #include "estimate/fluid.h"
 #include "weft/cc.h"

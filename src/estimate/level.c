@@ -69,7 +69,7 @@ static void enqueue_links(struct weft__levels *l, uint32_t flow) {
 }
 
 /// Flows come and go: what the last settling changed is forgotten.
-static void unsettle(struct weft__levels *l) {
+static void unsettle_rates(struct weft__levels *l) {
     if (!l->settled) return;
     l->settled = false;
     l->changes = 0;
@@ -79,7 +79,7 @@ static void unsettle(struct weft__levels *l) {
 void weft__levels_begin(struct weft__levels *l, uint32_t flow) {
     struct weft__level_flow *f = &l->flow[flow];
     assert(!f->active);
-    unsettle(l);
+    unsettle_rates(l);
     f->active = true;
     f->rate = 0;
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
@@ -97,7 +97,7 @@ void weft__levels_begin(struct weft__levels *l, uint32_t flow) {
 void weft__levels_end(struct weft__levels *l, uint32_t flow) {
     struct weft__level_flow *f = &l->flow[flow];
     assert(f->active);
-    unsettle(l);
+    unsettle_rates(l);
     f->active = false;
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
         struct weft__level_link *link = &l->link[l->entry[e].link];
@@ -162,7 +162,8 @@ static void update_link(struct weft__levels *l, uint32_t number) {
     for (uint32_t i = 0; i < link->members; i++) {
         uint32_t flow = link->member[i].flow, own = link->member[i].entry;
         const struct weft__level_flow *f = &l->flow[flow];
-        if (l->entry[own].weight < 0 || rate_without(l, f, own) <= lower) continue; // another link limits it, before and after
+        if (l->entry[own].weight < 0 || rate_without(l, f, own) <= lower)
+            continue; // another link limits it, before and after
         note_change(l, flow);
         for (uint32_t e = f->first; e < f->first + f->entries; e++)
             if (e != own) enqueue_link(l, l->entry[e].link);

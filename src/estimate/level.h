@@ -14,7 +14,7 @@
 struct weft__crossed {
     uint32_t link;
     float weight; ///< below 0: a load, of that amount
-    uint32_t at; ///< of the level's own: the place in the link's list
+    uint32_t at;  ///< of the level's own: the place in the link's list
 };
 
 struct weft__level_link {

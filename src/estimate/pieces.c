@@ -259,7 +259,7 @@ static void on_start(struct weft__node *node, struct weft__endpoint *end, uint32
     start_qp(node->state, qp);
 }
 
-static void carry(struct weft__worker *w, uint32_t node, weft_time_ps time, const struct weft_packet *p) {
+static void carry_packet(struct weft__worker *w, uint32_t node, weft_time_ps time, const struct weft_packet *p) {
     struct weft__fluid *x = fluid_of(w);
     uint32_t index = x->carried_free;
     if (index == WEFT_NONE) {
@@ -279,6 +279,6 @@ const struct weft__endpoint_ops weft__fluid_endpoint = {
     .consumed = on_consumed,
     .grant = grant_messages,
     .start = on_start,
-    .carry = carry,
+    .carry = carry_packet,
     .take = weft__rings_take,
 };

@@ -180,7 +180,12 @@ struct weft_estimate *weft__estimate_describe(const struct weft__fluid *x, const
     enum { LINKS = 10 };
     const struct weft__network *net = &x->net;
     struct weft_estimate *e = weft_arena_alloc(arena, 1, sizeof *e);
-    struct describe d = {.x = x, .e = e, .arena = arena, .run = {.scenario = net->scenario, .topology = net->topology, .workload = net->workload, .outcome = net->outcome}};
+    struct describe d = {
+        .x = x,
+        .e = e,
+        .arena = arena,
+        .run = {
+            .scenario = net->scenario, .topology = net->topology, .workload = net->workload, .outcome = net->outcome}};
     e->scenario = net->scenario->name;
     e->seed = net->scenario->run.seed;
     e->hosts = net->topology->hosts;
@@ -207,7 +212,9 @@ static const struct weft_result_table estimate_table = WEFT_RESULT_TABLE_OF(
     "estimate", OBJECT, "an estimate", WEFT_RESULT_SUBJECT, WEFT_RESULT_VERSION,
     ESTIMATE(scenario, TEXT, "name of the scenario"), ESTIMATE(seed, COUNT, "seed of the run that is estimated"),
     ESTIMATE(hosts, COUNT, "hosts of the network"),
-    ESTIMATE(mechanism, TEXT, "mechanism whose measured errors the interval comes from; null: not calibrated"),
+    ESTIMATE(mechanism, TEXT,
+             "what decides how data gets there: scheduled fabric, transport, congestion control or route model"),
+    ESTIMATE(kind, TEXT, "kind of work: flows, or jobs of small or large messages"),
     ESTIMATE(calibrated, BOOL, "whether an interval is known"),
     ESTIMATE(makespan_ps, TIME, "time from the first start to the last end of all work"),
     ESTIMATE(low_ps, TIME,
@@ -216,7 +223,7 @@ static const struct weft_result_table estimate_table = WEFT_RESULT_TABLE_OF(
     ESTIMATE(high_ps, TIME,
              "upper end of the interval that holds the makespan of a run in 90% of cases; null: not calibrated",
              .flags = WEFT_RESULT_NONZERO),
-    ESTIMATE(limited, TEXT, "layers whose links are the busiest"), ESTIMATE(events, COUNT, "events of the estimate"),
+    ESTIMATE(events, COUNT, "events of the estimate"),
     ESTIMATE(changes, COUNT, "times that the share of a link was computed"),
     ESTIMATE(cpu_s, REAL, "processor time of the estimate", .unit = "s"));
 static const struct weft_result_table time_table = WEFT_RESULT_TABLE_OF(

@@ -5,7 +5,6 @@
 // link of levels stands for all of a set, with their capacity, if no other set has any of them; else each has its part
 // of the load.
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "base/hash.h"

@@ -172,7 +172,8 @@ static void loads(void **state) {
         weft__levels_add_link(&l, 1);
     weft__levels_add_flow(&l, (struct weft__crossed[]){{.link = 0, .weight = 1}, {.link = 1, .weight = -0.02f}}, 2, 0);
     for (uint32_t k = 0; k < MANY; k++)
-        weft__levels_add_flow(&l, (struct weft__crossed[]){{.link = 1, .weight = 1}, {.link = 0, .weight = -0.02f}}, 2, 0);
+        weft__levels_add_flow(&l, (struct weft__crossed[]){{.link = 1, .weight = 1}, {.link = 0, .weight = -0.02f}}, 2,
+                              0);
     weft__levels_begin(&l, 0);
     weft__levels_begin(&l, 1);
     weft__levels_settle(&l);
