@@ -108,6 +108,14 @@ void weft__levels_end(struct weft__levels *l, uint32_t flow) {
     enqueue_links(l, flow);
 }
 
+void weft__levels_weigh(struct weft__levels *l, uint32_t flow, uint32_t entry, float weight) {
+    bool same = weight >= l->entry[entry].weight && weight <= l->entry[entry].weight;
+    l->entry[entry].weight = weight;
+    if (same || !l->flow[flow].active) return;
+    unsettle_rates(l);
+    enqueue_link(l, l->entry[entry].link);
+}
+
 /// What a flow would have without the link of entry `own`.
 static double rate_without(const struct weft__levels *l, const struct weft__level_flow *f, uint32_t own) {
     double least = f->most > 0 ? (double)f->most : ENDLESS;

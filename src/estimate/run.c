@@ -132,6 +132,7 @@ static void fluid_free(struct weft__fluid *x) {
     weft__levels_deinit(&x->levels);
     weft__rings_free(x);
     weft_memory_free(WEFT_MEMORY_QP, x->drain, x->drains_room * sizeof *x->drain);
+    weft_memory_free(WEFT_MEMORY_QP, x->queue, x->queues_room * sizeof *x->queue);
     weft_memory_free(WEFT_MEMORY_TIMER, x->event, x->events_room * sizeof *x->event);
     weft_memory_free(WEFT_MEMORY_FLIGHT, x->piece, x->pieces_room * sizeof *x->piece);
     weft_memory_free(WEFT_MEMORY_FLIGHT, x->carried, x->carrieds_room * sizeof *x->carried);
