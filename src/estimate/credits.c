@@ -28,9 +28,9 @@ void weft__credits_begin(struct weft__fluid *x, uint32_t qp, double wire) {
     if (x->way[qp].queue == WEFT_NONE) return;
     struct weft__credit_queue *q = &x->queue[x->way[qp].queue];
     x->drain[qp].cold = !q->pieces && (q->last_ps == WEFT_TIME_NEVER || x->now_ps >= q->last_ps);
-    q->pieces++;
+    bool others = q->pieces++ > 0; // it shares their credits
     double credit = (double)q->conf.credit_bytes, whole = ceil(wire / credit) * credit / q->conf.speedup;
-    weft__levels_weigh(&x->levels, qp, exit_of(x, qp), whole > wire ? (float)(whole / wire) : 1);
+    weft__levels_weigh(&x->levels, qp, exit_of(x, qp), whole > wire && !others ? (float)(whole / wire) : 1);
 }
 
 /// The rate that the port where it leaves would give it: that of its credits.
