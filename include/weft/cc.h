@@ -62,6 +62,12 @@ struct weft_cc_estimate {
     weft_bytes window_bytes; ///< payload in flight at most; 0: no bound
 };
 
+/// Of a model that leaves nothing of the links unused, and shares them fairly.
+static inline void weft_cc_estimate_fair(const void *conf, const struct weft_cc_path *path,
+                                         struct weft_cc_estimate *estimate) {
+    (void)conf, (void)path, (void)estimate;
+}
+
 struct weft_cc_ops {
     size_t (*state_size)(const void *conf);                                                             ///< required
     void (*on_start)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *); ///< required

@@ -50,6 +50,7 @@ static const struct weft_cc_ops swift_ops = {
     .on_ack = swift_ack,
     .on_loss = swift_loss,
     .check = swift_check,
+    .estimate = weft_cc_estimate_fair,
 };
 
 const struct weft_model weft__cc_swift = {
