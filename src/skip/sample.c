@@ -220,8 +220,10 @@ static void find_first(struct weft__sample *s, uint32_t period) {
         bool first = false;
         for (uint32_t u = from; u < to; u++)
             first |= n[s->unit[u].class] < s->net->scenario->run.sample.warm_up;
-        for (uint32_t u = from; u < to; u++, n[s->unit[u].class]++)
+        for (uint32_t u = from; u < to; u++) {
             s->unit[u].first = first;
+            n[s->unit[u].class]++;
+        }
     }
 }
 
@@ -264,11 +266,14 @@ static void choose_units(struct weft__sample *s) {
     find_first(s, period);
     uint64_t rounds = conf->operations / ROUND < 2 ? 2 : conf->operations / ROUND;
     if (rounds > s->rounds) rounds = s->rounds;
-    uint64_t quota = (conf->operations + rounds - 1) / rounds;
+    // The first one is as good as any other when ranks have settled, and less so before.
+    uint64_t quota = (conf->operations + rounds - 1) / rounds, first = rounds > 1 ? (quota + 1) / 2 : quota;
     uint32_t *round = weft_arena_alloc(s->net->arena_qp, s->rounds, sizeof *round);
     shuffle_list(&random, round, s->rounds - 1);
-    for (uint32_t k = 0; k < rounds; k++) // the first one, and others at random
-        choose_in_round(s, &random, k ? round[k - 1] + 1 : 0, period, quota, list, n);
+    choose_in_round(s, &random, 0, period, first, list, n);
+    quota = rounds > 1 ? (conf->operations - first + rounds - 2) / (rounds - 1) : 0;
+    for (uint32_t k = 1; k < rounds; k++)
+        choose_in_round(s, &random, round[k - 1] + 1, period, quota, list, n);
 }
 
 // --- what is left out ---------------------------------------------------------------------------------------------
@@ -297,9 +302,11 @@ static void pass_units(struct weft__sample *s) {
     for (uint32_t r = 0; r < s->rounds; r++)
         for (uint32_t u = 0; u < s->units; u++) {
             const struct weft__sample_unit *unit = &s->unit[u];
-            uint32_t iteration = s->whole ? u : r;
-            for (uint32_t i = unit->op; i < unit->op_end && !s->runs[(size_t)r * s->units + u]; i++, times[i - 1]++)
-                s->passes[(size_t)iteration * job->ops + i] = true;
+            bool *passes = &s->passes[(size_t)(s->whole ? u : r) * job->ops];
+            for (uint32_t i = unit->op; i < unit->op_end && !s->runs[(size_t)r * s->units + u]; i++) {
+                passes[i] = true;
+                times[i]++;
+            }
         }
     for (uint32_t i = 0; i < job->ops; i++) {
         struct left_out l = {s, &job->op[i], 0, times[i]};

@@ -14,11 +14,14 @@
 #include "weft/memory.h"
 #include "weft/statistics.h"
 
+enum { FREEDOM_MAX = 1000 }; ///< of Student's t, which is normal from there on
+
 /// What is known of operations that are alike: of one class, all later ones; or of one unit, at the begin of
 /// iterations.
 struct stratum {
     uint64_t instances, n;
     double x, y;         ///< sums over the sample of bounds, and of times without computing
+    double x_0, y_0;     ///< of these, in the first iteration; 0 for later operations
     double x_left;       ///< of bounds, of what is left out
     double squares;      ///< of residuals
     double early, late;  ///< sums of residuals, of the halves of the sample
@@ -43,8 +46,9 @@ static struct stratum *stratum_of(const struct estimate *e, uint32_t unit) {
     return u->first ? &e->first[unit] : &e->later[u->class];
 }
 
+/// The first iteration begins in step, as no other does, so its first operations speak for themselves only.
 static double ratio_of(const struct stratum *t) {
-    return t->n ? t->y / t->x : NAN;
+    return t->x > t->x_0 ? (t->y - t->y_0) / (t->x - t->x_0) : t->y / t->x;
 }
 
 /// When the last rank has ended the unit, by the engine's clock.
@@ -86,6 +90,9 @@ static void take_times(struct estimate *e) {
             t->x += s->unit[u].bound_ps;
             t->y += e->time[at];
             t->exposed += exposed_of(e, r, u);
+            if (r || !s->unit[u].first) continue;
+            t->x_0 = t->x;
+            t->y_0 = t->y;
         }
 }
 
@@ -99,7 +106,7 @@ static void compare_times(struct estimate *e, uint64_t *seen) {
             t->all += ratio_of(t) * s->unit[u].bound_ps;
             continue;
         }
-        double residual = e->time[at] - ratio_of(t) * s->unit[u].bound_ps;
+        double residual = e->time[at] - t->y / t->x * s->unit[u].bound_ps;
         t->all += e->time[at];
         t->squares += residual * residual;
         if (s->unit[u].first) continue;
@@ -120,7 +127,7 @@ static void add_variance(const struct stratum *t, struct sums *sums) {
 static double half_of(const struct sums *sums) {
     if (sums->variance <= 0) return sums->drift;
     double freedom = fmax(floor(sums->variance * sums->variance / sums->freedom), 1);
-    return weft_student_quantile(0.975, (uint32_t)fmin(freedom, 1e6)) * sqrt(sums->variance) + sums->drift;
+    return weft_student_quantile(0.975, (uint32_t)fmin(freedom, FREEDOM_MAX)) * sqrt(sums->variance) + sums->drift;
 }
 
 /// False: the later half of the sample differs from the earlier one by more than chance; then adds to sums->drift.
