@@ -119,7 +119,7 @@ struct check {
 static enum weft_status check_variant(struct check *c, uint32_t variant, struct weft_error *ret_error) {
     struct weft_cli_simulation s = {0};
     const struct weft_check_estimate *estimate = NULL;
-    enum weft_status status = memory ? weft_cli_estimate(c->o, c->file, variant, &estimate, ret_error) : WEFT_OK;
+    enum weft_status status = memory ? weft_cli_memory(c->o, c->file, variant, &estimate, ret_error) : WEFT_OK;
     if (!status) status = weft_cli_simulation_count(&s, c->file, variant, ret_error);
     if (!status) status = weft_cli_claims_check(&c->claims, variant, &s, ret_error);
     if (status && s.workload && s.workload->counted_flows) { // a claim may be about one of these flows

@@ -121,9 +121,9 @@ static void work_in_child(struct trial *t, int pipe, uint64_t file_before) {
     _exit(0);
 }
 
-enum weft_status weft_cli_estimate(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                                   uint32_t variant, const struct weft_check_estimate **ret,
-                                   struct weft_error *ret_error) {
+enum weft_status weft_cli_memory(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                 uint32_t variant, const struct weft_check_estimate **ret,
+                                 struct weft_error *ret_error) {
     struct weft_check_estimate *e = weft_arena_alloc(o->arena, 1, sizeof *e);
     struct trial t = {.o = o, .file = file, .variant = variant};
     uint64_t file_before = file_bytes();

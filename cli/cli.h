@@ -54,7 +54,7 @@ struct weft_cli_command {
     const struct weft_cli_option *option; ///< its own options; ends with a name of NULL; may be NULL
     const struct weft_answer *answer;     ///< what it answers: it accepts WEFT_CLI_ANSWER; NULL: it has no rows
     /// What it answers in other forms, as to other operands, or to an option; NULL: there is none.
-    const struct weft_answer *other, *to_option;
+    const struct weft_answer *other, *to_option[2];
     const char *repeated;                 ///< the name of the repeatable one; NULL: none
     struct weft_cli_values *ret_repeated; ///< all of its values
 };

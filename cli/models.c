@@ -12,6 +12,7 @@
 
 #include "base/param.h"
 #include "weft/fabric.h"
+#include "weft/goodput.h"
 #include "weft/hardware.h"
 #include "weft/param.h"
 #include "weft/tin_rma.h"
@@ -32,6 +33,8 @@ static const struct {
     {&weft_fabric_part_table, "a chip, optical module or NIC of a fabric, and what one takes"},
     {&weft_link_table, "cables of links, which give these their delays"},
     {&weft_run_table, "the run itself"},
+    {&weft_goodput_table, "what failures leave of a long job (weft goodput)"},
+    {&weft_goodput_part_table, "a class of parts that fail, an entry of goodput.parts"},
     {&weft_control_table, "the control plane of a DSF fabric or a Clique"},
     {&weft_reach_table, "reachability in a DSF fabric, and input balanced mode"},
     {&weft_fsdb_table, "what interface nodes of a DSF fabric know of each other"},

@@ -358,14 +358,21 @@ static int check_files(const struct weft_cli_command *command, const struct weft
     return WEFT_ERROR_INPUT;
 }
 
+/// Whether an answer to an option has a table of that name.
+static bool answers_option(const struct weft_cli_command *command, const char *table) {
+    bool any = false;
+    for (uint32_t k = 0; k < 2; k++)
+        any |= command->to_option[k] && weft_answer_table(command->to_option[k], table);
+    return any;
+}
+
 static int check_answer(const struct weft_cli_command *command, const struct weft_cli_options *o) {
     const struct weft_answer *other = command->other;
     const struct weft_result_table *table;
     struct weft_error error = {0};
     if ((o->json != 0) + (o->csv != NULL) + (o->picks != 0) > 1)
         WEFT_REFUSE(&error, WEFT_NOWHERE, "--json, --csv and --pick: expected one of them");
-    else if (o->csv && !(other && weft_answer_table(other, o->csv)) &&
-             !(command->to_option && weft_answer_table(command->to_option, o->csv)))
+    else if (o->csv && !(other && weft_answer_table(other, o->csv)) && !answers_option(command, o->csv))
         weft_cli_table_find(other && o->operands > command->operands_min ? other : command->answer, o->csv, &table,
                             &error);
     if (!error.status && o->database && !o->force && !access(o->database, F_OK))

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/units.h"
+#include "weft/goodput.h"
 #include "weft/hardware.h"
 #include "weft/nccl.h"
 #include "weft/param.h"
@@ -222,13 +223,13 @@ static void define_kind(struct weft__json *j, enum weft_model_kind kind) {
 
 static void define_all(struct weft__json *j) {
     const struct weft_param_table *const tables[] = {
-        &weft_pfc_table,           &weft_dcbx_table,      &weft_run_table,      &weft_capture_table,
-        &weft_fabric_part_table,   &weft_server_table,    &weft_occupied_table, &weft_operation_table,
-        &weft_pipeline_table,      &weft_control_table,   &weft_reach_table,    &weft_fsdb_table,
-        &weft_bgp_table,           &weft_bootstrap_table, &weft_sdn_table,      &weft_timesync_table,
-        &weft_rma_processor_table, &weft_gnet_table,      &weft_tin_rma_table,  &weft_wire_table,
-        &weft_sweep_table,         &weft_post_table,      &weft_sample_table,   &weft_link_table,
-        &weft_nccl_costs_table};
+        &weft_pfc_table,           &weft_dcbx_table,         &weft_run_table,       &weft_capture_table,
+        &weft_fabric_part_table,   &weft_server_table,       &weft_occupied_table,  &weft_operation_table,
+        &weft_pipeline_table,      &weft_control_table,      &weft_reach_table,     &weft_fsdb_table,
+        &weft_bgp_table,           &weft_bootstrap_table,    &weft_sdn_table,       &weft_timesync_table,
+        &weft_rma_processor_table, &weft_gnet_table,         &weft_tin_rma_table,   &weft_wire_table,
+        &weft_goodput_table,       &weft_goodput_part_table, &weft_sweep_table,     &weft_post_table,
+        &weft_sample_table,        &weft_link_table,         &weft_nccl_costs_table};
     weft__json_key(j, "$defs");
     weft__json_begin_object(j);
     for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -291,6 +292,7 @@ void weft_cli_schema(FILE *file) {
     add_member(&j, "fabric", REFERENCE, "fabric");
     add_member(&j, "topology", REFERENCE, "topology");
     add_member(&j, "link", REFERENCE, "link");
+    add_member(&j, "server", REFERENCE, "server");
     add_member(&j, "events", TYPE, "array");
     box_references(&j);
     put_devices(&j);
@@ -303,6 +305,7 @@ void weft_cli_schema(FILE *file) {
     add_member(&j, "variants", TYPE, "object");
     add_member(&j, "claims", "{\"type\":\"array\",\"items\":%s}", a_claim);
     add_member(&j, "sweep", REFERENCE, "sweep");
+    add_member(&j, "goodput", REFERENCE, "goodput");
     weft__json_end_object(&j);
     add_member(&j, "anyOf", "[{\"required\":[\"topology\"]},{\"required\":[\"fabric\"]},{\"required\":[\"base\"]}]",
                NULL); // what makes a network

@@ -49,6 +49,11 @@ void sweep_begin(struct sweep *s, const char *path);
 bool sweep_share_out(struct sweep *s, const char *task, const char *jobs, uint32_t *ret_jobs);
 /// Whether it is p50, p95, p99, mean or max: a statistic of the only group of flows.
 bool sweep_is_quantile(const char *text, size_t length);
+/// "p99" of the only group becomes "all.fct.p99", "iteration" of the only job "jobs.NAME.iteration_ps"; any other
+/// metric stays. `option`: what names it, for the error.
+enum weft_status sweep_metric_in_full(const char *option, const struct weft_cli_options *o,
+                                      const struct weft_scenario_file *file, const char **text,
+                                      struct weft_error *ret_error);
 /// Binds every point, finds the files of its runs, and reads those that exist. Builds what this process must run, so
 /// that bad input ends here; without `build` nothing is built.
 enum weft_status sweep_prepare(struct sweep *s, bool build, struct weft_error *ret_error);

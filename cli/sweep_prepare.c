@@ -16,7 +16,7 @@
 #include "base/hash.h"
 #include "cache.h"
 #include "claims.h"
-#include "estimate.h"
+#include "cost.h"
 #include "sweep.h"
 #include "weft/sim.h"
 
@@ -184,7 +184,7 @@ static enum weft_status build_run(struct sweep *s, uint32_t run, struct check *c
     const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, run % s->plan->seeds, arena);
     enum weft_status status = weft_cli_simulation_init(&sim, file, variant, ret_error);
     if (!status) {
-        s->cost[point] = weft_cli_estimate_s(&sim);
+        s->cost[point] = weft_cli_cost_s(&sim);
         check_metrics(s, &sim, variant, check);
     } else if (status == WEFT_ERROR_INPUT) {
         size_t used = strlen(ret_error->text);
@@ -250,6 +250,33 @@ bool sweep_is_quantile(const char *text, size_t length) {
     for (unsigned i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
         is |= length == strlen(quantiles[i]) && !strncmp(text, quantiles[i], length);
     return is;
+}
+
+enum weft_status sweep_metric_in_full(const char *option, const struct weft_cli_options *o,
+                                      const struct weft_scenario_file *file, const char **text,
+                                      struct weft_error *ret_error) {
+    size_t n = strcspn(*text, ":");
+    bool job = n == strlen("iteration") && !strncmp(*text, "iteration", n);
+    if (!job && !sweep_is_quantile(*text, n)) return WEFT_OK;
+    struct weft_cli_simulation sim = {0};
+    enum weft_status status = weft_cli_simulation_init(&sim, file, 0, ret_error);
+    if (!status) {
+        const struct weft_workload *w = sim.workload;
+        const char *names = "";
+        uint32_t groups = job ? w->jobs : w->groups;
+        for (uint32_t i = 0; i < groups; i++)
+            names = weft_arena_format(o->arena, "%s%s%s", names, i ? ", " : "", w->group[job ? w->job[i].group : i]);
+        if (groups != 1)
+            status = WEFT_REFUSE(ret_error, WEFT_NOWHERE, "%s: names no %s; expected one, as in %s; there is %s",
+                                 option, job ? "job" : "group", job ? "jobs.NAME.iteration_ps" : "NAME.fct.p99",
+                                 *names ? names : "none");
+        else if (job)
+            *text = weft_arena_format(o->arena, "jobs.%s.iteration_ps%s", names, *text + n);
+        else
+            *text = weft_arena_format(o->arena, "%s.fct.%s", names, *text);
+    }
+    weft_cli_simulation_deinit(&sim);
+    return status;
 }
 
 enum weft_status sweep_build(struct sweep *s, struct weft_error *ret_error) {

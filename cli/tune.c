@@ -86,33 +86,6 @@ struct tuned {
 
 // --- options ------------------------------------------------------------------------------------------------------
 
-/// "p99" of the only group becomes "all.fct.p99".
-static enum weft_status expand_objective(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                                         const char **text, struct weft_error *ret_error) {
-    size_t n = strcspn(*text, ":");
-    bool job = n == strlen("iteration") && !strncmp(*text, "iteration", n);
-    if (!job && !sweep_is_quantile(*text, n)) return WEFT_OK;
-    struct weft_cli_simulation sim = {0};
-    enum weft_status status = weft_cli_simulation_init(&sim, file, 0, ret_error);
-    if (!status) {
-        const struct weft_workload *w = sim.workload;
-        const char *names = "";
-        uint32_t groups = job ? w->jobs : w->groups;
-        for (uint32_t i = 0; i < groups; i++)
-            names = weft_arena_format(o->arena, "%s%s%s", names, i ? ", " : "", w->group[job ? w->job[i].group : i]);
-        if (groups != 1)
-            status = WEFT_REFUSE(ret_error, WEFT_NOWHERE,
-                                 "--objective: names no %s; expected one, as in %s; there is %s", job ? "job" : "group",
-                                 job ? "jobs.NAME.iteration_ps" : "NAME.fct.p99", *names ? names : "none");
-        else if (job)
-            *text = weft_arena_format(o->arena, "jobs.%s.iteration_ps%s", names, *text + n);
-        else
-            *text = weft_arena_format(o->arena, "%s.fct.%s", names, *text);
-    }
-    weft_cli_simulation_deinit(&sim);
-    return status;
-}
-
 static enum weft_status read_objective(struct tune *t, const struct weft_scenario_file *file,
                                        struct weft_error *ret_error) {
     struct sweep *s = &t->s;
@@ -122,7 +95,7 @@ static enum weft_status read_objective(struct tune *t, const struct weft_scenari
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
                            "--objective is missing: expected the figure to minimise, such as victims.fct.mean, or "
                            "p99 of the only group");
-    enum weft_status status = expand_objective(s->o, file, &text, ret_error);
+    enum weft_status status = sweep_metric_in_full("--objective", s->o, file, &text, ret_error);
     if (status) return status;
     if (!weft_sweep_metric_parse(text, place, true, s->r.column, s->r.columns, s->o->arena, &t->metric))
         return WEFT_REFUSE(ret_error, place,

@@ -19,7 +19,7 @@
 enum { COLUMNS_MAX = 16 };
 
 static const char *between;
-static bool shows_nccl;
+static bool shows_nccl, shows_plan;
 static struct weft_cli_schedule as_schedule;
 static const char *const unit_names[] = {"host", "rack", "pod", NULL};
 enum units { BETWEEN_HOSTS, BETWEEN_RACKS, BETWEEN_PODS };
@@ -38,6 +38,9 @@ static const struct weft_cli_option own[] = {
      &as_schedule.loggops, NULL},
     {"nccl", NULL, "what NCCL chooses, by size, for operations of kind nccl, as NCCL_DEBUG_SUBSYS=TUNING shows it",
      NULL, &shows_nccl},
+    {"plan", NULL,
+     "jobs by model and plan: bytes by dimension, and the time of a step without a network, at the full rate of each",
+     NULL, &shows_plan},
     {0},
 };
 static const struct weft_cli_command command = {
@@ -59,7 +62,7 @@ static const struct weft_cli_command command = {
     .option = own,
     .answer = &weft__answer_workload,
     .other = &weft__answer_schedule,
-    .to_option = &weft__answer_nccl,
+    .to_option = {&weft__answer_nccl, &weft__answer_training},
 };
 
 /// What a job or a group of flows is compiled to.
@@ -384,6 +387,11 @@ static enum weft_status show_workload(const struct weft_cli_options *o, const st
     if (!status) status = weft_cli_simulation_init(&s, file, variant, ret_error);
     struct view v = {.t = s.topology, .w = s.workload};
     if (!status) status = choose_units(&v, s.arena, ret_error);
+    if (!status && shows_plan) {
+        status = weft_cli_workload_plan(v.w, s.scenario, o, ret_error);
+        weft_cli_simulation_deinit(&s);
+        return status;
+    }
     if (!status) v.dag = weft_dag_of(v.w, s.arena);
     if (!status && as_schedule.chakra) status = write_chakra(&v, s.scenario, o, s.arena, ret_error);
     if (!status && shows_nccl) {

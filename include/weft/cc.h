@@ -50,6 +50,18 @@ struct weft_cc_values {
     const char *key;
 };
 
+/// For weft estimate: what a queue pair is like that has a path to itself.
+struct weft_cc_path {
+    weft_time_ps rtt_ps; ///< of a full packet, without queues
+    weft_rate_bps line_rate_bps;
+    uint32_t packet_bytes; ///< payload of a full packet
+};
+/// What the model does to it; before the call nothing.
+struct weft_cc_estimate {
+    double share;            ///< of the line that it uses at most
+    weft_bytes window_bytes; ///< payload in flight at most; 0: no bound
+};
+
 struct weft_cc_ops {
     size_t (*state_size)(const void *conf);                                                             ///< required
     void (*on_start)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *); ///< required
@@ -74,6 +86,8 @@ struct weft_cc_ops {
     /// is longer for it.
     weft_bytes (*telemetry_bytes)(const void *conf);
     weft_model_fingerprint *fingerprint; ///< optional
+    /// Optional: for weft estimate, which refuses a model without it.
+    void (*estimate)(const void *conf, const struct weft_cc_path *path, struct weft_cc_estimate *estimate);
 };
 
 /// Whether senders wait for credit of receivers.

@@ -32,6 +32,7 @@ enum weft_random_purpose {
     WEFT_RANDOM_STALL,            ///< whether it stalls, and for how long
     WEFT_RANDOM_LAUNCH,           ///< how long the host takes to start a collective
     WEFT_RANDOM_TIMEOUT,          ///< first timeout of a queue pair
+    WEFT_RANDOM_FAILURE,          ///< when parts of a long job fail
     WEFT_RANDOM_OPERATION,        ///< which operations of a job run in packets
 };
 

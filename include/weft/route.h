@@ -86,6 +86,9 @@ struct weft_route_program {
     void (*counts)(const void *state, uint64_t *ret_by_entry, uint64_t *ret_by_fallback);
 };
 
+/// Where packets of one queue pair go: all by one path, whatever else is on the way; or evenly by all candidates.
+enum weft_route_paths { WEFT_ROUTE_PATHS_UNKNOWN, WEFT_ROUTE_PATHS_ONE, WEFT_ROUTE_PATHS_ALL };
+
 struct weft_route_ops {
     /// Hot. Index into query->port, < query->ports. Called only with two candidates or more. Required without `choose`.
     uint32_t (*select)(const void *conf, const struct weft_route_query *query);
@@ -100,5 +103,7 @@ struct weft_route_ops {
     uint32_t (*choose)(void *state, const void *conf, const struct weft_route_query *query,
                        const struct weft_route_queues *queues);
     const struct weft_route_program *program; ///< NULL: no controller
-    weft_model_fingerprint *fingerprint;      ///< optional, with a state
+    /// With `choose`, for weft estimate, which refuses a model without it. (What `select` decides is one path.)
+    enum weft_route_paths (*paths)(const void *conf);
+    weft_model_fingerprint *fingerprint; ///< optional, with a state
 };

@@ -4,7 +4,8 @@
 // may name another scenario file as its base and say only what differs.
 //
 //   name: ...           about: ...         fabric: {kind: clos, ...} (weft/fabric.h)
-//   topology: {kind: clos3, ...}      link: {cable: dac, ...}      events: [{at: 1ms, link: a/1, state: down}]
+//   topology: {kind: clos3, ...}      events: [{at: 1ms, link: a/1, state: down}]
+//   link: {cable: dac, ...}           server: {kind: dgx_h100} (of every job and collective)
 //   switch: {...}                     host: {...}          dcbx: {...}
 //   interface_node: {...}             fabric_node: {...}   (of a DSF)   tin: {...}
 //   devices: [{match: "core-*", switch: {...}}]
@@ -103,6 +104,7 @@ struct weft_scenario {
     struct weft_run_conf run;
     struct weft_control_conf control;
     const struct weft_tree *control_tree; ///< its section, NULL: none
+    const struct weft_tree *goodput_tree; ///< of weft/goodput.h; NULL: none
     struct weft_capture_conf capture;
     struct weft_place capture_place; ///< of its ports
     const struct weft_scenario_file *file;

@@ -5,6 +5,8 @@
 // key that is not plain text and a control character are errors. Trees are not changed once made and share branches.
 #pragma once
 
+#include <stdbool.h>
+
 #include "weft/error.h"
 #include "weft/memory.h"
 
@@ -18,6 +20,7 @@ struct weft_tree {
     const char *text;            ///< for WEFT_TREE_TEXT
     uint32_t n;                  ///< children of a map or list, in the user's order
     struct weft_tree **child;
+    bool below; ///< a preset or a class of hardware says it, not the user
 };
 
 /// Reads a file ("-": standard input) into `arena`. A duplicate key is an error.

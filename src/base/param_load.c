@@ -322,7 +322,7 @@ static enum weft_status lay_over(struct load *l, const struct weft_param_table *
     for (const struct weft_param_value *v = value; v->key; v++) {
         if (!strchr(v->key, '.') || !key_applies(l, table, *tree, value, v)) continue;
         struct weft_tree *leaf = deep->child[deep->n++] = weft_arena_alloc(l->arena, 1, sizeof *leaf);
-        *leaf = (struct weft_tree){.type = WEFT_TREE_TEXT, .place = place, .key_place = place};
+        *leaf = (struct weft_tree){.type = WEFT_TREE_TEXT, .below = true, .place = place, .key_place = place};
         leaf->key = v->key;
         leaf->text = v->text;
     }
@@ -415,11 +415,35 @@ static enum weft_status check_keys(struct load *l, const struct weft_param_table
     return all;
 }
 
-static enum weft_status check_table(struct load *l, const struct weft_param_table *table, const char *path,
-                                    const void *conf) {
+/// Whether the value of a row is that of a preset or class.
+static bool is_below(const struct weft_param *row, const struct weft_tree *tree, const struct layers *layers) {
+    const struct weft_tree *child = said_child(tree, row->name);
+    bool one = row->type != WEFT_PARAM_SECTION && row->type != WEFT_PARAM_MODEL;
+    return one && (child ? child->below : default_of(row, layers) != row->dflt);
+}
+
+/// Gives the row's default to a value of a preset or class which contradicts the rest, which the user says. False if
+/// that is not what is wrong.
+static bool give_way(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
+                     const struct layers *layers, void *conf) {
+    char text[512];
+    void *other = weft_arena_alloc(l->arena, 1, table->conf_size);
+    for (uint32_t i = 0; i < table->n; i++) {
+        const struct weft_param *row = &table->rows[i];
+        if (!row->dflt || !is_below(row, tree, layers)) continue;
+        memcpy(other, conf, table->conf_size);
+        if (load_row(l, row, row->dflt, NULL, "", other) || table->check(other, text, sizeof text)) continue;
+        memcpy(conf, other, table->conf_size);
+        return true;
+    }
+    return false;
+}
+
+static enum weft_status check_table(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
+                                    const struct layers *layers, const char *path, void *conf) {
     char text[512];
     const char *wrong = table->check ? table->check(conf, text, sizeof text) : NULL;
-    if (!wrong) return WEFT_OK;
+    if (!wrong || give_way(l, table, tree, layers, conf)) return WEFT_OK;
     return FAIL(l, l->around, "%s: %s", path, wrong);
 }
 
@@ -458,7 +482,7 @@ static enum weft_status load_rows(struct load *l, const struct weft_param_table 
         if (!of_row) of_row = load_row(l, row, default_of(row, &layers), child, row_path, conf);
         if (of_row) status = of_row;
     }
-    return status ? status : check_table(l, table, path, conf);
+    return status ? status : check_table(l, table, tree, &layers, path, conf);
 }
 
 static enum weft_status load_table(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,

@@ -214,6 +214,7 @@ struct weft__box {
     bool draws_ahead;
     bool has_leaves; ///< hosts that follow it and have a link only to it run as its leaves, even if a program drives
                      ///< them
+    bool fluid;      ///< weft estimate knows what it does; it refuses a network with other boxes
     bool orders;     ///< a network of such boxes delivers packets in the order sent, unless it loses them
     uint32_t weight, port_weight; ///< expected work, for cutting nodes into workers
 };

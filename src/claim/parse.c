@@ -131,6 +131,7 @@ const char *const weft_claim_from_names[WEFT_CLAIM_FROMS] = {[WEFT_CLAIM_FROM_RU
                                                              [WEFT_CLAIM_FROM_PLAN_PFC] = "plan.pfc",
                                                              [WEFT_CLAIM_FROM_PLAN_SFC] = "plan.sfc",
                                                              [WEFT_CLAIM_FROM_PLAN_DSF] = "plan.dsf",
+                                                             [WEFT_CLAIM_FROM_GOODPUT] = "goodput",
                                                              [WEFT_CLAIM_FROM_PLACE] = "place",
                                                              [WEFT_CLAIM_FROM_WORKLOAD] = "workload",
                                                              [WEFT_CLAIM_FROM_TRACE_CONTROL] = "trace-control"};

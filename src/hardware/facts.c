@@ -63,6 +63,8 @@ static const struct {
     {LINKS, WEFT_TEXT(union fact, text, "fec", "", "its forward error correction: RS(544,514)")},
     {LINKS, WEFT_REAL(union fact, real, "length", "0", "0", "200000", "metres")},
     {LINKS, WEFT_REAL(union fact, real, "length_max", "0", "0", "200000", "longest of its kind, in metres")},
+    {LINKS, WEFT_REAL(union fact, real, "length_max_400g", "0", "0", "200000", "the same above 100G, up to 400G")},
+    {LINKS, WEFT_REAL(union fact, real, "length_max_800g", "0", "0", "200000", "the same above 400G")},
     {LINKS, WEFT_TIME(union fact, whole, "delay_per_metre", "0ns", "0ns", "1us", "of its medium")},
     {LINKS, WEFT_TIME(union fact, whole, "end_delay", "0ns", "0ns", "1ms", "of a module or retimer, at each end")},
     {LINKS, WEFT_TIME(union fact, whole, "fec_delay", "0ns", "0ns", "1ms", "of PCS and FEC, a link")},

@@ -63,11 +63,12 @@ static bool was_called(struct search *s, uint32_t at, const struct weft_result_c
 static const struct weft_result_column *find_in(struct search *s, struct weft_result_cursor *row,
                                                 const struct weft_result_table *table, uint32_t at);
 
-/// Whether a key of the row, other than that of the JSON's object, is that text, and otherwise suggests its keys.
+/// Whether a key of the row, other than that of the JSON's object, or its name is that text; otherwise suggests these.
 static bool has_key(struct search *s, struct weft_result_cursor *row, const char *text) {
     for (uint32_t i = 0; i < row->table->columns; i++) {
         const struct weft_result_column *c = &row->table->column[i];
-        if (c->type != WEFT_RESULT_TEXT || !(c->flags & WEFT_RESULT_KEY) || c->flags & WEFT_RESULT_ABOVE) continue;
+        bool names = c->flags & WEFT_RESULT_KEY || !strcmp(c->name, "name");
+        if (c->type != WEFT_RESULT_TEXT || !names || c->flags & WEFT_RESULT_ABOVE) continue;
         struct weft_result_value value = weft_result_value(row, c);
         if (value.known && !strcmp(value.text, text)) return true;
         if (value.known) suggest_name(s, value.text, strlen(value.text));

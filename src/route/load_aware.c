@@ -113,11 +113,17 @@ static uint32_t load_aware_choose(void *state, const void *conf, const struct we
     return index;
 }
 
+static enum weft_route_paths load_aware_paths(const void *conf) {
+    const struct load_aware_conf *c = conf;
+    return c->per == PER_PACKET ? WEFT_ROUTE_PATHS_ALL : WEFT_ROUTE_PATHS_UNKNOWN;
+}
+
 static const struct weft_route_ops load_aware_ops = {
     .hash_seed = weft__route_own_seed,
     .state_size = load_aware_state_size,
     .init = load_aware_init,
     .choose = load_aware_choose,
+    .paths = load_aware_paths,
 };
 
 const struct weft_model weft__route_load_aware = {

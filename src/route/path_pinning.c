@@ -88,11 +88,16 @@ static uint32_t path_pinning_choose(void *state, const void *conf, const struct 
     return pinned != WEFT_NONE ? pinned : weft_route_index(query, weft_route_hash(query));
 }
 
+static enum weft_route_paths path_pinning_paths(const void *conf) {
+    return WEFT_ROUTE_PATHS_ONE;
+}
+
 static const struct weft_route_ops path_pinning_ops = {
     .hash_seed = weft__route_hash_seed,
     .state_size = path_pinning_state_size,
     .init = path_pinning_init,
     .choose = path_pinning_choose,
+    .paths = path_pinning_paths,
 };
 
 const struct weft_model weft__route_path_pinning = {

@@ -43,11 +43,16 @@ static uint32_t spray_choose(void *state, const void *conf, const struct weft_ro
     return s->next[query->port[0]]++ % query->ports;
 }
 
+static enum weft_route_paths spray_paths(const void *conf) {
+    return WEFT_ROUTE_PATHS_ALL;
+}
+
 static const struct weft_route_ops spray_ops = {
     .hash_seed = weft__route_own_seed,
     .state_size = spray_state_size,
     .init = spray_init,
     .choose = spray_choose,
+    .paths = spray_paths,
 };
 
 const struct weft_model weft__route_spray = {

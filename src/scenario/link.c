@@ -2,8 +2,9 @@
 // The section `link`: cables of links by class (hardware/). A link that is given no delay by the topology has that of
 // its cable: length x delay by metre, a module at each end, and PHY and FEC by its rate, the class of kind phy with
 // that rate or the next below. Lengths that the user does not give are those that SONiC plans buffers for
-// (files/build_templates/buffers_config.j2: server to ToR 5 m, ToR to leaf 40 m, leaf to spine 300 m); a cable of a
-// host that is shorter than that is as long as its kind can be.
+// (files/build_templates/buffers_config.j2: server to ToR 5 m, ToR to leaf 40 m, leaf to spine 300 m), or of the
+// blueprint; a cable of a host that is shorter than that is as long as its kind can be.
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static const struct weft_param link_rows[] = {
 const struct weft_param_table weft_link_table = WEFT_PARAM_TABLE("link", struct weft_link_conf, link_rows);
 
 static const char *const prefixes[] = {"", "host_", "leaf_", "spine_"};
-static const double fleet_m[] = {0, 5, 40, 300};
+static const double fleet_m[WEFT_LINK_WHICH] = {0, 5, 40, 300};
 
 /// A class of cables, as one key of the section names it.
 struct cable {
@@ -57,6 +58,7 @@ struct lay {
     struct weft_arena *arena;
     struct weft_error *error;
     struct cable cable[WEFT_LINK_WHICH];
+    double fleet_m[WEFT_LINK_WHICH];  ///< lengths that nobody gives
     const struct weft_hardware **phy; ///< those with a delay
     uint32_t phys;
 };
@@ -162,9 +164,13 @@ static double phy_delay(const struct lay *l, double rate) {
     return best ? weft_hardware_number(best, "fec_delay", 0) : 0;
 }
 
-/// The longest that such cables are made: the high end of the band.
-static double longest_of(const struct weft_hardware *h) {
-    const struct weft_hardware_value *v = weft_hardware_value(h, "length_max");
+/// The longest that such cables are made for a rate: the high end of the band.
+static double longest_of(const struct weft_hardware *h, double rate) {
+    const struct weft_hardware_value *v = weft_hardware_value(h, "length_max"), *fast = NULL;
+    if (rate > 100e9) fast = weft_hardware_value(h, "length_max_400g");
+    if (fast) v = fast;
+    if (rate > 400e9) fast = weft_hardware_value(h, "length_max_800g");
+    if (fast) v = fast;
     return !v ? INFINITY : isnan(v->high_number) ? v->number : v->high_number;
 }
 
@@ -182,7 +188,8 @@ static enum weft_status fail_cable(const struct lay *l, const struct cable *c, u
     uint32_t n = 0;
     for (uint32_t i = 0; i < weft_hardware_count(); i++) {
         const struct weft_hardware *h = weft_hardware_at(i, l->arena);
-        if (h->kind == WEFT_HARDWARE_CABLE && metres <= longest_of(h) && carries_rate(h, rate)) names[n++] = h->name;
+        if (h->kind == WEFT_HARDWARE_CABLE && metres <= longest_of(h, rate) && carries_rate(h, rate))
+            names[n++] = h->name;
     }
     weft__names_join(names, n, able, sizeof able);
     weft_format_rate((weft_rate_bps)rate, rate_text, sizeof rate_text);
@@ -193,9 +200,9 @@ static enum weft_status fail_cable(const struct lay *l, const struct cable *c, u
                            c->name, rate_text, a, b, n ? able : "none does");
     return WEFT_REFUSE(
         l->error, c->place,
-        "cable %s is made up to %g m, and the link %s--%s at %s is %g m long; expected a shorter length, "
+        "cable %s is made up to %g m at %s, and the link %s--%s is %g m long; expected a shorter length, "
         "or a kind that can: %s",
-        c->name, longest_of(c->of), a, b, rate_text, metres, n ? able : "none does");
+        c->name, longest_of(c->of, rate), rate_text, a, b, metres, n ? able : "none does");
 }
 
 static enum weft_link_which which_of(const struct weft_topology *t, const struct weft_link_info *info) {
@@ -206,8 +213,8 @@ static enum weft_link_which which_of(const struct weft_topology *t, const struct
 
 static enum weft_status lay_cable(struct lay *l, uint32_t link, const struct cable *c, enum weft_link_which which) {
     struct weft_link_info *info = &l->t->link[link];
-    double longest = longest_of(c->of), metres = c->metres, rate = (double)info->rate_bps / info->members;
-    if (isnan(metres)) metres = which == WEFT_LINK_HOST ? fmin(fleet_m[which], longest) : fleet_m[which];
+    double rate = (double)info->rate_bps / info->members, longest = longest_of(c->of, rate), metres = c->metres;
+    if (isnan(metres)) metres = which == WEFT_LINK_HOST ? fmin(l->fleet_m[which], longest) : l->fleet_m[which];
     if (metres > longest || !carries_rate(c->of, rate)) return fail_cable(l, c, link, metres);
     double delay = metres * weft_hardware_number(c->of, "delay_per_metre", 0) +
                    2 * weft_hardware_number(c->of, "end_delay", 0) + phy_delay(l, rate);
@@ -218,24 +225,58 @@ static enum weft_status lay_cable(struct lay *l, uint32_t link, const struct cab
 
 // --- which links have no delay of their own -----------------------------------------------------------------------
 
-/// The same network with every delay that the user does not give a little longer; NULL: it cannot be built.
-static const struct weft_topology *build_longer(struct lay *l) {
-    const struct weft_scenario *s = l->scenario;
-    const struct weft_param_table *table = s->topology.model->params;
-    char *conf = weft_arena_alloc(l->arena, 1, table->conf_size);
-    memcpy(conf, s->topology.conf, table->conf_size);
+/// Whether a key of the topology is of the solver of a blueprint, which computes delays from lengths.
+static bool is_solved(const struct lay *l, const struct weft_tree *value) {
+    return l->scenario->fabric.model && value->place.file && !strcmp(value->place.file, "fabric");
+}
+
+/// A delay of a kind of topology a little longer; NULL: the user gives it, or it is as another.
+static struct weft_tree *longer_delay(const struct lay *l, const struct weft_param *row, const struct weft_tree *tree) {
+    const struct weft_tree *said = weft_tree_find(tree, row->name);
+    struct weft_param own = *row;
+    weft_time_ps delay = 0;
+    own.offset = 0;
+    if (said && !is_solved(l, said)) return NULL;
+    const char *text = said ? said->text : row->dflt;
+    if (weft__param_parse_at(&own, text, WEFT_NOWHERE, row->name, &delay, l->arena, NULL) || !delay) return NULL;
+    struct weft_tree *child = weft_arena_alloc(l->arena, 1, sizeof *child);
+    *child = (struct weft_tree){.type = WEFT_TREE_TEXT, .key = row->name};
+    delay += delay < WEFT_PS_PER_S ? 1 : (weft_time_ps)-1;
+    child->text = weft_arena_format(l->arena, "%" PRIu64 "ps", delay);
+    return child;
+}
+
+/// Every delay that the user does not give, of a topology and of those within it, a little longer.
+static struct weft_tree *longer_delays(const struct lay *l, const struct weft_tree *tree) {
+    const struct weft_tree *kind = tree->type == WEFT_TREE_TEXT ? tree : weft_tree_find(tree, "kind");
+    const struct weft_tree *within = weft_tree_find(tree, "networks");
+    const struct weft_model *model = kind ? weft_model_find(WEFT_KIND_TOPOLOGY, kind->text ? kind->text : "") : NULL;
+    const struct weft_param_table *table = model ? model->params : &weft_no_params;
+    struct weft_tree *map = weft_arena_alloc(l->arena, 1, sizeof *map);
+    *map = (struct weft_tree){.type = WEFT_TREE_MAP, .key = tree->key};
+    map->child = weft_arena_alloc(l->arena, table->n + tree->n + 1, sizeof *map->child);
     for (uint32_t i = 0; i < table->n; i++) {
         const struct weft_param *row = &table->rows[i];
         size_t n = strlen(row->name);
-        if (row->type != WEFT_PARAM_TIME || n < 5 || strcmp(row->name + n - 5, "delay") != 0) continue;
-        weft_time_ps *delay = (weft_time_ps *)(void *)(conf + row->offset);
-        if (*delay && !weft_tree_find(s->topology_tree, row->name))
-            *delay = *delay < WEFT_PS_PER_S ? *delay + 1 : *delay - 1;
+        bool delays = row->type == WEFT_PARAM_TIME && n >= 5 && !strcmp(row->name + n - 5, "delay");
+        struct weft_tree *child = delays ? longer_delay(l, row, tree) : NULL;
+        if (child) map->child[map->n++] = child;
     }
-    struct weft_model_conf longer = s->topology;
+    for (uint32_t i = 0; !model && i < tree->n; i++) // a map of networks
+        map->child[map->n++] = longer_delays(l, tree->child[i]);
+    if (model && within) map->child[map->n++] = longer_delays(l, within);
+    return map;
+}
+
+/// The same network with these; NULL: it cannot be built.
+static const struct weft_topology *build_longer(const struct lay *l) {
+    const struct weft_tree *tree = l->scenario->topology_tree;
+    struct weft_tree *longer;
+    struct weft_model_conf model;
     struct weft_topology *t = NULL;
-    longer.conf = conf;
-    weft_topology_new(&longer, s->topology_tree, NULL, l->arena, &t, NULL);
+    if (!weft_tree_override(tree, longer_delays(l, tree), l->arena, &longer, NULL) &&
+        !weft__model_load_at(WEFT_KIND_TOPOLOGY, NULL, longer, "topology", &model, l->arena, NULL))
+        weft_topology_new(&model, longer, NULL, l->arena, &t, NULL);
     return t;
 }
 
@@ -318,6 +359,9 @@ enum weft_status weft_scenario_topology(const struct weft_scenario *s, struct we
         weft_topology_new(&s->topology, s->topology_tree, s->events_tree, arena, ret_topology, ret_error);
     if (status || !has_cables(s)) return status ? status : check_phy(s, ret_error);
     struct lay l = {.scenario = s, .t = *ret_topology, .error = ret_error};
+    const struct weft_blueprint_conf *fabric = s->fabric.conf;
+    memcpy(l.fleet_m, fabric ? (const double[]){0, fabric->host_m, fabric->leaf_m, fabric->spine_m} : fleet_m,
+           sizeof l.fleet_m);
     l.arena = weft_arena_new(WEFT_MEMORY_TOPOLOGY);
     status = lay_cables(&l);
     weft_arena_free(l.arena);

@@ -8,6 +8,7 @@
 
 #include "base/param.h"
 #include "base/tree.h"
+#include "weft/goodput.h"
 #include "weft/hardware.h"
 #include "weft/param.h"
 
@@ -15,10 +16,10 @@ enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 
 #define WEFT_BOX_TOO(kind, name, box)
 #define WEFT_BOX(kind, name, box) #box,
-static const char *const sections[] = {"fabric", "topology", "link",     "events",
+static const char *const sections[] = {"fabric", "topology", "link",     "server", "events",
 #include "weft/boxes.def"
-                                       "dcbx",   "devices",  "workload", "run",    "control", "capture",
-                                       "base",   "cases",    "variants", "claims", "sweep",   NULL};
+                                       "dcbx",   "devices",  "workload", "run",    "control", "capture", "base",
+                                       "cases",  "variants", "claims",   "sweep",  "goodput", NULL};
 static const char *const hardware_words[] = {"typical", WEFT_HARDWARE_IDEAL, NULL};
 static const struct weft_param head_rows[] = {
     WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
@@ -232,6 +233,21 @@ static enum weft_status load_devices(struct bind *b) {
     return status;
 }
 
+/// An entry of the workload, over the section `server` if it can have servers.
+static enum weft_status with_server(struct bind *b, const struct weft_tree **entry, bool *used) {
+    const struct weft_tree *server = weft__tree_section(b->root, "server"), *kind = weft_tree_find(*entry, "kind");
+    const struct weft_model *model = kind && kind->text ? weft_model_find(WEFT_KIND_WORKLOAD, kind->text) : NULL;
+    if (!server || !model || !weft_param_find(model->params, "server")) return WEFT_OK;
+    struct weft_tree base = {.type = WEFT_TREE_MAP, .place = (*entry)->place, .n = 1}, *own, *merged;
+    own = weft_arena_alloc(b->arena, 1, sizeof *own);
+    *own = *server;
+    base.child = &own;
+    struct weft_error wrong = {0};
+    if (!weft_tree_override(&base, *entry, b->arena, &merged, &wrong)) *entry = merged;
+    *used = true;
+    return take_mistake(b, &wrong);
+}
+
 static enum weft_status load_workload(struct bind *b) {
     const struct weft_tree *list;
     uint32_t n;
@@ -239,13 +255,20 @@ static enum weft_status load_workload(struct bind *b) {
     if (status) return status;
     b->scenario->workload = weft_arena_alloc(b->arena, n, sizeof *b->scenario->workload);
     b->scenario->workloads = n;
+    const struct weft_tree *server = weft__tree_section(b->root, "server");
+    bool used = !server || !server->place.line; // a setting of the command line is for all variants
     for (uint32_t i = 0; i < n; i++) {
         char path[WEFT__PATH_MAX];
+        const struct weft_tree *entry = list->child[i];
         snprintf(path, sizeof path, "workload.%u", i);
-        status = worse_status(status, weft__model_load_all(WEFT_KIND_WORKLOAD, NULL, list->child[i], path,
+        status = worse_status(status, with_server(b, &entry, &used));
+        status = worse_status(status, weft__model_load_all(WEFT_KIND_WORKLOAD, NULL, entry, path,
                                                            &b->scenario->workload[i], b->arena, b->mistakes, b->error));
     }
-    return status;
+    if (used) return status;
+    return worse_status(status, FAIL(b, server->place,
+                                     "server: has no effect, for no entry of the workload has GPUs in servers; "
+                                     "expected a collective or a job"));
 }
 
 static enum weft_status load_capture(struct bind *b) {
@@ -300,6 +323,9 @@ static enum weft_status bind_all(struct bind *b) {
     b->scenario->control_tree = weft__tree_section(b->root, "control");
     status = worse_status(status, load_params(b, &weft_control_table, weft__tree_section(b->root, "control"), "control",
                                               &b->scenario->control));
+    struct weft_goodput_conf goodput; // nothing of it is in a run, but its mistakes are told
+    b->scenario->goodput_tree = weft__tree_section(b->root, "goodput");
+    status = worse_status(status, weft_goodput_load(b->scenario->goodput_tree, b->arena, &goodput, b->error));
     return worse_status(status, load_capture(b));
 }
 

@@ -120,6 +120,14 @@ static weft_time_ps one_frame(const struct path *path, uint32_t bytes) {
     return start;
 }
 
+weft_time_ps weft__calc_frame_time(const struct weft__forwarding *forwarding, const struct weft__lone_packet *packet,
+                                   uint32_t bytes, weft_time_ps *ret_sent) {
+    struct path path;
+    find_path(forwarding, packet->src, packet->dst, packet->qp, packet->entropy, bytes, &path);
+    *ret_sent = path.hops ? frame_time(&path.hop[0], bytes) : 0;
+    return path.hops ? one_frame(&path, bytes) : WEFT_TIME_NEVER;
+}
+
 /// The share of the first of `planes`; queue pairs, or packets, take planes in turn, so no other has more. All of it,
 /// if its queue pairs have one plane.
 static struct weft_flow part_of(const struct weft_flow *flow, uint32_t planes, bool by_packet) {

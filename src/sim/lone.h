@@ -27,6 +27,16 @@ struct weft__lone_flow {
     uint32_t planes; ///< see weft__planes
 };
 
+/// Between two hosts, and what chooses its path.
+struct weft__lone_packet {
+    uint32_t src, dst, qp;
+    uint16_t entropy;
+};
+/// The time of one frame with so many bytes, alone, from its first bit until its receiver acts; WEFT_TIME_NEVER: it
+/// cannot get there. Of that, `ret_sent` is until the first port is free again.
+weft_time_ps weft__calc_frame_time(const struct weft__forwarding *forwarding, const struct weft__lone_packet *packet,
+                                   uint32_t bytes, weft_time_ps *ret_sent);
+
 /// What hosts add to the time of a flow: its receiver until it sees the data, and of a READ until its request leaves.
 weft_time_ps weft__host_latency(const struct weft__forwarding *forwarding, const struct weft_flow *flow);
 

@@ -5,6 +5,8 @@
 #include "engine/engine.h"
 #include "transport/qp.h"
 
+struct weft__at; // transport/program.h
+
 struct weft__endpoint {
     const struct weft__hosts *hosts;
     struct weft_packet_pool *pool;
@@ -36,4 +38,20 @@ struct weft__endpoint_ops {
     uint32_t (*open)(struct weft__node *node, struct weft__endpoint *end, uint32_t qp, weft_time_ps start);
     /// Sends nothing more of the queue pair's data. Does nothing if all of it has been acknowledged.
     void (*cancel)(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
+
+    // For hosts that no engine runs (estimate/).
+    /// Takes a packet of weft__endpoint_send to its node. NULL: the engine does.
+    void (*carry)(struct weft__worker *w, uint32_t node, weft_time_ps time, const struct weft_packet *p);
+    /// Optional: takes a rank's part of an operation of a communicator as a whole, and calls weft__stream_end when that
+    /// is over. False: its lanes run.
+    bool (*take)(struct weft__at *at, uint32_t stream);
 };
+
+/// Sends what does not go over the network, to a port of another host's node.
+static inline void weft__endpoint_send(const struct weft__hosts *hosts, struct weft__worker *w, uint32_t node,
+                                       uint16_t port, weft_time_ps time, const struct weft_packet *p) {
+    if (hosts->ops->carry)
+        hosts->ops->carry(w, node, time, p);
+    else
+        weft__send(w, (struct weft__to){weft__engine_inbox_of(w->engine, node), node, port}, time, p);
+}

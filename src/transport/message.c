@@ -89,13 +89,12 @@ static void wake_receiving(struct weft__at *at, struct weft__receiving *r, uint3
 /// `m`: the number of the message on its connection.
 static void send_local(struct weft__at *at, uint32_t connection, uint32_t node, uint32_t flag, weft_time_ps time,
                        const struct weft_packet *what) {
-    struct weft__to to = {weft__engine_inbox_of(at->w->engine, node), node,
-                          (uint16_t)(1 + 2 * (at->p->port->number % 16384) + flag)};
+    uint16_t port = (uint16_t)(1 + 2 * (at->p->port->number % 16384) + flag);
     struct weft_packet p = *what;
     p.qp = connection;
     p.kind = WEFT_PACKET_SERVER;
     p.flags = flag & 7u;
-    weft__send(at->w, to, time, &p);
+    weft__endpoint_send(at->end->hosts, at->w, node, port, time, &p);
 }
 
 /// `shared`: so many messages occupy the port as long as one.

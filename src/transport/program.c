@@ -218,6 +218,7 @@ static weft_time_ps draw_launch(const struct weft__at *at, uint32_t stream) {
 static void run_stream(struct weft__at *at, uint32_t stream) {
     struct weft__stream *st = &at->p->stream[stream];
     st->launches = false;
+    if (at->end->hosts->ops->take && at->end->hosts->ops->take(at, stream)) return;
     if (st->part != WEFT_TURN_SEND) weft__message_expect(at, st, st->op->volume);
     uint32_t lanes = st->lanes_left;
     for (uint32_t k = 0; k < lanes; k++)
@@ -275,6 +276,10 @@ static void finish_op(struct weft__at *at, uint32_t stream) {
     change_speed(at);
     if (!is_over(p, stream)) start_op(at, stream, false);
     if (!p->stepping && p->waits_for != WEFT_NONE && may_go_on(p)) go_on(at);
+}
+
+void weft__stream_end(struct weft__at *at, uint32_t stream) {
+    finish_op(at, stream);
 }
 
 static void wait_for(struct weft__at *at, uint32_t stream) {

@@ -244,6 +244,8 @@ void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number);
 
 /// An idle communicator starts an operation at its rank.
 void weft__stream_begin(struct weft__at *at, uint32_t stream, const struct weft_job_op *op, uint32_t part, bool launch);
+/// The rank's part of it is over, which weft__endpoint_ops.take took.
+void weft__stream_end(struct weft__at *at, uint32_t stream);
 
 /// For a rank of a schedule: it starts, or a compute ends; an operation of a communicator ends; messages of a
 /// connection are acknowledged, or have arrived.

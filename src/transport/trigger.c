@@ -19,8 +19,7 @@ static weft_time_ps take_time(const struct weft__triggers *all, uint32_t host, w
 
 static void send_trigger(const struct weft__triggers *all, const struct weft__endpoint *end, struct weft__worker *w,
                          uint32_t host, weft_time_ps time, const struct weft_packet *p) {
-    uint32_t node = all->node[host];
-    weft__send(w, (struct weft__to){weft__engine_inbox_of(w->engine, node), node, port_of(end->host)}, time, p);
+    weft__endpoint_send(end->hosts, w, all->node[host], port_of(end->host), time, p);
 }
 
 void weft__trigger_on_flow(struct weft__endpoint *end, struct weft__worker *w, uint32_t flow, bool delivered) {

@@ -10,6 +10,7 @@
 #include "base/param.h"
 #include "job.h"
 #include "pipeline.h"
+#include "training.h"
 #include "weft/param.h"
 
 enum { DIMENSIONS_MAX = 8, OPS_MAX = 65536, LIST_MAX = 4096 };
@@ -17,14 +18,16 @@ enum { DIMENSIONS_MAX = 8, OPS_MAX = 65536, LIST_MAX = 4096 };
 struct job_conf {
     struct weft__job_common common;
     const char *dimensions;
-    uint64_t iterations, slow_rank;
+    uint64_t iterations, slow_rank, gpus;
     double slow_factor;
 };
-static const char *const job_lists[] = {"operations", NULL};
+static const char *const job_lists[] = {"operations", "model", "plan", NULL};
 static const struct weft_param job_rows[] = {
     WEFT__JOB_ROWS(struct job_conf, "job"),
     WEFT_TEXT(struct job_conf, dimensions, "dimensions", "",
               "names and sizes, the innermost first: [tp:8, dp:4]; their product is the number of ranks"),
+    WEFT_UINT(struct job_conf, gpus, "gpus", "0", "0", "16777216",
+              "with model: GPUs of the job, in whole servers; 0: as many as its plan has"),
     WEFT_UINT(struct job_conf, iterations, "iterations", "1", "1", "1000000", "iterations of all operations"),
     WEFT_UINT(struct job_conf, slow_rank, "slow_rank", "0", "0", "16777215",
               "rank that is slow, if slow_factor is not 1"),
@@ -244,8 +247,11 @@ static enum weft_status add_pipeline(struct maker *m, const struct pipeline *p) 
     struct dimension d;
     enum weft_status status = find_dimension(m, p->conf.over, p->place, &d);
     struct work work = {.of = p};
-    struct weft__pipeline pipeline = {
-        .stages = d.size, .microbatches = (uint32_t)p->conf.microbatches, .context = &work, .take_work = take_work};
+    struct weft__pipeline pipeline = {.stages = d.size,
+                                      .microbatches = (uint32_t)p->conf.microbatches,
+                                      .chunks = 1,
+                                      .context = &work,
+                                      .take_work = take_work};
     for (uint32_t k = 0; k < 2 && !status; k++) {
         work.first[k] = weft_arena_alloc(m->workload->arena, p->pass[k].n, sizeof *work.first[k]);
         pipeline.hop[k] = add_hops(m, p, d, k);
@@ -339,17 +345,45 @@ static enum weft_status load_list(struct maker *m, const struct weft_tree *paren
     return WEFT_OK;
 }
 
+/// The operations as written.
+static enum weft_status add_written(struct maker *m) {
+    const struct job_conf *c = m->entry->conf;
+    struct operation_list list = {0};
+    enum weft_status status = load_list(m, m->entry->tree, "operations", m->entry->place, &list);
+    if (!status)
+        status = weft__job_new(&c->common, m->entry, m->topology, (uint32_t)list.ops, m->workload, &m->job, m->error);
+    if (!status) status = read_dimensions(m);
+    if (!status) status = make_stages(m, &list);
+    for (uint32_t i = 0; i < list.n && !status; i++)
+        status = list.conf[i].pipeline ? add_pipeline(m, list.conf[i].pipeline) : add_operation(m, &list.conf[i]);
+    return status;
+}
+
+/// With a model nothing else says what ranks do, and without one nothing says how.
+static enum weft_status check_model(const struct maker *m, bool *ret_has) {
+    static const char *const with[] = {"plan", "gpus"}, *const without[] = {"operations", "dimensions"};
+    const struct weft_tree *model = weft_tree_find(m->entry->tree, "model");
+    *ret_has = model && model->type != WEFT_TREE_NULL;
+    for (uint32_t k = 0; k < 2; k++) {
+        const struct weft_tree *other = weft_tree_find(m->entry->tree, (*ret_has ? without : with)[k]);
+        if (other && other->type != WEFT_TREE_NULL)
+            return FAIL(m, other->place,
+                        *ret_has ? "%s: beside model, which says all of it; expected one of the two"
+                                 : "%s: has no effect without model; expected model, too",
+                        other->key);
+    }
+    return WEFT_OK;
+}
+
 static enum weft_status job_schedule(const struct weft_model_conf *entry, const struct weft_topology *topology,
                                      struct weft_workload *w, struct weft_error *ret_error) {
     const struct job_conf *c = entry->conf;
     struct maker m = {.entry = entry, .topology = topology, .workload = w, .error = ret_error};
-    struct operation_list list = {0};
-    enum weft_status status = load_list(&m, entry->tree, "operations", entry->place, &list);
-    if (!status) status = weft__job_new(&c->common, entry, topology, (uint32_t)list.ops, w, &m.job, ret_error);
-    if (!status) status = read_dimensions(&m);
-    if (!status) status = make_stages(&m, &list);
-    for (uint32_t i = 0; i < list.n && !status; i++)
-        status = list.conf[i].pipeline ? add_pipeline(&m, list.conf[i].pipeline) : add_operation(&m, &list.conf[i]);
+    bool has_model = false;
+    enum weft_status status = check_model(&m, &has_model);
+    if (!status)
+        status = has_model ? weft__training_schedule(&c->common, entry, topology, c->gpus, w, &m.job, ret_error)
+                           : add_written(&m);
     if (status) return status;
     m.job->iterations = (uint32_t)c->iterations;
     m.job->slow_rank = (uint32_t)c->slow_rank;

@@ -143,14 +143,14 @@ static bool same_volume(const struct weft_job_op *a, const struct weft_job_op *b
            a->shape.per_server == b->shape.per_server;
 }
 
-/// Operations that send the same messages: the first of them, and how many of them an iteration has.
+/// Operations that send the same messages: the first of them, and how many of them a stage sends in an iteration.
 struct volume {
     uint32_t op;
-    uint64_t times;
+    uint64_t *times; ///< [stages]
 };
 
-/// Their number; writes them to `ret`, which has room for every operation.
-static uint32_t find_volumes(struct weft_job *job, struct volume *ret) {
+/// Their number; writes them to `ret`, which has room for every operation, and the volume of each operation to `of`.
+static uint32_t find_volumes(struct weft_job *job, struct volume *ret, uint32_t *of) {
     uint32_t n = 0;
     for (uint32_t i = 0, v = 0; i < job->ops; i++) {
         struct weft_job_op *op = &job->op[i];
@@ -163,9 +163,20 @@ static uint32_t find_volumes(struct weft_job *job, struct volume *ret) {
             op->volume = job->communicator[op->communicator].volumes++;
         }
         op->volume = job->op[ret[v].op].volume;
-        ret[v].times++;
+        of[i] = v;
     }
     return n;
+}
+
+static void count_times(const struct weft_job *job, const uint32_t *of, struct volume *volume, uint32_t volumes,
+                        struct weft_arena *arena) {
+    for (uint32_t v = 0; v < volumes; v++)
+        volume[v].times = weft_arena_alloc(arena, job->stages, sizeof *volume[v].times);
+    for (uint32_t s = 0; s < job->stages; s++)
+        for (uint32_t t = 0; t < job->stage[s].turns; t++) {
+            const struct weft_job_turn *turn = &job->stage[s].turn[t];
+            if (job->op[turn->op].name && turn->part != WEFT_TURN_RECEIVE) volume[of[turn->op]].times[s]++;
+        }
 }
 
 /// All ranks perform all operations in order, unless the job says otherwise.
@@ -202,25 +213,32 @@ static bool are_counted(const struct weft__job_common *common, const struct weft
 static enum weft_status find_connections(const struct weft__job_common *common, struct weft_place place,
                                          const struct weft_topology *topology, struct weft_job *job,
                                          struct weft_workload *w, struct weft_error *ret_error) {
-    struct volume *volume = weft_memory_new(WEFT_MEMORY_SCENARIO, job->ops, sizeof *volume);
-    uint32_t volumes = find_volumes(job, volume);
+    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct volume *volume = weft_arena_alloc(scratch, job->ops, sizeof *volume);
+    uint32_t *of = weft_arena_alloc(scratch, job->ops, sizeof *of), volumes = find_volumes(job, volume, of);
     struct weft__finder f;
     struct weft__pair_counter counter;
     enum weft_status status = WEFT_OK;
+    count_times(job, of, volume, volumes, scratch);
     weft__finder_init(&f, job, w->arena);
     weft__pair_counter_init(&counter, job);
-    for (uint32_t v = 0; v < volumes && are_counted(common, job, w); v++)
-        weft__pair_counter_add(&counter, &job->op[volume[v].op], volume[v].times * job->iterations);
+    for (uint32_t v = 0; v < volumes && are_counted(common, job, w); v++) {
+        uint64_t most = 0;
+        for (uint32_t s = 0; s < job->stages; s++)
+            if (volume[v].times[s] > most) most = volume[v].times[s];
+        weft__pair_counter_add(&counter, &job->op[volume[v].op], most * job->iterations);
+    }
     for (uint32_t r = 0; r < job->ranks; r++) {
+        uint32_t stage = weft_job_stage_of(job, r);
         for (uint32_t v = 0; v < volumes; v++)
-            if (!weft__pair_counter_has(&counter, &job->op[volume[v].op]))
-                weft__finder_add_op(&f, r, &job->op[volume[v].op], volume[v].times * job->iterations);
+            if (volume[v].times[stage] && !weft__pair_counter_has(&counter, &job->op[volume[v].op]))
+                weft__finder_add_op(&f, r, &job->op[volume[v].op], volume[v].times[stage] * job->iterations);
         weft__finder_end_rank(&f, r);
     }
     if (are_counted(common, job, w)) status = weft__pair_counter_take(&counter, common, place, topology, w, ret_error);
     weft__pair_counter_deinit(&counter);
     weft__finder_deinit(&f);
-    weft_memory_free(WEFT_MEMORY_SCENARIO, volume, job->ops * sizeof *volume);
+    weft_arena_free(scratch);
     return status;
 }
 

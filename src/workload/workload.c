@@ -243,6 +243,25 @@ static enum weft_status end_flows(struct weft_workload *w, const struct weft_mod
     return status;
 }
 
+/// A flow that posts messages has no size beside these.
+static enum weft_status check_size(const struct weft_model_conf *entry, struct weft_error *ret_error) {
+    const struct weft_workload_common *common = entry->conf;
+    const struct weft_tree *size = weft_tree_find(entry->tree, "size");
+    if (!common->post.depth || !size || size->type == WEFT_TREE_NULL) return WEFT_OK;
+    return WEFT_REFUSE(ret_error, size->place,
+                       "group '%s': size has no effect beside post, which has messages x size; expected one of them",
+                       common->group);
+}
+
+static enum weft_status expand_flows(struct weft_workload *w, const struct weft_model_conf *entry, uint32_t e,
+                                     uint64_t seed, struct weft_error *ret_error) {
+    const struct weft_workload_ops *ops = entry->model->ops;
+    enum weft_status status = check_size(entry, ret_error);
+    if (!status) status = ops->expand(entry->conf, entry->place, w->topology, seed, e, w, ret_error);
+    if (!status && !ops->jitters) add_jitter(w, entry->conf, seed, e);
+    return status;
+}
+
 /// `empty`: where it is made, for which topology, and whether its flows are only counted.
 static enum weft_status make_workload(struct weft_workload empty, const struct weft_model_conf *entry, uint64_t seed,
                                       weft_time_ps until, struct weft_workload **ret_workload,
@@ -252,12 +271,9 @@ static enum weft_status make_workload(struct weft_workload empty, const struct w
     w->entry_flow = weft_arena_alloc(w->arena, w->entries + 1, sizeof *w->entry_flow);
     for (uint32_t e = 0; e < w->entries; e++) {
         const struct weft_workload_ops *ops = entry[e].model->ops;
-        enum weft_status status = ops->schedule
-                                      ? ops->schedule(&entry[e], w->topology, w, ret_error)
-                                      : ops->expand(entry[e].conf, entry[e].place, w->topology, seed, e, w, ret_error);
-        if (status) return status;
-        if (ops->expand && !ops->jitters) add_jitter(w, entry[e].conf, seed, e);
-        status = end_flows(w, &entry[e], e, until, ret_error);
+        enum weft_status status = ops->schedule ? ops->schedule(&entry[e], w->topology, w, ret_error)
+                                                : expand_flows(w, &entry[e], e, seed, ret_error);
+        if (!status) status = end_flows(w, &entry[e], e, until, ret_error);
         if (status) return status;
         w->entry_flow[e + 1] = w->flows;
     }

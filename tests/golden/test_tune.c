@@ -113,6 +113,25 @@ static void test_goes_on(void **state) {
     assert_int_equal(weft(f, "sweep noisy.yaml --seeds 1..8 --out kept --merge --metrics g.fct.mean --quiet"), 1);
 }
 
+/// The short names of a figure of the only group, and of the only job, are those of the results.
+static void test_short_names(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "job.yaml",
+               "topology: {kind: single, hosts: 4, rate: 100Gbps}\n"
+               "workload: [{kind: job, group: train, operations: [{collective: all_reduce_ring, size: 100KB}]}]\n");
+    static const char *const names[][2] = {{"iteration", "jobs.train.iteration_ps"}, {"p50", "train.fct.p50"}};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        char command[160];
+        snprintf(command, sizeof command, "tune job.yaml --objective %s --over host.mtu=[1024B,4096B] --quiet --json",
+                 names[i][0]);
+        assert_int_equal(weft(f, command), 0);
+        json_t *json = printed_json(f);
+        assert_string_equal(json_string_value(json_object_get(json, "objective")), names[i][1]);
+        assert_true(json_number_value(json_object_get(json_array_get(json_object_get(json, "points"), 0), "mean")) > 0);
+        json_decref(json);
+    }
+}
+
 static void test_refused(void **state) {
     struct fixture *f = *state;
     static const char *const bad[][2] = {
@@ -136,7 +155,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known_optimum), cmocka_unit_test(test_budget_and_noise),
         cmocka_unit_test(test_equal_points),  cmocka_unit_test(test_goes_on),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_short_names),   cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }

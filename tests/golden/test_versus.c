@@ -534,7 +534,7 @@ static double announced(struct fixture *f, const char *arguments, unsigned runs)
 
 /// Bytes cost, and so do messages and packets, however few bytes are in them. What fast-forward skips is not known
 /// before: it is told, and makes these runs short.
-static void estimate(void **state) {
+static void cost(void **state) {
     struct fixture *f = *state;
     announced(f, "job.yaml --hosts 16", 2);
     write_text(f, "big.yaml",
@@ -783,7 +783,7 @@ int main(void) {
         cmocka_unit_test(chosen_cases),
         cmocka_unit_test(assumptions),
         cmocka_unit_test(powers),
-        cmocka_unit_test(estimate),
+        cmocka_unit_test(cost),
         cmocka_unit_test(in_parts),
         cmocka_unit_test(goes_on),
         cmocka_unit_test(incomplete),

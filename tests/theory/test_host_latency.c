@@ -159,6 +159,7 @@ static void assert_refused(const char *flow, const char *says) {
 static void nonsense_is_refused(void **state) {
     assert_refused("kind: flow, src: host-0, dst: host-1, post: {messages: 5}", "no effect without depth");
     assert_refused("kind: flow, src: host-0, dst: host-1, post: {depth: 1, size: 0B}", "size");
+    assert_refused("kind: flow, src: host-0, dst: host-1, size: 100KB, post: {depth: 2}", "no effect beside post");
     assert_refused("kind: flow, src: host-0, dst: host-1, post: {depth: 1}, verb: read", "with verb read");
     assert_refused("kind: flow, src: host-0, dst: host-1, post: {depth: 1}, qps: 2", "several queue pairs");
     assert_refused("kind: poisson, distribution: websearch, load: 1, duration: 10ms, post: {depth: 1}",

@@ -114,6 +114,7 @@ why: why jobs --job train
 why: why rma --rma g
 fit: fit {root}/tests/data/nccl/h200_1n_allreduce.csv --only launch,inner_ring_ll --hold-out 1/2 --quiet
 fit: fit {root}/tests/data/nccl/h200_1n_allreduce.csv --check dgx_h100 --quiet
+goodput: goodput --gpus 16384,131072 --attachment all --set goodput.months=20
 timeline: timeline dir
 timeline: timeline dir --all --limit 5
 timeline: timeline dir --why host-0/0

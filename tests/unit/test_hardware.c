@@ -157,6 +157,58 @@ static void keys_beside_a_class_need_no_more(void **state) {
     weft_arena_free(arena);
 }
 
+static enum weft_status load_text(const struct weft_param_table *table, const char *text, struct weft_arena *arena,
+                                  struct weft_error *ret_error) {
+    struct weft_tree *tree;
+    assert_int_equal(weft_tree_parse("t.yaml", text, strlen(text), arena, &tree, ret_error), WEFT_OK);
+    return weft_params_load(table, tree, weft_arena_alloc(arena, 1, table->conf_size), arena, ret_error);
+}
+
+/// The user's value overrides the class, also where it contradicts another value of the class. Returns how many values
+/// of the row load without the class.
+static uint32_t try_values(const struct weft_hardware *h, const struct weft_param *row) {
+    const struct weft_param_table *table = weft_hardware_kind_table(h->kind);
+    const char *value[40] = {row->dflt, row->min, row->max, row->type == WEFT_PARAM_BOOL ? "true" : NULL};
+    uint32_t n = 4, loaded = 0;
+    for (const char *const *c = row->choices; c && *c && n < 40; c++)
+        value[n++] = *c;
+    for (uint32_t i = 0; i < n; i++) {
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        struct weft_error error = {0};
+        const char *said = value[i] && *value[i] ? value[i] : "''", *kind = weft_hardware_kind_row(h->kind);
+        const char *without = weft_arena_format(arena, "{%s: ideal, %s: %s}", kind, row->name, said),
+                   *with = weft_arena_format(arena, "{%s: %s, %s: %s}", kind, h->name, row->name, said);
+        if (value[i] && !load_text(table, without, arena, NULL)) {
+            loaded++;
+            bool needs_more = load_text(table, with, arena, &error) && strstr(error.text, "has no effect without");
+            if (error.status && !needs_more) fail_msg("%s: %s", with, error.text);
+        }
+        weft_arena_free(arena);
+    }
+    return loaded;
+}
+
+static void keys_override_a_class(void **state) {
+    (void)state;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    uint32_t loaded = 0;
+    for (uint32_t i = 0; i < weft_hardware_count(); i++) {
+        const struct weft_hardware *h = weft_hardware_at(i, arena);
+        const struct weft_param_table *table = weft_hardware_kind_table(h->kind);
+        for (uint32_t r = 0; r < table->n; r++) {
+            const struct weft_param *row = &table->rows[r];
+            if (!strcmp(row->name, weft_hardware_kind_row(h->kind)) || row->type == WEFT_PARAM_SECTION) continue;
+            if (row->type != WEFT_PARAM_MODEL) loaded += try_values(h, row);
+            if (!row->beside) continue;
+            const struct weft_model *model = weft_model_find((enum weft_model_kind)row->model_kind, row->dflt);
+            for (uint32_t k = 0; k < model->params->n; k++)
+                loaded += try_values(h, &model->params->rows[k]);
+        }
+    }
+    assert_true(loaded > 1000);
+    weft_arena_free(arena);
+}
+
 // --- what a section gets ------------------------------------------------------------------------------------------
 
 static char folder[] = "/tmp/weft-hardware-XXXXXX";
@@ -271,6 +323,11 @@ static void what_a_model_in_use_lacks_is_left_out(void **state) {
     ASSERT_CONFIG("host: {nic: nic.yaml, cc: dcqcn}", "host.cc.preset=ns3_rdma", "host.timeout=7ms",
                   "host.processing=9ns");
     ASSERT_CONFIG("host: {nic: nic.yaml, cc: dcqcn_connectx}", "host.cc.kind=dcqcn_connectx", "host.timeout=7ms");
+    // a value of the class that contradicts the user's
+    ASSERT_CONFIG("host: {nic: connectx5, retransmission: selective}", "host.retransmission=selective",
+                  "host.nak_interval=never", "host.adaptive_timeout=true");
+    ASSERT_CONFIG("host: {nic: connectx5, transport: {timeout: never}}", "host.timeout=never",
+                  "host.adaptive_timeout=false", "host.nak_interval=500us");
     // a key of the transport stands beside it
     ASSERT_CONFIG("host: {nic: nic.yaml, timeout: 8ms}", "host.timeout=8ms");
     ASSERT_CONFIG("host: {nic: nic.yaml, transport: {timeout: 8ms}}", "host.timeout=8ms");
@@ -456,6 +513,7 @@ int main(void) {
         cmocka_unit_test(values_are_numbers_in_their_units),
         cmocka_unit_test(shipped_classes_load_on_the_defaults_of_their_section),
         cmocka_unit_test(keys_beside_a_class_need_no_more),
+        cmocka_unit_test(keys_override_a_class),
         cmocka_unit_test(a_class_lies_below_keys_and_presets),
         cmocka_unit_test(a_class_switches_on_what_a_key_needs),
         cmocka_unit_test(what_a_model_in_use_lacks_is_left_out),

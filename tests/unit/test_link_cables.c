@@ -116,6 +116,38 @@ static void links_in_a_list(void **state) {
     run_free(&r);
 }
 
+/// Limits of passive copper by the lanes of a rate (IEEE 802.3by, cd, ck).
+static void lengths_by_rate(void **state) {
+    static const struct {
+        int gbps;
+        double most;
+    } limit[] = {{25, 5}, {100, 5}, {200, 3}, {400, 3}, {800, 2}};
+    for (unsigned i = 0; i < sizeof limit / sizeof *limit; i++)
+        for (int beyond = 0; beyond < 2; beyond++) {
+            double metres = limit[i].most + .5 * beyond;
+            struct run r = BIND("topology: {kind: single, hosts: 4, rate: %dGbps}\nlink: {cable: dac_%gm}\n" FLOW,
+                                limit[i].gbps, metres);
+            if (!beyond != !r.status) fail_msg("%g m at %dG: %s", metres, limit[i].gbps, r.error.text);
+            run_free(&r);
+        }
+}
+
+/// Networks side by side, and delays that the solver of a blueprint computes from its lengths, which the cables keep.
+static void cables_within(void **state) {
+    struct run r = BIND("topology: {kind: networks, networks: {a: {kind: single, hosts: 2, rate: 400Gbps}, b: {kind: "
+                        "single, hosts: 2, rate: 400Gbps, delay: 77ns}, c: leaf_spine, d: a}}\nlink: {cable: dac_2m}\n"
+                        "workload: [{kind: flow, src: a-host-0, dst: a-host-1}]\n");
+    assert_delay(&r, "a-switch-0--a-host-0", delay_of("dac", 2, "phy_400g"), "dac_2m");
+    assert_delay(&r, "b-switch-0--b-host-0", 77000, "none");
+    assert_delay(&r, "c-leaf-0--c-host-0", delay_of("dac", 2, "phy_100g"), "dac_2m");
+    run_free(&r);
+    r = BIND("fabric: {kind: clos, hosts: 64, rate: 400Gbps, radix: 16, host_cable: 1, leaf_cable: 60}\n"
+             "link: {cable: fibre, host_cable: dac}\nworkload: [{kind: flow, src: host-0, dst: host-1}]\n");
+    assert_delay(&r, "leaf-0--host-0", delay_of("dac", 1, "phy_400g"), "dac");
+    assert_delay(&r, "leaf-0--spine-0", delay_of("fibre", 60, "phy_400g"), "fibre");
+    run_free(&r);
+}
+
 /// A run takes these delays: one frame of 4174 B over four links at 20 ps a byte and three switches that store it.
 static void a_run_takes_them(void **state) {
     struct run r =
@@ -133,7 +165,7 @@ static void refusals(void **state) {
     } bad[] = {
         {"link: {cable: fibre, host_cable: dac_10m}",
          "",
-         {":2:34: cable dac_10m is made up to 5 m", "leaf-0/0--host-0/0 at 400Gbps is 10 m long", "fibre, fibre_mm"}},
+         {":2:34: cable dac_10m is made up to 3 m at 400Gbps", "leaf-0/0--host-0/0 is 10 m long", "fibre, fibre_mm"}},
         {"link: {cable: dac, length: 10m}", "", {":2:15: cable dac is made up to", "10 m", "can: "}},
         {"link: {cable: dac}", "", {"leaf-0/2--spine-0/0", "40 m long", "fibre"}}, // no DAC between leaf and spine
         {"link: {cable: dax}", "", {":2:15: link.cable: no cable \"dax\"", "dac", "fibre"}},
@@ -157,7 +189,8 @@ static void refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_of_a_fleet), cmocka_unit_test(own_delays), cmocka_unit_test(links_in_a_list),
-        cmocka_unit_test(a_run_takes_them),   cmocka_unit_test(refusals),
+        cmocka_unit_test(a_run_takes_them),   cmocka_unit_test(refusals),   cmocka_unit_test(lengths_by_rate),
+        cmocka_unit_test(cables_within),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,40 @@ static void every_workload_with_servers(void **state) {
     free(goal);
 }
 
+#define HEAD "topology: {kind: single, hosts: 16, rate: 400Gbps}\n"
+#define RING "{kind: collective, collective: all_reduce_ring, size: 1MB%s}"
+
+/// `server` at the top of a scenario is that of each entry which can have servers, below the entry's own.
+static void a_scenario_has_servers(void **state) {
+    struct run each = RUN(run_once, HEAD "workload: [" RING "]\n", ", server: {kind: dgx_h100, latency: 30us}");
+    struct run top = RUN(run_once, HEAD "server: {kind: dgx_h100, latency: 30us}\nworkload: [" RING "]\n", "");
+    struct run own = RUN(run_once, HEAD "server: {kind: dgx_h100, latency: 3us}\nworkload: [" RING "]\n",
+                         ", server: {latency: 30us}");
+    struct run kind =
+        RUN(run_once, HEAD "server: {latency: 30us}\nworkload: [" RING "]\n", ", server: {kind: dgx_h100}");
+    run_assert_complete(&each);
+    assert_int_equal(top.outcome->digest, each.outcome->digest);
+    assert_int_equal(own.outcome->digest, each.outcome->digest);
+    assert_int_equal(kind.outcome->digest, each.outcome->digest);
+    run_free(&each);
+    run_free(&top);
+    run_free(&own);
+    run_free(&kind);
+}
+
+static void servers_without_gpus_are_refused(void **state) {
+    static const char text[] = HEAD "server: {kind: dgx_h100}\nworkload: [{kind: flow, src: host-0, dst: host-1}]\n";
+    struct run r = {0};
+    r.status = weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &r.file, &r.error);
+    if (!r.status) r.status = run_bind(&r, 0);
+    assert_int_equal(r.status, WEFT_ERROR_INPUT);
+    assert_non_null(strstr(r.error.text, "t.yaml:2:9: server: has no effect"));
+    run_free(&r);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_workload_with_servers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_workload_with_servers),
+                                       cmocka_unit_test(a_scenario_has_servers),
+                                       cmocka_unit_test(servers_without_gpus_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

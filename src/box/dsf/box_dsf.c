@@ -182,6 +182,7 @@ static const char *const in_unasked[] = {"forwarding",      "packet_rate",    "p
                                          "fabric_patience", "fabric_speedup", "sfc",   "sfc_proxy", NULL};
 
 static const struct weft__box interface_node_box = {
+    .fluid = true,
     .unasked = in_unasked,
     .make = in_make,
     .port = in_port,
@@ -292,6 +293,7 @@ static weft_time_ps fn_crossing(const struct weft_device_conf *conf) {
 }
 
 static const struct weft__box fabric_node_box = {
+    .fluid = true,
     .make = fn_make,
     .port = fn_port,
     .connect = fn_connect,

@@ -150,6 +150,7 @@ static enum weft_status nic_check(const struct weft__plan *plan, uint32_t node, 
 }
 
 static const struct weft__box nic_box = {
+    .fluid = true,
     .make = nic_make,
     .port = nic_port,
     .reaction = nic_reaction,

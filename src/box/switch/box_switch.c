@@ -62,6 +62,7 @@ static weft_time_ps switch_crossing(const struct weft_device_conf *conf) {
 }
 
 static const struct weft__box switch_box = {
+    .fluid = true,
     .make = switch_make,
     .port = switch_port,
     .reaction = weft__ethernet_reaction,

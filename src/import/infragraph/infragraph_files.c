@@ -17,7 +17,7 @@ static void append_child(struct weft_arena *arena, struct weft_tree *parent, str
 /// A copy to append to, because trees are not changed once made; it has the same children.
 static struct weft_tree *copy_tree(struct weft_arena *arena, const struct weft_tree *tree) {
     struct weft_tree *t = weft_arena_alloc(arena, 1, sizeof *t);
-    *t = (struct weft_tree){tree->type, tree->place, tree->key_place, tree->key, tree->text, 0, NULL};
+    *t = (struct weft_tree){tree->type, tree->place, tree->key_place, tree->key, tree->text, 0, NULL, false};
     for (uint32_t i = 0; i < tree->n; i++)
         append_child(arena, t, tree->child[i]);
     return t;
@@ -31,7 +31,7 @@ static const struct weft_tree *unwrap_file(struct weft_arena *arena, struct weft
     if (!weft_tree_find(root, "components") || weft_tree_find(root, "devices")) return root;
     struct weft_tree *map = weft_arena_alloc(arena, 1, sizeof *map), *list = weft_arena_alloc(arena, 1, sizeof *list);
     *map = (struct weft_tree){.type = WEFT_TREE_MAP, .place = root->place};
-    *list = (struct weft_tree){WEFT_TREE_LIST, root->place, root->place, "devices", NULL, 0, NULL};
+    *list = (struct weft_tree){WEFT_TREE_LIST, root->place, root->place, "devices", NULL, 0, NULL, false};
     append_child(arena, list, root);
     append_child(arena, map, list);
     return map;

@@ -37,7 +37,7 @@ static const struct {
 
 static int make_folder(void **state) {
     static struct fixture f;
-    snprintf(f.dir, sizeof f.dir, "/tmp/weft-estimate-XXXXXX");
+    snprintf(f.dir, sizeof f.dir, "/tmp/weft-memory-XXXXXX");
     *state = &f;
     return mkdtemp(f.dir) ? 0 : -1;
 }

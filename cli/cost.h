@@ -5,4 +5,4 @@
 #include "simulation.h"
 
 /// Seconds of a processor, about, with nothing skipped by run.fast_forward.
-double weft_cli_estimate_s(const struct weft_cli_simulation *sim);
+double weft_cli_cost_s(const struct weft_cli_simulation *sim);

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What failures leave of a long training job: parts that fail at a rate, recovery, checkpoints, spares. The section
+// `goodput` of a scenario, or options of weft goodput.
+//
+// Sources. Renewal: J. T. Daly, "A higher order estimate of the optimum checkpoint interval for restart dumps", FGCS
+// 22, 2006, whose times are exponential, also while the job restarts. First order: Kokolis et al., "Revisiting
+// reliability in large-scale machine learning research clusters", arXiv 2410.21680. Interval for availability: arXiv
+// 2410.18124. Rates of parts: see weft_goodput_parts.
+//
+// Where the model differs, and why: a job that has no spare server waits for a repair, which takes an exponential time;
+// the sources have no spares. Degraded parts of one class slow the job once, however many they are, because the slowest
+// rank sets the pace; slowdowns of different classes multiply.
+#pragma once
+
+#include "weft/status.h"
+#include "weft/types.h"
+
+struct weft_answer;
+struct weft_arena;
+struct weft_error;
+struct weft_param_table;
+struct weft_tree;
+
+/// How hosts are attached: which failures end the job, and which only slow it.
+enum weft_goodput_attachment {
+    WEFT_GOODPUT_SINGLE_TOR, ///< a port a NIC
+    WEFT_GOODPUT_DUAL_TOR,   ///< two ports a NIC, to two switches
+    WEFT_GOODPUT_PLANES,     ///< a port a NIC and plane, no common switch
+    WEFT_GOODPUT_DSF,        ///< a port a NIC to an interface node; the fabric's links are sprayed over
+    WEFT_GOODPUT_ATTACHMENTS,
+};
+extern const char *const weft_goodput_attachments[]; ///< names, NULL at the end
+
+enum weft_goodput_effect {
+    WEFT_GOODPUT_CRASH,   ///< the job ends, and goes on from its last checkpoint
+    WEFT_GOODPUT_DEGRADE, ///< the job is slower until the part is repaired
+    WEFT_GOODPUT_STALL,   ///< the job stands still, and goes on
+};
+extern const char *const weft_goodput_effects[];
+
+/// A class of parts.
+struct weft_goodput_part {
+    const char *name;
+    uint32_t effect;      ///< enum weft_goodput_effect
+    double count;         ///< parts of the job; 0: as many as the job has of the part of this name
+    double rate;          ///< failures of one part an hour
+    double servers;       ///< crash: servers that are taken out for repair
+    double slowdown;      ///< degrade: iteration with the part down over iteration without, at least 1
+    double slowdown_half; ///< half the 95% interval of a measured slowdown; NAN: not measured, or one seed
+    const char *variant;  ///< degrade: variant of the scenario that measures the slowdown; "": the value above stands
+    uint64_t duration_ps; ///< degrade: until repaired; stall: until the job goes on
+    bool measured;
+    // Results:
+    double failures_month; ///< expected failures in 30 days
+    double cost;           ///< goodput of a job in which these parts never fail, less the goodput
+};
+
+struct weft_goodput_conf {
+    uint64_t gpus, gpus_per_server, nics_per_server, servers_per_switch, planes;
+    uint32_t attachment;
+    uint64_t spares; ///< servers
+    uint64_t detect_ps, restart_ps, repair_ps;
+    uint64_t state_bytes;  ///< of a checkpoint, whole job
+    uint64_t store_bps;    ///< that the store takes
+    double communication;  ///< share of an iteration that waits for the network
+    double blocking;       ///< share of the writing in which the job stands still
+    uint64_t interval_ps;  ///< between checkpoints; 0: the best
+    uint64_t months, seed; ///< of the Monte Carlo
+    const char *base, *metric;
+    struct weft_goodput_part *part;
+    uint32_t parts;
+};
+extern const struct weft_param_table weft_goodput_table, weft_goodput_part_table;
+
+/// The goodput of a job: the share of wall time that is work which need not be done again, at full speed.
+struct weft_goodput {
+    struct weft_goodput_conf conf;
+    double mtbf_h;                           ///< between crashes
+    double write_s;                          ///< that the job stands still at a checkpoint
+    double lag_s;                            ///< from the moment that a checkpoint holds until it is written
+    double recovery_s;                       ///< from a crash until the job works again, if a spare is at hand
+    double interval_s, young_s, available_s; ///< used; by Young; for availability
+    double renewal;                          ///< of the time with servers: work that is kept
+    double first_order;                      ///< the same by the first-order form
+    double staffed;                          ///< share of time in which there are servers enough
+    double speed;                            ///< share that degraded parts leave
+    double moving;                           ///< share that stalls leave
+    double goodput;                          ///< product of renewal, staffed, speed, moving
+    double half;                      ///< half the 95% interval that the measured slowdowns give; 0: none is measured
+    double simulated, simulated_half; ///< mean of simulated months, half its 95% interval
+    double month_low, month_high;     ///< 90% of simulated months lie between
+};
+
+/// Reads the section (NULL: none), with the parts of the attachment and those of the user, in `arena`.
+enum weft_status weft_goodput_load(const struct weft_tree *section, struct weft_arena *arena,
+                                   struct weft_goodput_conf *ret_conf, struct weft_error *ret_error);
+/// Fills in counts, and the parts that the attachment has by default; the user's parts of the same name replace those.
+void weft_goodput_parts(struct weft_goodput_conf *conf, struct weft_arena *arena);
+/// All of *ret, and the results of conf->part. Deterministic.
+void weft_goodput_find(const struct weft_goodput_conf *conf, struct weft_arena *arena, struct weft_goodput *ret);
+
+/// One or several designs side by side, as rows.
+struct weft_goodput_answer {
+    const char *scenario; ///< NULL: none
+    uint64_t hosts;       ///< of the scenario that measured slowdowns; WEFT_NONE: nothing is measured
+    struct weft_goodput *design;
+    uint32_t designs;
+};
+extern const struct weft_answer weft__answer_goodput;
+
+/// Share of time that is kept by a job that crashes every `mtbf` on average, writes for `write` after each `interval`
+/// of work, and takes `recovery` after a crash. All in one unit.
+double weft_goodput_renewal(double mtbf, double write, double interval, double recovery);
+double weft_goodput_first_order(double mtbf, double write, double interval, double recovery);

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens in order of time: events, drains, timers of programs. Whatever changes at one time changes the rates
+// once.
+#include "estimate/fluid.h"
+
+#include <math.h>
+
+#include "base/grow.h"
+
+static bool event_before(const struct weft__fluid_event *a, const struct weft__fluid_event *b) {
+    return a->time_ps != b->time_ps ? a->time_ps < b->time_ps : (int32_t)(a->order - b->order) < 0;
+}
+
+void weft__fluid_note(struct weft__fluid *x, weft_time_ps time, enum weft__fluid_what what, uint32_t index) {
+    struct weft__fluid_event e = {time, x->order++, index << WEFT__FLUID_WHAT_BITS | what};
+    x->event = weft__memory_double(WEFT_MEMORY_TIMER, x->event, x->events, &x->events_room, 1024, sizeof *x->event);
+    uint32_t i = x->events++;
+    for (; i && event_before(&e, &x->event[(i - 1) / 2]); i = (i - 1) / 2)
+        x->event[i] = x->event[(i - 1) / 2];
+    x->event[i] = e;
+}
+
+static struct weft__fluid_event take_event(struct weft__fluid *x) {
+    struct weft__fluid_event first = x->event[0], last = x->event[--x->events];
+    uint32_t i = 0;
+    for (uint32_t child; (child = 2 * i + 1) < x->events; i = child) {
+        if (child + 1 < x->events && event_before(&x->event[child + 1], &x->event[child])) child++;
+        if (!event_before(&x->event[child], &last)) break;
+        x->event[i] = x->event[child];
+    }
+    if (x->events) x->event[i] = last;
+    return first;
+}
+
+// --- drains -------------------------------------------------------------------------------------------------------
+
+void weft__fluid_add_drain(struct weft__fluid *x, uint32_t flow) {
+    uint32_t drains = flow;
+    WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, x->drain, drains, x->drains_room, 64) =
+        (struct weft__drain){.first = WEFT_NONE, .last = WEFT_NONE};
+    if (x->drains_room > x->drains.keys) weft__timers_add_keys(&x->drains, x->drains_room);
+}
+
+/// When what is left has drained.
+static void set_drain(struct weft__fluid *x, uint32_t flow) {
+    const struct weft__drain *d = &x->drain[flow];
+    if (d->rate > 0) weft__timer_set(&x->drains, flow, x->now_ps + (weft_time_ps)(d->left / d->rate + 0.5));
+}
+
+void weft__fluid_begin(struct weft__fluid *x, uint32_t flow, double wire) {
+    struct weft__drain *d = &x->drain[flow];
+    d->left = wire;
+    d->since_ps = x->now_ps;
+    d->turn = x->turns++;
+    if (x->levels.flow[flow].active) {
+        set_drain(x, flow);
+    } else {
+        d->rate = 0;
+        weft__levels_begin(&x->levels, flow);
+    }
+}
+
+/// Flows come and go at one time; then those whose rate changes go on with another.
+static void settle_rates(struct weft__fluid *x) {
+    struct weft__levels *l = &x->levels;
+    if (!l->queued && l->settled) return;
+    weft__levels_settle(l);
+    for (uint32_t i = 0; i < l->changes; i++) {
+        struct weft__drain *d = &x->drain[l->changed[i]];
+        d->left -= d->rate * (double)(x->now_ps - d->since_ps);
+        if (d->left < 0) d->left = 0;
+        d->since_ps = x->now_ps;
+        d->rate = l->flow[l->changed[i]].rate;
+        set_drain(x, l->changed[i]);
+    }
+}
+
+static void note_bytes(struct weft__fluid *x, uint32_t flow, double wire) {
+    const struct weft__level_flow *f = &x->levels.flow[flow];
+    for (uint32_t e = f->first; e < f->first + f->entries; e++)
+        x->levels.link[x->levels.entry[e].link].bytes += wire * fabs((double)x->levels.entry[e].weight);
+}
+
+static void on_drained(struct weft__fluid *x, uint32_t flow) {
+    struct weft__drain *d = &x->drain[flow];
+    if (flow >= x->net.qps) {
+        weft__rings_drained(x, flow);
+        return;
+    }
+    note_bytes(x, flow, x->piece[d->first].wire);
+    weft__pieces_drained(x, flow);
+    if (d->first == WEFT_NONE)
+        weft__levels_end(&x->levels, flow);
+    else
+        weft__fluid_begin(x, flow, x->piece[d->first].wire);
+}
+
+// --- the loop -----------------------------------------------------------------------------------------------------
+
+static weft_time_ps next_time(const struct weft__fluid *x) {
+    weft_time_ps event = x->events ? x->event[0].time_ps : WEFT_TIME_NEVER, drain = weft__timers_next(&x->drains);
+    weft_time_ps timer = weft__timers_next(&x->node.timers), least = event < drain ? event : drain;
+    return timer < least ? timer : least;
+}
+
+static void on_event(struct weft__fluid *x) {
+    struct weft__fluid_event e = take_event(x);
+    uint32_t index = e.what >> WEFT__FLUID_WHAT_BITS;
+    enum weft__fluid_what what = e.what & ((1u << WEFT__FLUID_WHAT_BITS) - 1);
+    if (what == WEFT__FLUID_RING)
+        weft__rings_end(x, index);
+    else
+        weft__pieces_on(x, what, index);
+}
+
+static void on_timer(struct weft__fluid *x) {
+    uint32_t key = weft__timers_pop(&x->node.timers), host = x->host_of_key[key];
+    weft__gpu_on_timer(&x->node, &x->end[host], weft__fluid_worker(x), key);
+}
+
+void weft__fluid_run(struct weft__fluid *x) {
+    weft_time_ps until = x->net.engine.conf.until_ps;
+    for (;;) {
+        weft_time_ps next = next_time(x);
+        if (next > x->now_ps) {
+            settle_rates(x);
+            next = next_time(x);
+        }
+        if (next > until || next == WEFT_TIME_NEVER) break;
+        x->now_ps = weft__fluid_worker(x)->now_ps = next;
+        x->happened++;
+        if (weft__timers_next(&x->drains) == next)
+            on_drained(x, weft__timers_pop(&x->drains));
+        else if (x->events && x->event[0].time_ps == next)
+            on_event(x);
+        else
+            on_timer(x);
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// An estimate under way. Queue pairs are flows of a fluid: a message of one drains at the flow's rate (level.h), then
+// it is on its way for as long as its last frame takes alone, and arrives. Ranks step as in a run
+// (transport/program.h): they see the same endpoint, with this behind it instead of a NIC and a network. Time is in
+// whole picoseconds.
+#pragma once
+
+#include "box/network.h"
+#include "estimate/level.h"
+#include "transport/program.h"
+#include "weft/estimate.h"
+#include "weft/poster.h"
+
+/// How frames of a queue pair get there, alone.
+struct weft__way {
+    double base_ps, byte_ps; ///< from the last bit sent by the NIC: base + byte * bytes of the frame
+    double control_ps;       ///< of a control frame from the other end, from its first bit
+};
+
+enum weft__fluid_what {
+    WEFT__FLUID_START,  ///< flow `index` starts
+    WEFT__FLUID_POST,   ///< piece `index` may be sent
+    WEFT__FLUID_ARRIVE, ///< its last bit is at the receiver
+    WEFT__FLUID_ACK,    ///< its sender knows
+    WEFT__FLUID_NOTICE, ///< a rank can use a message of queue pair `index`; or of a flow's last byte its host knows
+    WEFT__FLUID_GRANT,  ///< the clear-to-send in piece `index` is there
+    WEFT__FLUID_CARRY,  ///< packet `index`, beside the network
+    WEFT__FLUID_RING,   ///< ring `index` is over
+};
+enum { WEFT__FLUID_WHAT_BITS = 3 };
+
+struct weft__fluid_event {
+    weft_time_ps time_ps;
+    uint32_t order; ///< equal times: as they were noted
+    uint32_t what;  ///< the index above enum weft__fluid_what
+};
+
+/// A message, or the part of it that goes by one queue pair; or a clear-to-send.
+struct weft__piece {
+    weft_bytes bytes; ///< payload
+    double wire;      ///< bytes on the wire
+    uint32_t qp, next;
+    uint32_t psn_end; ///< of a clear-to-send: what is granted
+    uint32_t last;    ///< bytes of the last frame
+};
+
+/// A flow of levels, as it drains.
+struct weft__drain {
+    double left, rate; ///< bytes on the wire; bytes a picosecond
+    weft_time_ps since_ps;
+    uint32_t first, last; ///< pieces in order, the first under way; WEFT_NONE: none
+    uint32_t turn;        ///< of flows of a NIC that end together, those that began earlier are ahead
+};
+
+struct weft__fluid {
+    struct weft__network net;
+    struct weft__forwarding forwarding;
+    struct weft__endpoint_ops ops;
+    weft_time_ps now_ps;
+    struct weft__levels levels; ///< its flows: all queue pairs, then rings
+    struct weft__way *way;      ///< [queue pairs]
+    struct weft__drain *drain;  ///< [flows of levels]
+    uint32_t drains_room, turns;
+    struct weft__fluid_port {
+        uint32_t link;          ///< of levels; WEFT_NONE: nothing crosses it
+        float share;            ///< of what crosses that
+    } * port;                   ///< [ports of the topology]
+    struct weft__timers drains; ///< by flow: when the piece under way has left
+    struct weft__fluid_event *event;
+    uint32_t events, events_room, order; ///< a heap
+    struct weft__piece *piece;
+    uint32_t pieces, pieces_room, piece_free;
+    struct weft__carried {
+        struct weft_packet packet;
+        uint32_t next;
+    } * carried;
+    uint32_t carrieds, carrieds_room, carried_free;
+    struct weft__node node; ///< of all programs: their timers
+    struct weft__endpoint *end;
+    struct weft__poster *poster; ///< [hosts] both
+    uint32_t *host_of_key, keys; ///< of timers of programs
+    struct weft__rings *rings;
+    uint32_t *qp_of_flow; ///< [flows]: the first one
+    uint64_t happened;    ///< events
+    struct weft_arena *arena;
+};
+
+static inline struct weft__worker *weft__fluid_worker(struct weft__fluid *x) {
+    return &x->net.engine.worker[0];
+}
+static inline const struct weft_host_conf *weft__fluid_host(const struct weft__fluid *x, uint32_t host) {
+    return &x->net.device[x->net.topology->host[host]]->host;
+}
+
+/// Notes what will happen.
+void weft__fluid_note(struct weft__fluid *x, weft_time_ps time, enum weft__fluid_what what, uint32_t index);
+/// A flow of levels that has just been added: it drains nothing yet.
+void weft__fluid_add_drain(struct weft__fluid *x, uint32_t flow);
+/// So many bytes of a flow are to drain from now on; `weft__fluid_drained` is called when they have.
+void weft__fluid_begin(struct weft__fluid *x, uint32_t flow, double wire);
+void weft__fluid_run(struct weft__fluid *x);
+
+/// Links, and the queue pairs' flows over them (ways.c). An error: packets go by a way that is not estimated.
+enum weft_status weft__ways_new(struct weft__fluid *x, struct weft_error *ret_error);
+
+/// The rate at most of a queue pair, for its window and its congestion control; 0: no bound. `way` is known.
+double weft__bound_of(const struct weft__fluid *x, uint32_t qp);
+
+// Messages (pieces.c).
+/// What hosts of an estimate do instead of a NIC.
+extern const struct weft__endpoint_ops weft__fluid_endpoint;
+void weft__pieces_drained(struct weft__fluid *x, uint32_t qp);
+void weft__pieces_on(struct weft__fluid *x, enum weft__fluid_what what, uint32_t index);
+/// Bytes on the wire, and of the last frame.
+double weft__piece_wire(const struct weft__fluid *x, uint32_t qp, weft_bytes bytes, uint32_t *ret_last);
+
+// Rings, each as one flow (rings.c).
+bool weft__rings_take(struct weft__at *at, uint32_t stream);
+void weft__rings_drained(struct weft__fluid *x, uint32_t flow);
+void weft__rings_end(struct weft__fluid *x, uint32_t ring);

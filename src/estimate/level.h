@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rates of flows that share links, max-min fair: no flow can have more without taking it from one that has no more than
+// that. Each link has a level, the rate of a flow that this link limits; a flow has the least level of its links. When
+// flows come and go, levels are computed again from the links that changed, and on to others only where they change:
+// for most changes that is a few links. Source: Bertsekas, Gallager, "Data Networks", 2nd edition, 6.5.2; the level of
+// a link as in Charny, Clark, Jain, "Congestion control with explicit rate indication", ICC 1995. Theirs is for one
+// share a link; here a flow may cross a link with a weight, as a ring does that has several of its hops there.
+#pragma once
+
+#include "weft/types.h"
+
+/// A link that a flow crosses, with so many times its rate. A load is there whatever the link's level is: it takes from
+/// what others share, and the link does not bound the flow. (Acknowledgements go first, and are few.)
+struct weft__crossed {
+    uint32_t link;
+    float weight; ///< below 0: a load, of that amount
+    uint32_t at;  ///< of the level's own: the place in the link's list
+};
+
+struct weft__level_link {
+    double capacity, level; ///< bytes a picosecond
+    double bytes;           ///< carried, for the caller
+    struct weft__level_member {
+        uint32_t flow, entry;
+    } * member;
+    uint32_t members, room, members_max;
+    bool queued;
+};
+
+struct weft__level_flow {
+    uint32_t first, entries; ///< among all entries
+    uint32_t mark;           ///< of the last settling that may have changed it
+    bool active;
+    float most; ///< its rate at most, whatever the links; 0: no bound
+    double rate;
+};
+
+struct weft__levels {
+    struct weft__level_link *link;
+    struct weft__level_flow *flow;
+    struct weft__crossed *entry;
+    uint32_t links, links_room, flows, flows_room, entries, entries_room;
+    double tolerance; ///< a level that changes by less, relatively, is left as it is
+    uint32_t *queue;  ///< [links_room], a ring
+    uint32_t queued, queue_first;
+    uint32_t mark;
+    bool settled;      ///< no flow has come or gone since
+    uint32_t *changed; ///< [flows_room] whose rate may have changed since the last settling
+    uint32_t changes;
+    double *other; ///< scratch
+    uint32_t other_room;
+    uint64_t updates, visits; ///< of links, of flows at them
+};
+
+void weft__levels_init(struct weft__levels *l, double tolerance);
+void weft__levels_deinit(struct weft__levels *l);
+uint32_t weft__levels_add_link(struct weft__levels *l, double capacity);
+/// A flow, which is not active yet. `most`: 0: no bound but its links.
+uint32_t weft__levels_add_flow(struct weft__levels *l, const struct weft__crossed *crossed, uint32_t n, double most);
+void weft__levels_begin(struct weft__levels *l, uint32_t flow);
+void weft__levels_end(struct weft__levels *l, uint32_t flow);
+/// Gives all flows their rates; `changed` then has those that may have changed. The next change of flows empties it.
+void weft__levels_settle(struct weft__levels *l);

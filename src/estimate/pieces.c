@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages on their way, and flows, which are one message a queue pair. A request is posted, as in box/nic/nic_work.c;
+// its bytes drain behind those of its queue pair before it; the last frame, stored and forwarded at its own length,
+// arrives; the acknowledgement goes back. Queue pairs of one NIC take turns packet by packet, so of those whose last
+// packets leave together, each leaves one packet after the one that began before it: a fluid alone would keep them
+// equal for ever.
+#include "estimate/fluid.h"
+
+#include <math.h>
+
+#include "base/grow.h"
+#include "transport/trigger.h"
+#include "weft/transport.h"
+
+static struct weft__fluid *fluid_of(const struct weft__worker *w) {
+    return w->notes;
+}
+
+static uint32_t piece_new(struct weft__fluid *x) {
+    uint32_t p = x->piece_free;
+    if (p != WEFT_NONE) {
+        x->piece_free = x->piece[p].next;
+        return p;
+    }
+    x->piece = weft__memory_double(WEFT_MEMORY_FLIGHT, x->piece, x->pieces, &x->pieces_room, 1024, sizeof *x->piece);
+    return x->pieces++;
+}
+
+static void piece_free(struct weft__fluid *x, uint32_t p) {
+    x->piece[p].next = x->piece_free;
+    x->piece_free = p;
+}
+
+/// A packet takes the NIC as long as the line, PCIe and the NIC's own rate need, and a request of a queue pair as long
+/// as that is given.
+double weft__piece_wire(const struct weft__fluid *x, uint32_t number, weft_bytes bytes, uint32_t *ret_last) {
+    const struct weft_qp_conf *qp = &x->net.qp[number];
+    const struct weft_host_conf *host = weft__fluid_host(x, qp->src);
+    const struct weft__hosts *hosts = &x->net.hosts;
+    weft_bytes packets = bytes ? (bytes + qp->mtu - 1) / qp->mtu : 1;
+    uint32_t header = hosts->data_header_bytes, framing = hosts->framing_bytes;
+    uint32_t full = weft__message_frame_bytes(qp->mtu, false, header) + framing;
+    *ret_last = weft__message_frame_bytes((uint32_t)(bytes - (packets - 1) * qp->mtu), packets == 1, header) + framing;
+    double wire = (double)(packets - 1) * full + *ret_last + (double)packets * (double)host->wire.overhead_bytes;
+    if (packets > 1 && !header) wire += WEFT_FRAME_RETH;
+    double line = x->levels.link[x->levels.entry[x->levels.flow[number].first].link].capacity;
+    double gaps =
+        (double)weft__frame_gap(host, full) * (double)(packets - 1) + (double)weft__frame_gap(host, *ret_last);
+    if (gaps < (double)host->work_request_qp_ps) gaps = (double)host->work_request_qp_ps;
+    return fmax(wire, gaps * line);
+}
+
+/// The host's part of a request: posting, its entry, and the payload's first packet; with the mean of what jitters.
+static weft_time_ps post_time(struct weft__fluid *x, uint32_t host, weft_bytes bytes) {
+    const struct weft_host_conf *c = weft__fluid_host(x, host);
+    weft_time_ps time = weft__poster_take(&x->poster[host], c, x->now_ps, bytes);
+    double median = (double)(c->send_latency_ps + c->receive_latency_ps);
+    return time + weft_time_of_real(median * expm1(c->jitter * c->jitter / 2) + c->stall_chance * (double)c->stall_ps);
+}
+
+static void post_piece(struct weft__fluid *x, uint32_t qp, uint32_t psn_end, weft_bytes bytes, weft_time_ps later) {
+    uint32_t p = piece_new(x), host = x->net.qp[qp].src;
+    struct weft__piece piece = {.qp = qp, .psn_end = psn_end, .bytes = bytes, .next = WEFT_NONE};
+    piece.wire = weft__piece_wire(x, qp, bytes, &piece.last);
+    x->piece[p] = piece;
+    weft_time_ps time = post_time(x, host, bytes) + later;
+    if (time > x->now_ps)
+        weft__fluid_note(x, time, WEFT__FLUID_POST, p);
+    else
+        weft__pieces_on(x, WEFT__FLUID_POST, p);
+}
+
+static void enqueue_piece(struct weft__fluid *x, uint32_t p) {
+    uint32_t qp = x->piece[p].qp;
+    struct weft__drain *d = &x->drain[qp];
+    bool idle = d->first == WEFT_NONE;
+    if (idle)
+        d->first = p;
+    else
+        x->piece[d->last].next = p;
+    d->last = p;
+    if (idle) weft__fluid_begin(x, qp, x->piece[p].wire);
+}
+
+// --- a piece has left ---------------------------------------------------------------------------------------------
+
+/// How much sooner the last packet leaves than it would if all shared the line to the end.
+static double lead_of(const struct weft__fluid *x, uint32_t qp, uint32_t last) {
+    enum { MANY = 64 };
+    const struct weft__levels *l = &x->levels;
+    const struct weft__level_link *line = &l->link[l->entry[l->flow[qp].first].link];
+    double ahead = 0, packet = last + WEFT_WIRE_OVERHEAD;
+    if (line->members < 2 || line->members > MANY) return 0;
+    for (uint32_t i = 0; i < line->members; i++) {
+        uint32_t other = line->member[i].flow;
+        const struct weft__drain *d = &x->drain[other];
+        if (other >= x->net.qps || (int32_t)(d->turn - x->drain[qp].turn) <= 0) continue;
+        if (d->left - d->rate * (double)(x->now_ps - d->since_ps) < packet / 2) ahead += packet;
+    }
+    return ahead / line->capacity;
+}
+
+void weft__pieces_drained(struct weft__fluid *x, uint32_t qp) {
+    struct weft__drain *d = &x->drain[qp];
+    uint32_t p = d->first;
+    const struct weft__piece *piece = &x->piece[p];
+    const struct weft__way *way = &x->way[qp];
+    double lead = lead_of(x, qp, piece->last), time = way->base_ps + way->byte_ps * piece->last - lead;
+    d->first = piece->next;
+    weft__fluid_note(x, x->now_ps + (time > 0 ? weft_time_of_real(time) : 0), WEFT__FLUID_ARRIVE, p);
+}
+
+// --- what comes ---------------------------------------------------------------------------------------------------
+
+static void note_delivered(struct weft__fluid *x, const struct weft__piece *piece) {
+    struct weft_flow_outcome *o = &x->net.hosts.outcome[x->net.qp[piece->qp].flow];
+    o->delivered_bytes += piece->bytes;
+    x->net.outcome->delivered_bytes += (weft_bytes)piece->wire;
+}
+
+/// A clear-to-send, an acknowledgement: from the receiver of a queue pair back to its sender.
+static weft_time_ps control_time(const struct weft__fluid *x, uint32_t qp) {
+    return weft_time_of_real(x->way[qp].control_ps);
+}
+
+static void on_arrive(struct weft__fluid *x, uint32_t p) {
+    const struct weft__piece piece = x->piece[p];
+    const struct weft_qp_conf *qp = &x->net.qp[piece.qp];
+    struct weft__endpoint *end = &x->end[qp->dst];
+    bool read = qp->verb == WEFT_VERB_READ;
+    weft_time_ps notice = weft__notice_latency(weft__fluid_host(x, qp->dst), read), ack = control_time(x, piece.qp);
+    note_delivered(x, &piece);
+    weft__fluid_note(x, x->now_ps + ack + weft__notice_latency(weft__fluid_host(x, qp->src), true), WEFT__FLUID_ACK, p);
+    if (!weft_qp_has_messages(qp)) {
+        weft__fluid_note(x, x->now_ps + notice, WEFT__FLUID_NOTICE, piece.qp);
+        return;
+    }
+    notice += weft__message_latency(end, piece.qp);
+    for (uint32_t n = weft__message_came(end, piece.qp); n; n--)
+        weft__fluid_note(x, x->now_ps + notice, WEFT__FLUID_NOTICE, piece.qp);
+}
+
+static void on_notice(struct weft__fluid *x, uint32_t qp) {
+    uint32_t flow = x->net.qp[qp].flow;
+    struct weft__endpoint *end = &x->end[x->net.qp[qp].dst];
+    struct weft_flow_outcome *o = &x->net.hosts.outcome[flow];
+    o->end_ps = x->now_ps; // of a connection: its last message so far
+    if (weft_qp_has_messages(&x->net.qp[qp])) {
+        weft__message_arrived(&x->node, end, weft__fluid_worker(x), qp, 1);
+        return;
+    }
+    if (--x->net.hosts.qps_left[flow]) {
+        o->end_ps = WEFT_TIME_NEVER;
+        return;
+    }
+    if (x->net.hosts.triggers) weft__trigger_on_flow(end, weft__fluid_worker(x), flow, true);
+}
+
+static void on_ack(struct weft__fluid *x, uint32_t p) {
+    const struct weft__piece piece = x->piece[p];
+    uint32_t flow = x->net.qp[piece.qp].flow;
+    struct weft__endpoint *end = &x->end[x->net.qp[piece.qp].src];
+    piece_free(x, p);
+    x->net.hosts.outcome[flow].acked_ps = x->now_ps;
+    if (weft_qp_has_messages(&x->net.qp[piece.qp])) {
+        x->net.hosts.sample[piece.qp].seen = piece.psn_end;
+        weft__message_acked(&x->node, end, weft__fluid_worker(x), piece.qp);
+    } else if (!--x->net.hosts.qps_unacked[flow] && x->net.hosts.triggers) {
+        weft__trigger_on_flow(end, weft__fluid_worker(x), flow, false);
+    }
+}
+
+static void on_grant(struct weft__fluid *x, uint32_t p) {
+    uint32_t qp = x->piece[p].qp, granted = x->piece[p].psn_end;
+    piece_free(x, p);
+    weft__message_granted(&x->node, &x->end[x->net.qp[qp].src], weft__fluid_worker(x), qp, granted);
+}
+
+static void on_carried(struct weft__fluid *x, uint32_t index) {
+    struct weft_packet p = x->carried[index].packet;
+    struct weft__endpoint *end = &x->end[x->net.topology->node[p.node].index];
+    x->carried[index].next = x->carried_free;
+    x->carried_free = index;
+    if (p.kind == WEFT_PACKET_TRIGGER)
+        weft__trigger_on_packet(&x->node, end, weft__fluid_worker(x), &p);
+    else
+        weft__gpu_on_packet(&x->node, end, weft__fluid_worker(x), &p);
+}
+
+/// A READ's request goes to the sender of the data first, which fetches that.
+static void start_qp(struct weft__fluid *x, uint32_t qp) {
+    const struct weft_qp_conf *conf = &x->net.qp[qp];
+    const struct weft_host_conf *sender = weft__fluid_host(x, conf->src);
+    weft_time_ps later = 0;
+    if (conf->verb == WEFT_VERB_READ)
+        later = weft__fluid_host(x, conf->dst)->send_latency_ps + control_time(x, qp) + sender->pcie_round_trip_ps;
+    post_piece(x, qp, 0, conf->bytes, later);
+}
+
+static void start_flow(struct weft__fluid *x, uint32_t flow) {
+    x->net.hosts.outcome[flow].start_ps = x->now_ps;
+    for (uint32_t q = x->qp_of_flow[flow]; q < x->net.qps && x->net.qp[q].flow == flow; q++)
+        start_qp(x, q);
+}
+
+void weft__pieces_on(struct weft__fluid *x, enum weft__fluid_what what, uint32_t index) {
+    switch (what) {
+    case WEFT__FLUID_START:
+        start_flow(x, index);
+        break;
+    case WEFT__FLUID_POST:
+        enqueue_piece(x, index);
+        break;
+    case WEFT__FLUID_ARRIVE:
+        on_arrive(x, index);
+        break;
+    case WEFT__FLUID_ACK:
+        on_ack(x, index);
+        break;
+    case WEFT__FLUID_NOTICE:
+        on_notice(x, index);
+        break;
+    case WEFT__FLUID_GRANT:
+        on_grant(x, index);
+        break;
+    case WEFT__FLUID_CARRY:
+        on_carried(x, index);
+        break;
+    case WEFT__FLUID_RING:
+        break;
+    }
+}
+
+// --- the endpoint -------------------------------------------------------------------------------------------------
+
+static void on_post(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
+                    uint32_t psn, weft_bytes bytes) {
+    struct weft__fluid *x = fluid_of(w);
+    struct weft_flow_outcome *o = &x->net.hosts.outcome[x->net.qp[qp].flow];
+    if (!o->delivered_bytes && o->start_ps == WEFT_TIME_NEVER) o->start_ps = w->now_ps;
+    post_piece(x, qp, psn, bytes, 0);
+}
+
+static void on_consumed(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
+                        bool last) {}
+
+static void grant_messages(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
+                           uint32_t granted, uint32_t priority, uint32_t doublings) {
+    struct weft__fluid *x = fluid_of(w);
+    uint32_t p = piece_new(x), host = x->net.qp[qp].dst;
+    bool posts = weft__posting_takes_time(weft__fluid_host(x, host));
+    weft_time_ps time = posts ? post_time(x, host, 0) : x->now_ps;
+    x->piece[p] = (struct weft__piece){.qp = qp, .psn_end = granted};
+    weft__fluid_note(x, time + control_time(x, qp), WEFT__FLUID_GRANT, p);
+}
+
+/// Of a flow that waited for a trigger; called for each of its queue pairs.
+static void on_start(struct weft__node *node, struct weft__endpoint *end, uint32_t qp, weft_time_ps time) {
+    start_qp(node->state, qp);
+}
+
+static void carry(struct weft__worker *w, uint32_t node, weft_time_ps time, const struct weft_packet *p) {
+    struct weft__fluid *x = fluid_of(w);
+    uint32_t index = x->carried_free;
+    if (index == WEFT_NONE) {
+        index = x->carrieds;
+        WEFT__ADD_DOUBLE(WEFT_MEMORY_FLIGHT, x->carried, x->carrieds, x->carrieds_room, 64) = (struct weft__carried){0};
+    } else {
+        x->carried_free = x->carried[index].next;
+    }
+    x->carried[index].packet = *p;
+    x->carried[index].packet.time_ps = time;
+    weft_packet_set_node(&x->carried[index].packet, node);
+    weft__fluid_note(x, time, WEFT__FLUID_CARRY, index);
+}
+
+const struct weft__endpoint_ops weft__fluid_endpoint = {
+    .post = on_post,
+    .consumed = on_consumed,
+    .grant = grant_messages,
+    .start = on_start,
+    .carry = carry,
+    .take = weft__rings_take,
+};
