@@ -112,12 +112,21 @@ static double compute_of(const struct weft_job *job, const struct weft_job_op *o
     return fmax((double)op->compute_ps, (double)weft_job_compute_time(job, job->slow_rank, op));
 }
 
-/// Whether an operation has a time of its own: ranks do all of them, in order, and wait for each.
+/// The operation at a turn, if ranks wait for its collective; else NULL.
+static const struct weft_job_op *blocking_op(const struct weft_job *job, uint32_t turn) {
+    const struct weft_job_op *op = &job->op[job->stage->turn[turn].op];
+    return op->name && weft_job_turn_blocks(job, &job->stage->turn[turn]) ? op : NULL;
+}
+
+/// Whether operations have a time of their own: ranks do all of them in the same order, each once, and wait for each;
+/// what runs beside others does so at the end of an iteration.
 static bool come_in_turn(const struct weft_job *job) {
-    if (job->stages > 1 || job->stage->turns != job->ops) return false;
-    for (uint32_t i = 0; i < job->ops; i++)
-        if (job->stage->turn[i].op != i || job->stage->turn[i].part != WEFT_TURN_WHOLE || job->op[i].overlap)
-            return false;
+    if (job->stages > 1 || job->stage->turns > job->ops) return false;
+    bool overlaps = false;
+    for (uint32_t t = 0; t < job->stage->turns; t++) {
+        if (job->stage->turn[t].part != WEFT_TURN_WHOLE || (overlaps && blocking_op(job, t))) return false;
+        overlaps |= job->op[job->stage->turn[t].op].overlap;
+    }
     return true;
 }
 
@@ -128,31 +137,25 @@ static void find_units(struct weft__sample *s) {
     s->rounds = s->whole ? 1 : job->iterations;
     s->unit = weft_arena_alloc(s->net->arena_qp, s->whole ? job->iterations : job->ops, sizeof *s->unit);
     struct weft__sample_unit next = {0};
-    for (uint32_t i = 0; i < job->ops; i++) {
-        next.compute_ps += compute_of(job, &job->op[i]);
-        next.bound_ps += bound[i];
-        next.op_end = i + 1;
-        if (s->whole || !job->op[i].name) continue;
+    for (uint32_t i = 0; i < job->ops && s->whole; i++) // ranks compute beside one another and beside collectives
+        next.bound_ps += bound[i] + compute_of(job, &job->op[i]);
+    for (; s->whole && next.bound_ps > 0 && s->units < job->iterations; s->units++)
+        s->unit[s->units] = next;
+    for (uint32_t t = 0; t < job->stage->turns && !s->whole; t++) {
+        const struct weft_job_op *op = &job->op[job->stage->turn[t].op];
+        next.compute_ps += compute_of(job, op);
+        next.bound_ps += bound[op - job->op];
+        next.turn_end = t + 1;
+        if (!blocking_op(job, t)) continue;
+        next.op = job->stage->turn[t].op;
         s->unit[s->units++] = next;
-        next = (struct weft__sample_unit){.op = i + 1};
+        next = (struct weft__sample_unit){.turn = t + 1};
     }
-    if (s->whole) { // ranks compute beside one another and beside collectives, so all of it goes by the ratio
-        next.bound_ps += next.compute_ps;
-        next.compute_ps = 0;
-        for (s->units = 0; s->units < job->iterations; s->units++)
-            s->unit[s->units] = next;
-    } else if (s->units) { // what follows the last collective
-        s->unit[s->units - 1].op_end = job->ops;
-        s->unit[s->units - 1].compute_ps += next.compute_ps;
-    }
-}
-
-/// The operation with the unit's collective.
-static const struct weft_job_op *collective_of(const struct weft__sample *s, const struct weft__sample_unit *u) {
-    uint32_t i = u->op;
-    while (i + 1 < u->op_end && !s->job->op[i].name)
-        i++;
-    return &s->job->op[i];
+    if (s->whole || !s->units) return;
+    struct weft__sample_unit *last = &s->unit[s->units - 1]; // with what follows the last collective
+    last->turn_end = job->stage->turns;
+    last->compute_ps += next.compute_ps;
+    last->bound_ps += next.bound_ps;
 }
 
 struct order {
@@ -168,7 +171,7 @@ static bool same_kind(const struct order *a, const struct order *b) {
 }
 
 static struct order order_of(const struct weft__sample *s, uint32_t unit) {
-    const struct weft_job_op *op = collective_of(s, &s->unit[unit]);
+    const struct weft_job_op *op = &s->job->op[s->unit[unit].op];
     if (s->whole) return (struct order){.unit = unit};
     return (struct order){op->ops, op->stride, op->shape.ranks, unit, s->unit[unit].bound_ps};
 }
@@ -192,7 +195,7 @@ static void find_classes(struct weft__sample *s) {
             class[order[k].unit] = first;
     }
     for (uint32_t u = 0; u < s->units; u++) {
-        if (class[u] == u) s->class_op[s->classes++] = (uint32_t)(collective_of(s, &s->unit[u]) - s->job->op);
+        if (class[u] == u) s->class_op[s->classes++] = s->unit[u].op;
         s->unit[u].class = class[u] == u ? s->classes - 1 : s->unit[class[u]].class;
     }
 }
@@ -303,7 +306,9 @@ static void pass_units(struct weft__sample *s) {
         for (uint32_t u = 0; u < s->units; u++) {
             const struct weft__sample_unit *unit = &s->unit[u];
             bool *passes = &s->passes[(size_t)(s->whole ? u : r) * job->ops];
-            for (uint32_t i = unit->op; i < unit->op_end && !s->runs[(size_t)r * s->units + u]; i++) {
+            uint32_t n = s->whole ? job->ops : unit->turn_end - unit->turn;
+            for (uint32_t k = 0; k < n && !s->runs[(size_t)r * s->units + u]; k++) {
+                uint32_t i = s->whole ? k : job->stage->turn[unit->turn + k].op;
                 passes[i] = true;
                 times[i]++;
             }

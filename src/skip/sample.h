@@ -7,7 +7,8 @@
 
 /// What runs in packets or is left out, whole: an operation with the computing before it, or an iteration.
 struct weft__sample_unit {
-    uint32_t op, op_end; ///< operations of the job: op_end - 1 has the collective, unless the iteration ends there
+    uint32_t turn, turn_end; ///< of the only stage; of whole iterations: none
+    uint32_t op;             ///< with its collective
     uint32_t class;
     bool first; ///< among the first of its class in an iteration, which warm up
     double compute_ps, bound_ps;
