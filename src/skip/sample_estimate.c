@@ -15,6 +15,7 @@
 #include "weft/statistics.h"
 
 enum { FREEDOM_MAX = 1000 }; ///< of Student's t, which is normal from there on
+#define STEADY 0.005         ///< of the time left out: how far ranks may wander unseen; as run.steady_error (assumed)
 #define ALIKE_MAX 0.9        ///< correlation of residuals that follow one another (assumed)
 
 /// What is known of operations that are alike: of one class, all later ones; or of one unit, at the begin of
@@ -33,6 +34,7 @@ struct stratum {
 
 struct sums {
     double variance, freedom, drift; ///< freedom: sum of variance^2 over degrees of freedom
+    double left;                     ///< time left out, without computing
 };
 
 struct estimate {
@@ -119,6 +121,7 @@ static void compare_times(struct estimate *e, uint64_t *seen) {
 /// (Cochran, 6.3). Residuals that resemble those before them count as fewer (Zwiers and von Storch, Journal of Climate
 /// 8, 1995).
 static void add_variance(const struct stratum *t, struct sums *sums) {
+    sums->left += t->x_left > 0 ? ratio_of(t) * t->x_left : 0;
     if (t->n == t->instances || t->n < 2) return;
     double n = (double)t->n, all = (double)t->instances, mean = (t->x + t->x_left) / all;
     double alike = t->squares > 0 ? fmin(fmax(t->products / t->squares, 0), ALIKE_MAX) : 0;
@@ -129,9 +132,12 @@ static void add_variance(const struct stratum *t, struct sums *sums) {
 }
 
 static double half_of(const struct sums *sums) {
-    if (sums->variance <= 0) return sums->drift;
-    double freedom = fmax(floor(sums->variance * sums->variance / sums->freedom), 1);
-    return weft_student_quantile(0.975, (uint32_t)fmin(freedom, FREEDOM_MAX)) * sqrt(sums->variance) + sums->drift;
+    double half = 0;
+    if (sums->variance > 0) {
+        double freedom = fmax(floor(sums->variance * sums->variance / sums->freedom), 1);
+        half = weft_student_quantile(0.975, (uint32_t)fmin(freedom, FREEDOM_MAX)) * sqrt(sums->variance);
+    }
+    return hypot(half, STEADY * sums->left) + sums->drift;
 }
 
 /// False: the later half of the sample differs from the earlier one by more than chance; then adds to sums->drift.
@@ -174,6 +180,7 @@ static void add_row(struct estimate *e, uint32_t class, bool first, struct sums 
     all->variance += own.variance;
     all->freedom += own.freedom;
     all->drift += own.drift;
+    all->left += own.left;
     e->o->sample[e->o->sample_classes++] = row;
 }
 
