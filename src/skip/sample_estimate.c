@@ -58,16 +58,17 @@ static double ratio_of(const struct stratum *t) {
 /// When the last rank has ended the unit, by the engine's clock.
 static weft_time_ps end_of(const struct estimate *e, uint32_t round, uint32_t unit) {
     const struct weft__sample_unit *u = &e->s->unit[unit];
-    uint32_t iteration = e->s->whole ? unit : round;
-    if (e->s->whole || unit + 1 == e->s->units) return e->o->iteration_end_ps[iteration];
+    uint32_t iteration = weft__sample_iteration(e->s, round, unit);
+    if (u->last) return e->o->iteration_end_ps[iteration];
     return e->o->op[(size_t)iteration * e->s->job->ops + u->op].end_ps;
 }
 
 /// The mean over ranks, over the unit's operations.
 static double exposed_of(const struct estimate *e, uint32_t round, uint32_t unit) {
     const struct weft__sample_unit *u = &e->s->unit[unit];
-    if (e->s->whole) return (double)e->o->iteration_exposed_ps[unit];
-    return (double)e->o->op[(size_t)round * e->s->job->ops + u->op].exposed_ps;
+    uint32_t iteration = weft__sample_iteration(e->s, round, unit);
+    if (e->s->whole) return (double)e->o->iteration_exposed_ps[iteration];
+    return (double)e->o->op[(size_t)iteration * e->s->job->ops + u->op].exposed_ps;
 }
 
 static void take_times(struct estimate *e) {
@@ -200,7 +201,7 @@ static void place_unit(const struct estimate *e, uint32_t round, uint32_t unit, 
                        double time) {
     const struct weft__sample_unit *u = &e->s->unit[unit];
     const struct weft_job *job = e->s->job;
-    struct weft_op_outcome *o = &e->o->op[(size_t)(e->s->whole ? unit : round) * job->ops];
+    struct weft_op_outcome *o = &e->o->op[(size_t)weft__sample_iteration(e->s, round, unit) * job->ops];
     bool ran = e->s->runs[(size_t)round * e->s->units + unit];
     uint32_t n = e->s->whole ? job->ops : u->turn_end - u->turn;
     for (uint32_t k = 0; k < n && ran; k++) {
@@ -226,8 +227,7 @@ static void place_all(const struct estimate *e) {
             const struct stratum *t = stratum_of(e, u);
             double time = s->runs[at] ? e->time[at] : ratio_of(t) * s->unit[u].bound_ps;
             double end = s->runs[at] ? (double)end_of(e, r, u) : engine;
-            uint32_t iteration = s->whole ? u : r;
-            bool last = s->whole || u + 1 == s->units;
+            uint32_t iteration = weft__sample_iteration(s, r, u);
             place_unit(e, r, u, now, now - engine, time);
             now += s->unit[u].compute_ps + time;
             engine = end;
@@ -236,7 +236,7 @@ static void place_all(const struct estimate *e) {
                 e->o->iteration_exposed_ps[iteration] += (weft_time_ps)exposed;
                 e->o->exposed_ps += (weft_time_ps)exposed;
             }
-            if (last) e->o->iteration_end_ps[iteration] = (weft_time_ps)now;
+            if (s->unit[u].last) e->o->iteration_end_ps[iteration] = (weft_time_ps)now;
         }
     e->o->end_ps = e->o->iteration_end_ps[s->job->iterations - 1];
 }
@@ -255,11 +255,11 @@ static void tell_intervals(struct estimate *e) {
     for (uint32_t i = 0; i < s->job->ops; i++)
         e->o->op_half_ps[i] = NAN; // the mean of those that ran
     for (uint32_t u = 0; u < s->units && !s->whole; u++) {
-        uint32_t left = 0;
+        double *half = &e->o->op_half_ps[s->unit[u].op], left = 0;
         for (uint32_t r = 0; r < s->rounds; r++)
             left += !s->runs[(size_t)r * s->units + u];
         double time = ratio_of(stratum_of(e, u)) * s->unit[u].bound_ps;
-        e->o->op_half_ps[s->unit[u].op] = left ? relative_half(e, u) * time * left / s->rounds : 0;
+        *half = (isnan(*half) ? 0 : *half) + (left > 0 ? relative_half(e, u) * time * left / s->job->iterations : 0);
     }
 }
 
@@ -279,4 +279,10 @@ void weft__sample_collect(const struct weft__sample *s) {
     tell_intervals(&e);
     place_all(&e);
     weft_arena_free(arena);
+}
+
+bool weft__sample_suffices(const struct weft_outcome *outcome, const struct weft_scenario *scenario) {
+    const struct weft_job_outcome *o = outcome->job;
+    if (!outcome->jobs || outcome->end != WEFT_END_DONE || !o->sample_classes) return true;
+    return o->end_half_ps <= scenario->run.sample.until_interval * (double)o->end_ps;
 }
