@@ -12,13 +12,16 @@
 #include "results.h"
 #include "terminal.h"
 
-static const char *export_text, *table_name;
+static const char *export_text, *table_name, *interval_text;
 static struct weft_cli_checkpoint_options saving;
 static const struct weft_cli_option own[] = {
     {"export", "FORMAT[,...]", "also write files as other programs do into --out DIR: hpcc, htsim, nccl-tests",
      &export_text, NULL},
     {"table", "NAME", "print collectives in the format of nccl-tests instead of the report: nccl-tests", &table_name,
      NULL},
+    {"until-interval", "PART",
+     "go on sampling until half of the interval is at most this part of a job's time, such as 1% (run.sample)",
+     &interval_text, NULL},
     {"checkpoint", "TIME", "save the run into --out DIR after each such wall time, such as 600s, and on Ctrl-C",
      &saving.every, NULL},
     {"resume", "DIR", "instead of SCENARIO: continue the run that was saved in DIR", &saving.resume, NULL},
@@ -177,7 +180,9 @@ static enum weft_status check_savable(const struct weft_cli_simulation *s, struc
 
 /// Everything except running.
 static enum weft_status prepare_run(struct work *work, struct weft_error *error) {
-    const struct weft_cli_options *o = &work->o;
+    struct weft_cli_options *o = &work->o;
+    if (interval_text)
+        o->setting[o->settings++] = weft_arena_format(o->arena, "run.sample.until_interval=%s", interval_text);
     uint32_t variant;
     struct weft_cli_claims claims; // a single run does not need them, but an error in them is refused
     struct weft_checkpoint *checkpoint = NULL;

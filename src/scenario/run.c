@@ -14,6 +14,9 @@ static const struct weft_param sample_rows[] = {
               .needs = "operations"),
     WEFT_UINT(struct weft_sample_conf, seed, "seed", "1", "0", "9223372036854775807",
               "seed of the draw: which operations run in packets", .needs = "operations"),
+    WEFT_REAL(struct weft_sample_conf, until_interval, "until_interval", "0", "0", "1",
+              "sample twice as many operations, and again, until half of the 95% interval of the job's time is at most "
+              "this part of it; 0: sample once. Without operations it begins with 16 (assumed)"),
 };
 
 static const char *sample_check(const void *conf, char *text, size_t size) {

@@ -574,7 +574,7 @@ enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenar
         .events_max = options->record ? (uint32_t)scenario->run.events_max : 0,
     };
     status = assemble_run(run, ret_error);
-    if (!status) status = weft__sample_start(&run->net, options->ranks, &run->sample, ret_error);
+    if (!status) status = weft__sample_start(&run->net, options->ranks, options->checkpoint, &run->sample, ret_error);
     if (status) weft__run_end(run, NULL, NULL);
     run->assembled_s = run->saved_s = weft__clock_s(CLOCK_MONOTONIC);
     return status;
@@ -671,9 +671,10 @@ enum weft_status weft__run_finish(struct weft__run *run, struct weft_outcome **r
     return status ? status : ended;
 }
 
-enum weft_status weft_simulate(const struct weft_scenario *scenario, const struct weft_topology *topology,
-                               const struct weft_workload *workload, const struct weft_sim_options *options,
-                               struct weft_outcome **ret_outcome, struct weft_error *ret_error) {
+/// One run; with run.sample.until_interval, the last one of several.
+static enum weft_status simulate_once(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                      const struct weft_workload *workload, const struct weft_sim_options *options,
+                                      struct weft_outcome **ret_outcome, struct weft_error *ret_error) {
     // Ranks and checkpoints have pointers to it.
     struct weft_arena *arena = options->ranks || options->checkpoint ? weft_arena_new(WEFT_MEMORY_SWITCH) : NULL;
     struct weft__run own, *run = arena ? weft__arena_lines(arena, 1, sizeof *run) : &own;
@@ -687,4 +688,20 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     }
     weft_arena_free(arena);
     return status;
+}
+
+enum weft_status weft_simulate(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                               const struct weft_workload *workload, const struct weft_sim_options *options,
+                               struct weft_outcome **ret_outcome, struct weft_error *ret_error) {
+    if (scenario->run.sample.until_interval <= 0 || options->checkpoint)
+        return simulate_once(scenario, topology, workload, options, ret_outcome, ret_error);
+    enum { OPERATIONS = 16 };
+    struct weft_scenario own = *scenario;
+    if (!own.run.sample.operations) own.run.sample.operations = OPERATIONS;
+    for (;; own.run.sample.operations *= 2) {
+        enum weft_status status = simulate_once(&own, topology, workload, options, ret_outcome, ret_error);
+        if (status || weft__sample_suffices(*ret_outcome, &own)) return status;
+        weft_outcome_free(*ret_outcome);
+        *ret_outcome = NULL;
+    }
 }

@@ -27,7 +27,11 @@
 #include "weft/random.h"
 #include "workload/job_connections.h"
 
-enum { ROUND = 8 };     ///< operations of a class that one iteration contributes (assumed)
+enum {
+    ROUND = 8,         ///< operations of a class that one iteration contributes (assumed)
+    PERIOD_MAX = 1024, ///< units
+    RARE = 4,          ///< a class with so many times fewer units than the largest is rare (assumed)
+};
 #define SPAN 2          ///< of bounds in a class: the largest over the smallest (assumed)
 #define PERIOD_PART 0.9 ///< of an iteration in which its period shows (assumed)
 
@@ -112,47 +116,82 @@ static double compute_of(const struct weft_job *job, const struct weft_job_op *o
     return fmax((double)op->compute_ps, (double)weft_job_compute_time(job, job->slow_rank, op));
 }
 
-/// Whether an operation has a time of its own: ranks do all of them, in order, and wait for each.
+/// The operation at a turn, if ranks wait for its collective; else NULL.
+static const struct weft_job_op *blocking_op(const struct weft_job *job, uint32_t turn) {
+    const struct weft_job_op *op = &job->op[job->stage->turn[turn].op];
+    return op->name && weft_job_turn_blocks(job, &job->stage->turn[turn]) ? op : NULL;
+}
+
+/// Whether operations have a time of their own: ranks do all of them in the same order, each once, and wait for each;
+/// what runs beside others does so at the end of an iteration.
 static bool come_in_turn(const struct weft_job *job) {
-    if (job->stages > 1 || job->stage->turns != job->ops) return false;
-    for (uint32_t i = 0; i < job->ops; i++)
-        if (job->stage->turn[i].op != i || job->stage->turn[i].part != WEFT_TURN_WHOLE || job->op[i].overlap)
-            return false;
+    if (job->stages > 1 || job->stage->turns > job->ops) return false;
+    bool overlaps = false;
+    for (uint32_t t = 0; t < job->stage->turns; t++) {
+        if (job->stage->turn[t].part != WEFT_TURN_WHOLE || (overlaps && blocking_op(job, t))) return false;
+        overlaps |= job->op[job->stage->turn[t].op].overlap;
+    }
     return true;
 }
 
-static void find_units(struct weft__sample *s) {
+/// Those of an iteration. What follows its last collective belongs to the last one.
+static uint32_t find_units(const struct weft__sample *s, const double *bound, struct weft__sample_unit *ret) {
     const struct weft_job *job = s->job;
-    const double *bound = find_bounds(s->net, job);
-    s->whole = !come_in_turn(job);
-    s->rounds = s->whole ? 1 : job->iterations;
-    s->unit = weft_arena_alloc(s->net->arena_qp, s->whole ? job->iterations : job->ops, sizeof *s->unit);
     struct weft__sample_unit next = {0};
-    for (uint32_t i = 0; i < job->ops; i++) {
-        next.compute_ps += compute_of(job, &job->op[i]);
-        next.bound_ps += bound[i];
-        next.op_end = i + 1;
-        if (s->whole || !job->op[i].name) continue;
-        s->unit[s->units++] = next;
-        next = (struct weft__sample_unit){.op = i + 1};
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < job->ops && s->whole; i++) // ranks compute beside one another and beside collectives
+        next.bound_ps += bound[i] + compute_of(job, &job->op[i]);
+    if (s->whole && next.bound_ps > 0) ret[n++] = next;
+    for (uint32_t t = 0; t < job->stage->turns && !s->whole; t++) {
+        const struct weft_job_op *op = &job->op[job->stage->turn[t].op];
+        next.compute_ps += compute_of(job, op);
+        next.bound_ps += bound[op - job->op];
+        next.turn_end = t + 1;
+        if (!blocking_op(job, t)) continue;
+        next.op = job->stage->turn[t].op;
+        ret[n++] = next;
+        next = (struct weft__sample_unit){.turn = t + 1};
     }
-    if (s->whole) { // ranks compute beside one another and beside collectives, so all of it goes by the ratio
-        next.bound_ps += next.compute_ps;
-        next.compute_ps = 0;
-        for (s->units = 0; s->units < job->iterations; s->units++)
-            s->unit[s->units] = next;
-    } else if (s->units) { // what follows the last collective
-        s->unit[s->units - 1].op_end = job->ops;
-        s->unit[s->units - 1].compute_ps += next.compute_ps;
-    }
+    if (!n) return 0;
+    ret[n - 1].last = true;
+    if (s->whole) return n;
+    ret[n - 1].turn_end = job->stage->turns;
+    ret[n - 1].compute_ps += next.compute_ps;
+    ret[n - 1].bound_ps += next.bound_ps;
+    return n;
 }
 
-/// The operation with the unit's collective.
-static const struct weft_job_op *collective_of(const struct weft__sample *s, const struct weft__sample_unit *u) {
-    uint32_t i = u->op;
-    while (i + 1 < u->op_end && !s->job->op[i].name)
-        i++;
-    return &s->job->op[i];
+/// How many of an iteration are of the kind that it has most of.
+static uint32_t count_most(const struct weft__sample *s) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < s->units; i++) {
+        uint32_t n = 0;
+        for (uint32_t u = 0; u < s->units; u++)
+            n += s->job->op[s->unit[u].op].ops == s->job->op[s->unit[i].op].ops;
+        if (n > most) most = n;
+    }
+    return most;
+}
+
+/// An iteration with too few operations for its share of the sample is no round of its own.
+static void find_rounds(struct weft__sample *s) {
+    const struct weft_sample_conf *conf = &s->net->scenario->run.sample;
+    const struct weft_job *job = s->job;
+    s->whole = !come_in_turn(job);
+    s->unit = weft_arena_alloc(s->net->arena_qp, job->ops, sizeof *s->unit);
+    s->units = find_units(s, find_bounds(s->net, job), s->unit);
+    bool is_long = !s->whole && count_most(s) >= conf->warm_up + conf->operations / 2;
+    s->rounds = is_long ? job->iterations : 1;
+    if (is_long) return;
+    struct weft__sample_unit *unit =
+        weft_arena_alloc(s->net->arena_qp, (size_t)s->units * job->iterations, sizeof *unit);
+    for (uint32_t i = 0; i < job->iterations; i++)
+        for (uint32_t u = 0; u < s->units; u++) {
+            unit[(size_t)i * s->units + u] = s->unit[u];
+            unit[(size_t)i * s->units + u].iteration = i;
+        }
+    s->unit = unit;
+    s->units *= job->iterations;
 }
 
 struct order {
@@ -168,7 +207,7 @@ static bool same_kind(const struct order *a, const struct order *b) {
 }
 
 static struct order order_of(const struct weft__sample *s, uint32_t unit) {
-    const struct weft_job_op *op = collective_of(s, &s->unit[unit]);
+    const struct weft_job_op *op = &s->job->op[s->unit[unit].op];
     if (s->whole) return (struct order){.unit = unit};
     return (struct order){op->ops, op->stride, op->shape.ranks, unit, s->unit[unit].bound_ps};
 }
@@ -192,7 +231,7 @@ static void find_classes(struct weft__sample *s) {
             class[order[k].unit] = first;
     }
     for (uint32_t u = 0; u < s->units; u++) {
-        if (class[u] == u) s->class_op[s->classes++] = (uint32_t)(collective_of(s, &s->unit[u]) - s->job->op);
+        if (class[u] == u) s->class_op[s->classes++] = s->unit[u].op;
         s->unit[u].class = class[u] == u ? s->classes - 1 : s->unit[class[u]].class;
     }
 }
@@ -201,7 +240,7 @@ static void find_classes(struct weft__sample *s) {
 
 /// The smallest number of units after which kinds repeat: a layer. 1: there is none.
 static uint32_t find_period(const struct weft__sample *s) {
-    for (uint32_t p = 1; p <= s->units / 2; p++) {
+    for (uint32_t p = 1; p <= s->units / 2 && p <= PERIOD_MAX; p++) {
         uint32_t same = 0;
         for (uint32_t u = 0; u + p < s->units; u++) {
             struct order a = order_of(s, u), b = order_of(s, u + p);
@@ -212,16 +251,36 @@ static uint32_t find_period(const struct weft__sample *s) {
     return 1;
 }
 
+/// Units of each class in a round, and of the largest.
+static uint64_t count_classes(const struct weft__sample *s, uint64_t *ret) {
+    uint64_t most = 0;
+    for (uint32_t u = 0; u < s->units; u++)
+        if (++ret[s->unit[u].class] > most) most = ret[s->unit[u].class];
+    return most;
+}
+
+/// Of a class that has `own` units where the largest class has `most`.
+static uint64_t share_of(uint64_t quota, uint64_t own, uint64_t most) {
+    uint64_t share = (quota * own + most - 1) / most;
+    return share < 2 ? 2 : share;
+}
+
 /// A period with one of the first operations of a class in it is among the first, with all that it has.
 static void find_first(struct weft__sample *s, uint32_t period) {
+    uint64_t warm_up = s->net->scenario->run.sample.warm_up;
     uint64_t *n = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *n);
+    uint64_t *all = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *all), most = count_classes(s, all);
     for (uint32_t from = 0; from < s->units; from += period) {
         uint32_t to = from + period < s->units ? from + period : s->units;
         bool first = false;
-        for (uint32_t u = from; u < to; u++)
-            first |= n[s->unit[u].class] < s->net->scenario->run.sample.warm_up;
-        for (uint32_t u = from; u < to; u++, n[s->unit[u].class]++)
+        for (uint32_t u = from; u < to; u++) {
+            uint64_t own = all[s->unit[u].class];
+            first |= n[s->unit[u].class] < (RARE * own < most ? share_of(warm_up, own, most) : warm_up);
+        }
+        for (uint32_t u = from; u < to; u++) {
             s->unit[u].first = first;
+            n[s->unit[u].class]++;
+        }
     }
 }
 
@@ -235,18 +294,20 @@ static void shuffle_list(struct weft_random *random, uint32_t *list, uint32_t n)
     }
 }
 
-/// Draws periods until `quota` later units of each class run in that round, or all.
+/// Draws periods until `quota` later units of the largest class run in that round, and as large a part of the others.
 static void choose_in_round(struct weft__sample *s, struct weft_random *random, uint32_t round, uint32_t period,
                             uint64_t quota, uint32_t *list, uint64_t *n) {
     bool *runs = &s->runs[(size_t)round * s->units];
     uint32_t periods = (s->units + period - 1) / period;
-    memset(n, 0, s->classes * sizeof *n);
+    uint64_t *all = n + s->classes, most;
+    memset(n, 0, (size_t)2 * s->classes * sizeof *n);
+    most = count_classes(s, all);
     shuffle_list(random, list, periods);
     for (uint32_t k = 0; k < periods; k++) {
         uint32_t from = list[k] * period, to = from + period < s->units ? from + period : s->units;
         bool take = false;
         for (uint32_t u = from; u < to; u++)
-            take |= s->unit[u].first || n[s->unit[u].class] < quota;
+            take |= s->unit[u].first || (quota && n[s->unit[u].class] < share_of(quota, all[s->unit[u].class], most));
         for (uint32_t u = from; u < to && take; u++) {
             runs[u] = true;
             n[s->unit[u].class] += !s->unit[u].first;
@@ -259,16 +320,19 @@ static void choose_units(struct weft__sample *s) {
     struct weft_random random = weft_random_stream(conf->seed, 0, WEFT_RANDOM_OPERATION);
     uint32_t most = s->rounds > s->units ? s->rounds : s->units, period = s->whole ? 1 : find_period(s);
     uint32_t *list = weft_arena_alloc(s->net->arena_qp, most, sizeof *list);
-    uint64_t *n = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *n);
+    uint64_t *n = weft_arena_alloc(s->net->arena_qp, (size_t)2 * s->classes, sizeof *n);
     s->runs = weft_arena_alloc(s->net->arena_qp, (size_t)s->rounds * s->units, sizeof *s->runs);
     find_first(s, period);
     uint64_t rounds = conf->operations / ROUND < 2 ? 2 : conf->operations / ROUND;
     if (rounds > s->rounds) rounds = s->rounds;
-    uint64_t quota = (conf->operations + rounds - 1) / rounds;
+    // The first one is as good as any other when ranks have settled, and less so before.
+    uint64_t quota = (conf->operations + rounds - 1) / rounds, first = rounds > 1 ? (quota + 1) / 2 : quota;
     uint32_t *round = weft_arena_alloc(s->net->arena_qp, s->rounds, sizeof *round);
     shuffle_list(&random, round, s->rounds - 1);
-    for (uint32_t k = 0; k < rounds; k++) // the first one, and others at random
-        choose_in_round(s, &random, k ? round[k - 1] + 1 : 0, period, quota, list, n);
+    choose_in_round(s, &random, 0, period, first, list, n);
+    quota = rounds > 1 ? (conf->operations - first + rounds - 2) / (rounds - 1) : 0;
+    for (uint32_t k = 1; k < rounds; k++)
+        choose_in_round(s, &random, round[k - 1] + 1, period, quota, list, n);
 }
 
 // --- what is left out ---------------------------------------------------------------------------------------------
@@ -297,9 +361,13 @@ static void pass_units(struct weft__sample *s) {
     for (uint32_t r = 0; r < s->rounds; r++)
         for (uint32_t u = 0; u < s->units; u++) {
             const struct weft__sample_unit *unit = &s->unit[u];
-            uint32_t iteration = s->whole ? u : r;
-            for (uint32_t i = unit->op; i < unit->op_end && !s->runs[(size_t)r * s->units + u]; i++, times[i - 1]++)
-                s->passes[(size_t)iteration * job->ops + i] = true;
+            bool *passes = &s->passes[(size_t)weft__sample_iteration(s, r, u) * job->ops];
+            uint32_t n = s->whole ? job->ops : unit->turn_end - unit->turn;
+            for (uint32_t k = 0; k < n && !s->runs[(size_t)r * s->units + u]; k++) {
+                uint32_t i = s->whole ? k : job->stage->turn[unit->turn + k].op;
+                passes[i] = true;
+                times[i]++;
+            }
         }
     for (uint32_t i = 0; i < job->ops; i++) {
         struct left_out l = {s, &job->op[i], 0, times[i]};
@@ -326,7 +394,7 @@ static struct weft_place place_of(const struct weft_scenario *scenario) {
 }
 
 /// NULL: nothing stands against it.
-static const char *why_refused(const struct weft__network *net, bool ranks) {
+static const char *why_refused(const struct weft__network *net, bool ranks, bool checkpoints) {
     const struct weft_run_conf *run = &net->scenario->run;
     const struct weft_workload *w = net->workload;
     if (!w->jobs) return "there is no job, and operations of jobs are what is sampled";
@@ -339,6 +407,8 @@ static const char *why_refused(const struct weft__network *net, bool ranks) {
     if (run->fast_forward != WEFT_FAST_FORWARD_OFF) return "run.fast_forward skips operations too";
     if (net->driver) return "a program drives the hosts";
     if (ranks) return "the run is over several processes";
+    if (run->sample.until_interval > 0 && checkpoints)
+        return "a run that samples until_interval is several runs, and a checkpoint holds one";
     if (net->events_max) return "the run is recorded, by times that do not count what is left out: set run.events to 0";
     if (net->following) return "flows are followed, by times that do not count what is left out";
     if (run->sample_interval_ps)
@@ -346,15 +416,16 @@ static const char *why_refused(const struct weft__network *net, bool ranks) {
     return NULL;
 }
 
-enum weft_status weft__sample_start(struct weft__network *net, bool ranks, struct weft__sample **ret_sample,
-                                    struct weft_error *ret_error) {
+enum weft_status weft__sample_start(struct weft__network *net, bool ranks, bool checkpoints,
+                                    struct weft__sample **ret_sample, struct weft_error *ret_error) {
     *ret_sample = NULL;
-    if (!net->scenario->run.sample.operations) return WEFT_OK;
-    const char *refused = why_refused(net, ranks);
+    const struct weft_sample_conf *conf = &net->scenario->run.sample;
+    if (!conf->operations && conf->until_interval <= 0) return WEFT_OK;
+    const char *refused = why_refused(net, ranks, checkpoints);
     struct weft__sample *s = weft_arena_alloc(net->arena_qp, 1, sizeof *s);
     if (!refused) {
         *s = (struct weft__sample){.net = net, .job = net->workload->job};
-        find_units(s);
+        find_rounds(s);
         if (!s->units) refused = "the job has no collective";
     }
     if (refused)

@@ -7,8 +7,11 @@
 
 /// What runs in packets or is left out, whole: an operation with the computing before it, or an iteration.
 struct weft__sample_unit {
-    uint32_t op, op_end; ///< operations of the job: op_end - 1 has the collective, unless the iteration ends there
+    uint32_t turn, turn_end; ///< of the only stage; of whole iterations: none
+    uint32_t op;             ///< with its collective
+    uint32_t iteration;      ///< of its round
     uint32_t class;
+    bool last;  ///< of its iteration
     bool first; ///< among the first of its class in an iteration, which warm up
     double compute_ps, bound_ps;
 };
@@ -16,8 +19,8 @@ struct weft__sample_unit {
 struct weft__sample {
     const struct weft__network *net;
     const struct weft_job *job;
-    bool whole;             ///< units are iterations, in one round; else a round is an iteration
-    uint32_t rounds, units; ///< units: of a round
+    bool whole;             ///< units are iterations
+    uint32_t rounds, units; ///< a round is an iteration if that is long, else all of them; units: of a round
     struct weft__sample_unit *unit;
     uint32_t classes;
     uint32_t *class_op; ///< [classes]: an operation of the class
@@ -25,10 +28,16 @@ struct weft__sample {
     bool *passes;       ///< [iterations * ops], for programs
 };
 
+static inline uint32_t weft__sample_iteration(const struct weft__sample *s, uint32_t round, uint32_t unit) {
+    return round + s->unit[unit].iteration; // one of the two is 0
+}
+
 /// For a scenario with run.sample, before the engine runs: chooses what runs, and tells the programs. NULL: without it.
-/// `ranks`: over several processes.
-enum weft_status weft__sample_start(struct weft__network *net, bool ranks, struct weft__sample **ret_sample,
-                                    struct weft_error *ret_error);
+/// `ranks`: over several processes; `checkpoints`: it is saved.
+enum weft_status weft__sample_start(struct weft__network *net, bool ranks, bool checkpoints,
+                                    struct weft__sample **ret_sample, struct weft_error *ret_error);
 /// The outcome of the job is collected, by the engine's clock: fills in what was left out, and its intervals. Does
 /// nothing if the job has not finished.
 void weft__sample_collect(const struct weft__sample *s);
+/// Whether the interval is as narrow as run.sample.until_interval asks, or nothing more could make it so.
+bool weft__sample_suffices(const struct weft_outcome *outcome, const struct weft_scenario *scenario);

@@ -14,20 +14,27 @@
 #include "weft/memory.h"
 #include "weft/statistics.h"
 
+enum { FREEDOM_MAX = 1000 }; ///< of Student's t, which is normal from there on
+#define STEADY 0.005         ///< of the time left out: how far ranks may wander unseen; as run.steady_error (assumed)
+#define ALIKE_MAX 0.9        ///< correlation of residuals that follow one another (assumed)
+
 /// What is known of operations that are alike: of one class, all later ones; or of one unit, at the begin of
 /// iterations.
 struct stratum {
     uint64_t instances, n;
-    double x, y;         ///< sums over the sample of bounds, and of times without computing
-    double x_left;       ///< of bounds, of what is left out
-    double squares;      ///< of residuals
-    double early, late;  ///< sums of residuals, of the halves of the sample
-    double compute, all; ///< of all: computing; times, as far as they are known or estimated
-    double exposed;      ///< of the sample: exposed time
+    double x, y;           ///< sums over the sample of bounds, and of times without computing
+    double x_0, y_0;       ///< of these, in the first iteration; 0 for later operations
+    double x_left;         ///< of bounds, of what is left out
+    double squares;        ///< of residuals
+    double products, last; ///< later: of residuals that follow one another; the last one
+    double early, late;    ///< sums of residuals, of the halves of the sample
+    double compute, all;   ///< of all: computing; times, as far as they are known or estimated
+    double exposed;        ///< of the sample: exposed time
 };
 
 struct sums {
     double variance, freedom, drift; ///< freedom: sum of variance^2 over degrees of freedom
+    double left;                     ///< time left out, without computing
 };
 
 struct estimate {
@@ -43,26 +50,25 @@ static struct stratum *stratum_of(const struct estimate *e, uint32_t unit) {
     return u->first ? &e->first[unit] : &e->later[u->class];
 }
 
+/// The first iteration begins in step, as no other does, so its first operations speak for themselves only.
 static double ratio_of(const struct stratum *t) {
-    return t->n ? t->y / t->x : NAN;
+    return t->x > t->x_0 ? (t->y - t->y_0) / (t->x - t->x_0) : t->y / t->x;
 }
 
 /// When the last rank has ended the unit, by the engine's clock.
 static weft_time_ps end_of(const struct estimate *e, uint32_t round, uint32_t unit) {
     const struct weft__sample_unit *u = &e->s->unit[unit];
-    uint32_t iteration = e->s->whole ? unit : round;
-    if (u->op_end == e->s->job->ops) return e->o->iteration_end_ps[iteration];
-    return e->o->op[(size_t)iteration * e->s->job->ops + u->op_end - 1].end_ps;
+    uint32_t iteration = weft__sample_iteration(e->s, round, unit);
+    if (u->last) return e->o->iteration_end_ps[iteration];
+    return e->o->op[(size_t)iteration * e->s->job->ops + u->op].end_ps;
 }
 
 /// The mean over ranks, over the unit's operations.
 static double exposed_of(const struct estimate *e, uint32_t round, uint32_t unit) {
     const struct weft__sample_unit *u = &e->s->unit[unit];
-    if (e->s->whole) return (double)e->o->iteration_exposed_ps[unit];
-    double exposed = 0;
-    for (uint32_t i = u->op; i < u->op_end; i++)
-        exposed += (double)e->o->op[(size_t)round * e->s->job->ops + i].exposed_ps;
-    return exposed;
+    uint32_t iteration = weft__sample_iteration(e->s, round, unit);
+    if (e->s->whole) return (double)e->o->iteration_exposed_ps[iteration];
+    return (double)e->o->op[(size_t)iteration * e->s->job->ops + u->op].exposed_ps;
 }
 
 static void take_times(struct estimate *e) {
@@ -86,6 +92,9 @@ static void take_times(struct estimate *e) {
             t->x += s->unit[u].bound_ps;
             t->y += e->time[at];
             t->exposed += exposed_of(e, r, u);
+            if (r || !s->unit[u].first) continue;
+            t->x_0 = t->x;
+            t->y_0 = t->y;
         }
 }
 
@@ -99,28 +108,37 @@ static void compare_times(struct estimate *e, uint64_t *seen) {
             t->all += ratio_of(t) * s->unit[u].bound_ps;
             continue;
         }
-        double residual = e->time[at] - ratio_of(t) * s->unit[u].bound_ps;
+        double residual = e->time[at] - t->y / t->x * s->unit[u].bound_ps;
         t->all += e->time[at];
         t->squares += residual * residual;
         if (s->unit[u].first) continue;
         *(2 * seen[s->unit[u].class]++ < t->n ? &t->early : &t->late) += residual;
+        t->products += residual * t->last;
+        t->last = residual;
     }
 }
 
 /// Adds the variance of the sum over what is left out: N (N - n) s^2 / n, for sampled bounds other than the mean one
-/// (Cochran, 6.3).
+/// (Cochran, 6.3). Residuals that resemble those before them count as fewer (Zwiers and von Storch, Journal of Climate
+/// 8, 1995).
 static void add_variance(const struct stratum *t, struct sums *sums) {
+    sums->left += t->x_left > 0 ? ratio_of(t) * t->x_left : 0;
     if (t->n == t->instances || t->n < 2) return;
     double n = (double)t->n, all = (double)t->instances, mean = (t->x + t->x_left) / all;
+    double alike = t->squares > 0 ? fmin(fmax(t->products / t->squares, 0), ALIKE_MAX) : 0;
     double variance = all * (all - n) * t->squares / (n - 1) / n * pow(mean / (t->x / n), 2);
+    variance *= (1 + alike) / (1 - alike);
     sums->variance += variance;
     sums->freedom += variance * variance / (n - 1);
 }
 
 static double half_of(const struct sums *sums) {
-    if (sums->variance <= 0) return sums->drift;
-    double freedom = fmax(floor(sums->variance * sums->variance / sums->freedom), 1);
-    return weft_student_quantile(0.975, (uint32_t)fmin(freedom, 1e6)) * sqrt(sums->variance) + sums->drift;
+    double half = 0;
+    if (sums->variance > 0) {
+        double freedom = fmax(floor(sums->variance * sums->variance / sums->freedom), 1);
+        half = weft_student_quantile(0.975, (uint32_t)fmin(freedom, FREEDOM_MAX)) * sqrt(sums->variance);
+    }
+    return hypot(half, STEADY * sums->left) + sums->drift;
 }
 
 /// False: the later half of the sample differs from the earlier one by more than chance; then adds to sums->drift.
@@ -163,6 +181,7 @@ static void add_row(struct estimate *e, uint32_t class, bool first, struct sums 
     all->variance += own.variance;
     all->freedom += own.freedom;
     all->drift += own.drift;
+    all->left += own.left;
     e->o->sample[e->o->sample_classes++] = row;
 }
 
@@ -176,23 +195,26 @@ static double relative_half(const struct estimate *e, uint32_t unit) {
     return half_of(&own) / (ratio_of(t) * t->x_left);
 }
 
-/// Fills in the collective of a unit and gives those that ran their true times. `shift`: of the engine's clock.
-static void place_unit(const struct estimate *e, uint32_t iteration, uint32_t unit, double begin, double shift,
+/// Gives the operations of a unit that ran their true times, and one that did not its estimate. `shift`: of the
+/// engine's clock.
+static void place_unit(const struct estimate *e, uint32_t round, uint32_t unit, double begin, double shift,
                        double time) {
     const struct weft__sample_unit *u = &e->s->unit[unit];
-    bool ran = e->s->runs[(size_t)(e->s->whole ? 0 : iteration) * e->s->units + unit];
-    for (uint32_t i = u->op; i < u->op_end; i++) {
-        struct weft_op_outcome *o = &e->o->op[(size_t)iteration * e->s->job->ops + i];
-        if (ran && o->end_ps != WEFT_TIME_NEVER) {
-            o->start_ps += (weft_time_ps)shift;
-            o->end_ps += (weft_time_ps)shift;
-        } else if (!ran && !e->s->whole && e->s->job->op[i].name) {
-            const struct stratum *t = stratum_of(e, unit);
-            o->start_ps = (weft_time_ps)(begin + u->compute_ps);
-            o->end_ps = (weft_time_ps)(begin + u->compute_ps + time);
-            o->exposed_ps = (weft_time_ps)fmax(t->exposed / t->x * u->bound_ps, 0);
-        }
+    const struct weft_job *job = e->s->job;
+    struct weft_op_outcome *o = &e->o->op[(size_t)weft__sample_iteration(e->s, round, unit) * job->ops];
+    bool ran = e->s->runs[(size_t)round * e->s->units + unit];
+    uint32_t n = e->s->whole ? job->ops : u->turn_end - u->turn;
+    for (uint32_t k = 0; k < n && ran; k++) {
+        uint32_t i = e->s->whole ? k : job->stage->turn[u->turn + k].op;
+        if (o[i].end_ps == WEFT_TIME_NEVER) continue;
+        o[i].start_ps += (weft_time_ps)shift;
+        o[i].end_ps += (weft_time_ps)shift;
     }
+    if (ran || e->s->whole) return;
+    const struct stratum *t = stratum_of(e, unit);
+    o[u->op].start_ps = (weft_time_ps)(begin + u->compute_ps);
+    o[u->op].end_ps = (weft_time_ps)(begin + u->compute_ps + time);
+    o[u->op].exposed_ps = (weft_time_ps)fmax(t->exposed / t->x * u->bound_ps, 0);
 }
 
 /// Iterations and collectives by the job's clock, on which everything takes its time.
@@ -205,9 +227,8 @@ static void place_all(const struct estimate *e) {
             const struct stratum *t = stratum_of(e, u);
             double time = s->runs[at] ? e->time[at] : ratio_of(t) * s->unit[u].bound_ps;
             double end = s->runs[at] ? (double)end_of(e, r, u) : engine;
-            uint32_t iteration = s->whole ? u : r;
-            bool last = s->whole || u + 1 == s->units;
-            place_unit(e, iteration, u, now, now - engine, time);
+            uint32_t iteration = weft__sample_iteration(s, r, u);
+            place_unit(e, r, u, now, now - engine, time);
             now += s->unit[u].compute_ps + time;
             engine = end;
             if (!s->runs[at]) {
@@ -215,7 +236,7 @@ static void place_all(const struct estimate *e) {
                 e->o->iteration_exposed_ps[iteration] += (weft_time_ps)exposed;
                 e->o->exposed_ps += (weft_time_ps)exposed;
             }
-            if (last) e->o->iteration_end_ps[iteration] = (weft_time_ps)now;
+            if (s->unit[u].last) e->o->iteration_end_ps[iteration] = (weft_time_ps)now;
         }
     e->o->end_ps = e->o->iteration_end_ps[s->job->iterations - 1];
 }
@@ -231,16 +252,15 @@ static void tell_intervals(struct estimate *e) {
     }
     e->o->end_half_ps = half_of(&all);
     e->o->op_half_ps = weft_arena_alloc(arena, s->job->ops, sizeof *e->o->op_half_ps);
+    for (uint32_t i = 0; i < s->job->ops; i++)
+        e->o->op_half_ps[i] = NAN; // the mean of those that ran
     for (uint32_t u = 0; u < s->units && !s->whole; u++) {
-        uint32_t left = 0;
+        double *half = &e->o->op_half_ps[s->unit[u].op], left = 0;
         for (uint32_t r = 0; r < s->rounds; r++)
             left += !s->runs[(size_t)r * s->units + u];
         double time = ratio_of(stratum_of(e, u)) * s->unit[u].bound_ps;
-        for (uint32_t i = s->unit[u].op; i < s->unit[u].op_end; i++)
-            e->o->op_half_ps[i] = left ? relative_half(e, u) * time * left / s->rounds : 0;
+        *half = (isnan(*half) ? 0 : *half) + (left > 0 ? relative_half(e, u) * time * left / s->job->iterations : 0);
     }
-    for (uint32_t i = 0; i < s->job->ops && s->whole; i++)
-        e->o->op_half_ps[i] = NAN; // the mean of those that ran
 }
 
 void weft__sample_collect(const struct weft__sample *s) {
@@ -259,4 +279,10 @@ void weft__sample_collect(const struct weft__sample *s) {
     tell_intervals(&e);
     place_all(&e);
     weft_arena_free(arena);
+}
+
+bool weft__sample_suffices(const struct weft_outcome *outcome, const struct weft_scenario *scenario) {
+    const struct weft_job_outcome *o = outcome->job;
+    if (!outcome->jobs || outcome->end != WEFT_END_DONE || !o->sample_classes) return true;
+    return o->end_half_ps <= scenario->run.sample.until_interval * (double)o->end_ps;
 }
