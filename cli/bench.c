@@ -310,6 +310,5 @@ int weft_cli_bench(int argc, char **argv) {
         weft_bench_saved_read(compare_path, benchmark->name, benchmark->hop, o.arena, &saved, &error))
         status = weft_cli_fail(&error);
     if (status == WEFT_CLI_GO) status = bench_all(&o, runs, &saved);
-    weft_cli_options_deinit(&o);
     return status;
 }

@@ -40,7 +40,7 @@ static uint32_t list_demands(const struct weft_topology *t, const struct weft_ro
 }
 
 static struct te_row place_demands(const struct weft_topology *t, bool every) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SWITCH);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SWITCH);
     struct weft_routes *routes = weft_routes_new(t, NULL);
     size_t demands = (size_t)t->hosts * (every ? routes->edges - 1 : 1);
     struct weft_cspf_demand *demand = weft_arena_alloc(arena, demands, sizeof *demand);
@@ -49,7 +49,6 @@ static struct te_row place_demands(const struct weft_topology *t, bool every) {
     row.entries = weft_cspf_place(t, routes, demand, row.demands, NULL, arena)->entries;
     row.cpu_s = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID) - before;
     weft_routes_free(routes);
-    weft_arena_free(arena);
     return row;
 }
 

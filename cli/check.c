@@ -149,7 +149,7 @@ static enum weft_status check_variant(struct check *c, uint32_t variant, struct 
 /// A point of the section `sweep`: whether its values are good, and, `built`, whether they go together.
 static enum weft_status check_point(const struct weft_sweep *sweep, uint32_t p, bool built,
                                     struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     const struct weft_scenario_file *point = weft_sweep_file(sweep, p, sweep->seed ? 0 : WEFT_NONE, arena);
     uint32_t variant = sweep->point[p].variant;
     struct weft_scenario *scenario = NULL;
@@ -163,7 +163,6 @@ static enum weft_status check_point(const struct weft_sweep *sweep, uint32_t p, 
     }
     weft_cli_simulation_deinit(&s);
     weft_scenario_free(scenario);
-    weft_arena_free(arena);
     return status;
 }
 

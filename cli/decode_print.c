@@ -127,7 +127,7 @@ static void print_links(const struct weft_decode *d) {
 }
 
 void weft_cli_decode_print(const struct weft_decode *d, uint32_t rows) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     char bytes[WEFT_CLI_TEXT], time[TEXT];
     uint32_t interfaces = weft_capture_interfaces(d->reader);
     printf("%s: %s, %s, %s us, %s\n", weft__text_shown(d->file, arena), weft__counted(d->frames, "frame").text,
@@ -149,7 +149,6 @@ void weft_cli_decode_print(const struct weft_decode *d, uint32_t rows) {
         printf("warning: %s\n", d->warning[i]);
     print_conversations(d, rows, arena);
     print_links(d);
-    weft_arena_free(arena);
 }
 
 void weft_cli_decode_packet(const struct weft_decode_packet *p, bool first) {

@@ -146,18 +146,16 @@ static const struct plan *find_plan(const char *name) {
 
 static void print_variants(FILE *file, const void *subject) {
     const struct weft_plan_variants *v = subject;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     char names[1024] = "";
     const char *last = NULL;
     for (uint32_t i = 0; i < v->variants; i++) {
-        struct weft__text_stream stream;
-        find_plan(v->plan)->print(weft__text_stream_open(&stream), &v->variant[i]);
+        WEFT__TEXT_STREAM(stream, out);
+        find_plan(v->plan)->print(out, &v->variant[i]);
         const char *text = weft_arena_text(arena, weft__text_stream_text(&stream));
-        weft__text_stream_free(&stream);
         print_variant(v->variant[i].variant, text, &last, names, sizeof names);
     }
     print_variant(NULL, NULL, &last, names, sizeof names);
-    weft_arena_free(arena);
 }
 
 static enum weft_status by_scenario(const struct plan *plan, const struct weft_cli_options *o,
@@ -171,13 +169,11 @@ static enum weft_status by_scenario(const struct plan *plan, const struct weft_c
     v.variant = weft_arena_alloc(o->arena, v.variants, sizeof *v.variant);
     for (uint32_t i = 0; i < v.variants && !status; i++)
         status = plan_variant(plan, o, file, first + i, &v.variant[i], ret_error);
-    if (!status) status = weft_cli_answer(o, plan->scenario, &v, print_variants, ret_error);
-    weft_scenario_file_free(file);
-    return status;
+    return status ? status : weft_cli_answer(o, plan->scenario, &v, print_variants, ret_error);
 }
 
 static int run_plan(const struct plan *plan, int argc, char **argv) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     struct weft_cli_command command = {
         .name = weft_arena_format(arena, "plan %s", plan->name),
         .operands = "[SCENARIO]",
@@ -195,8 +191,6 @@ static int run_plan(const struct plan *plan, int argc, char **argv) {
         exit_status = (int)(o.operands ? by_scenario : plan->by_values)(plan, &o, &error);
         if (error.status) weft_cli_fail(&error);
     }
-    weft_cli_options_deinit(&o);
-    weft_arena_free(arena);
     return exit_status;
 }
 

@@ -542,7 +542,7 @@ static enum weft_status advise_on(struct advising *a, struct weft_error *ret_err
 }
 
 int plan_advice(const char *subject, int argc, char **argv) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     struct advising a = {.variant = ""};
     while (strcmp(weft_advice_names[a.subject], subject))
         a.subject++;
@@ -572,9 +572,5 @@ int plan_advice(const char *subject, int argc, char **argv) {
         status = (int)advise_on(&a, &error);
         if (error.status) status = weft_cli_fail(&error);
     }
-    for (uint32_t t = 0; t < TRIALS; t++)
-        weft_scenario_file_free(a.file[t]);
-    weft_cli_options_deinit(&o);
-    weft_arena_free(arena);
     return status;
 }

@@ -69,9 +69,8 @@ static enum weft_status explain_run(void *context, const struct weft_report_show
         return WEFT_OK;
     }
     b->hops -= run->packet_hops < b->hops ? run->packet_hops : b->hops;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     enum weft_status status = explain_stored(b, run, arena, j, ret_error);
-    weft_arena_free(arena);
     if (!status || asked.why || status == WEFT_INTERRUPTED) return status;
     weft__json_key_string(j, "note", weft_arena_format(b->o->arena, "Not explained: %s", ret_error->text));
     *ret_error = (struct weft_error){0};
@@ -89,7 +88,6 @@ static enum weft_status report_folder(const struct weft_cli_options *o, struct w
     enum weft_status status = weft_cli_can_write_file("--out", file, o, error);
     if (!status) status = weft_report_page_new((const char *const *)o->operand, o->operands, &options, &page, error);
     if (!status) status = weft_cli_replace_file(file, weft_report_page_write, page, error);
-    weft_report_page_free(page);
     if (!status) weft_cli_mention_file(file, o);
     return status;
 }

@@ -244,12 +244,6 @@ static enum weft_status run_work(struct work *work, struct weft_error *error) {
     return status;
 }
 
-static void work_end(struct work *work) {
-    weft_cli_simulation_deinit(&work->s);
-    weft_scenario_file_free(work->read);
-    weft_cli_options_deinit(&work->o);
-}
-
 /// `given`: the options of this command, which apply in addition to those that the run began with.
 static enum weft_status resume_run(const struct weft_cli_options *given, struct weft_error *error) {
     struct weft_checkpoint *checkpoint;
@@ -278,9 +272,7 @@ static enum weft_status resume_run(const struct weft_cli_options *given, struct 
     table_name = work->table_name;
     work->s.resumed = true;
     if (weft_cli_is_raw(o)) weft_cli_terminal_raw();
-    status = run_work(work, error);
-    work_end(work);
-    return status;
+    return run_work(work, error);
 }
 
 static enum weft_status begin_run(struct work *work, struct weft_error *error) {
@@ -305,7 +297,6 @@ static int run_saved(int argc, char **argv) {
     struct work *work = weft_arena_alloc(arena, 1, sizeof *work);
     int exit_status = weft_cli_parse(&command, argc, argv, &work->o);
     if (exit_status == WEFT_CLI_GO) exit_status = end_run(work, &error, begin_run(work, &error));
-    work_end(work);
     return exit_status;
 }
 
@@ -327,6 +318,5 @@ int weft_cli_run(int argc, char **argv) {
         exit_status = run_saved(argc, argv);
     else if (exit_status == WEFT_CLI_GO)
         exit_status = end_run(&work, &error, begin_run(&work, &error));
-    work_end(&work);
     return exit_status;
 }

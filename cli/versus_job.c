@@ -99,7 +99,7 @@ static void note_ignored(const struct weft_tree *root, struct versus_job *job, s
 }
 
 /// The files that a workload names are found relative to the folder of the scenario, which here is the job's.
-enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus_job *job, struct versus_kept **kept,
+enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus_job *job,
                                  struct weft_error *ret_error) {
     struct weft_scenario_file *file = NULL;
     const struct weft_tree *root = NULL;
@@ -107,7 +107,6 @@ enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus
     *job = (struct versus_job){.path = o->operand[0]};
     enum weft_status status = read_file(o, job->path, &file, ret_error);
     if (status) return status;
-    versus_keep(kept, file, o->arena); // it holds trees in use
     uint32_t variants = weft_scenario_variants(file);
     if (o->variant) status = weft_cli_variant(o, file, &variant, ret_error);
     if (!status && !o->variant && variants > 1 && !o->quiet)

@@ -114,7 +114,7 @@ static void print_short(const struct weft_why_iteration *why, uint32_t n, weft_t
 }
 
 static void print_iteration(const struct weft_why_iteration *why) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     weft_time_ps from = weft_cli_why_shown_from(why, STEPS_SHOWN, arena), short_ps = 0;
     uint32_t shorter = 0;
     if (why->schedule)
@@ -139,7 +139,6 @@ static void print_iteration(const struct weft_why_iteration *why) {
         short_ps = 0;
     }
     print_short(why, shorter, short_ps);
-    weft_arena_free(arena);
 }
 
 // --- flows and operations ------------------------------------------------------------------------------------------

@@ -85,12 +85,10 @@ static void write_tree(struct weft__json *j, const struct weft_tree *tree) {
 }
 
 const char *weft_tree_text(const struct weft_tree *tree, struct weft_arena *arena) {
-    struct weft__text_stream stream;
-    struct weft__json j = {.file = weft__text_stream_open(&stream)};
+    WEFT__TEXT_STREAM(stream, out);
+    struct weft__json j = {.file = out};
     write_tree(&j, tree);
-    const char *text = weft_arena_text(arena, weft__text_stream_text(&stream));
-    weft__text_stream_free(&stream);
-    return text;
+    return weft_arena_text(arena, weft__text_stream_text(&stream));
 }
 
 static void close_file(void *file) {

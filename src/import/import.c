@@ -172,7 +172,7 @@ static enum weft_status fail_absent(const struct weft_import_file *file, struct 
 enum weft_status weft_import_guess(const char *path,
                                    void (*on_guess)(void *context, const struct weft_model *importer, const char *what),
                                    void *context, struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     struct weft_import_file file;
     bool known = false;
     enum weft_status status = look_at(path, "", arena, &file, ret_error);
@@ -184,7 +184,6 @@ enum weft_status weft_import_guess(const char *path,
     }
     if (!status && !known && file.absent) status = fail_absent(&file, ret_error);
     if (!status && !known) status = weft__import_unknown(&file, NULL, arena, ret_error);
-    weft_arena_free(arena);
     return status;
 }
 
@@ -217,15 +216,12 @@ const char *weft_import_quote(struct weft_import *im, const char *text) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+";
     if (*text && strspn(text, plain) == strlen(text) && !strchr("-.+0123456789", *text)) return text;
     if (*text == '/' && strspn(text, plain) == strlen(text)) return text;
-    struct weft__text_stream quoted;
-    FILE *file = weft__text_stream_open(&quoted);
+    WEFT__TEXT_STREAM(quoted, file);
     fputc('\'', file);
     for (; *text; text++)
         fprintf(file, *text == '\'' ? "''" : "%c", *text);
     fputc('\'', file);
-    const char *copy = weft_arena_text(im->arena, weft__text_stream_text(&quoted));
-    weft__text_stream_free(&quoted);
-    return copy;
+    return weft_arena_text(im->arena, weft__text_stream_text(&quoted));
 }
 
 // --- the scenario -------------------------------------------------------------------------------------------------
@@ -352,8 +348,7 @@ static enum weft_status make_scenario(struct weft_import *im, const struct weft_
     if (status) return status;
     if (!*weft__text_stream_text(&im->section[WEFT_IMPORT_TOPOLOGY])) say_default_network(im, conf);
     if (!*weft__text_stream_text(&im->section[WEFT_IMPORT_WORKLOAD])) say_default_workload(im, conf);
-    struct weft__text_stream whole;
-    FILE *stream = weft__text_stream_open(&whole);
+    WEFT__TEXT_STREAM(whole, stream);
     print_scenario(im, importer, file, files, stream);
     struct weft_error why = {0};
     bool noted;
@@ -368,7 +363,6 @@ static enum weft_status make_scenario(struct weft_import *im, const struct weft_
         weft_error_set(ret_error, status, (struct weft_place){.file = file[0].path},
                        "says something that a scenario cannot have: %s", why.text + why.message_at);
     if (!status) fwrite(text, 1, whole.size, out);
-    weft__text_stream_free(&whole);
     return status;
 }
 

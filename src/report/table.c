@@ -64,7 +64,7 @@ static void print_quantiles(FILE *file, const struct weft_quantiles *q, struct w
 }
 
 static void print_groups(FILE *file, const struct weft_run *run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const struct weft_group_stats *group = weft_report_groups(run, arena);
     int width = (int)strlen("group");
     double largest = 0;
@@ -88,7 +88,6 @@ static void print_groups(FILE *file, const struct weft_run *run) {
         print_quantiles(file, &group[g].slowdown, (struct weft__unit){0});
         putc('\n', file);
     }
-    weft_arena_free(arena);
 }
 
 /// What mechanisms of ports and links report.
@@ -113,7 +112,7 @@ static void print_round_trips(FILE *file, const struct weft_outcome *o) {
 
 /// Only if packets overtook one another.
 static void print_order(FILE *file, const struct weft_run *run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const struct weft_group_stats *group = weft_report_groups(run, arena);
     uint64_t early = 0, placed = 0;
     for (uint32_t g = 0; g < run->workload->groups; g++) {
@@ -130,7 +129,6 @@ static void print_order(FILE *file, const struct weft_run *run) {
             before = ", ";
         }
     if (early) putc('\n', file);
-    weft_arena_free(arena);
 }
 
 static void print_drops(FILE *file, const struct weft_outcome *o) {

@@ -431,7 +431,7 @@ struct weft__plan *weft__plan_new(const struct weft_scenario *scenario, const st
 
 static enum weft_status check_boxes(const struct weft_scenario *scenario, const struct weft_topology *t,
                                     struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     const struct weft__plan *plan = weft__plan_new(scenario, t, arena);
     enum weft_status status = WEFT_OK;
     for (uint32_t n = 0; n < t->nodes && !status; n++) {
@@ -439,7 +439,6 @@ static enum weft_status check_boxes(const struct weft_scenario *scenario, const 
         if (box->check) status = box->check(plan, n, ret_error);
     }
     if (!status) status = weft__sharing_check(plan, false, ret_error);
-    weft_arena_free(arena);
     return status;
 }
 

@@ -34,7 +34,7 @@ static const char *missing_of(const struct weft_hardware *h, const struct demand
 
 /// "expected ideal, or one that can: a, b".
 static void list_able(uint32_t kind, const struct demand *d, char *text, size_t size) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     const char **able = weft_arena_alloc(arena, weft_hardware_count(), sizeof *able);
     uint32_t n = 0;
     for (uint32_t i = 0; i < weft_hardware_count(); i++) {
@@ -43,7 +43,6 @@ static void list_able(uint32_t kind, const struct demand *d, char *text, size_t 
     }
     int used = snprintf(text, size, "expected " WEFT_HARDWARE_IDEAL "%s", n ? ", or one that can: " : "");
     weft__names_join(able, n, text + used, size - (size_t)used);
-    weft_arena_free(arena);
 }
 
 static enum weft_status fail_demand(const struct weft_hardware *h, const char *missing, const struct demand *d,
@@ -65,7 +64,7 @@ static enum weft_status fail_demand(const struct weft_hardware *h, const char *m
 
 enum weft_status weft__check_hardware(const struct weft_scenario *scenario, const struct weft_topology *t,
                                       struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     const struct weft_hardware *h = NULL;
     const char *last = NULL; // the class that h is
     enum weft_status status = WEFT_OK;
@@ -85,6 +84,5 @@ enum weft_status weft__check_hardware(const struct weft_scenario *scenario, cons
         const char *missing = missing_of(h, &d);
         if (missing) status = fail_demand(h, missing, &d, &t->node[n], place, ret_error);
     }
-    weft_arena_free(arena);
     return status;
 }

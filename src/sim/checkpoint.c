@@ -140,7 +140,7 @@ static void write_checkpoint(struct weft__run *run) {
         note.bytes = ranks->bytes;
         note.wait_ns = ranks->wait_ns;
     }
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const char *why = "a file is open that the run reads or writes";
     checkpoint->run = run;
     checkpoint->written++;
@@ -154,7 +154,6 @@ static void write_checkpoint(struct weft__run *run) {
         why = write_file(ranks, checkpoint->file, &note, arena);
     if (why) checkpoint->written--;
     if (why) checkpoint->on_failure(why);
-    weft_arena_free(arena);
 }
 
 bool weft__checkpoint_on(struct weft__run *run) {

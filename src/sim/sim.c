@@ -246,7 +246,7 @@ static void make_queue_pairs(struct weft__network *net) {
     }
     net->qp = weft_arena_alloc(arena, net->qps, sizeof *net->qp);
     struct weft_qp_sender *sender = weft__arena_lines(arena, net->qps, sizeof *sender);
-    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_QP);
+    WEFT_SCRATCH(scratch, WEFT_MEMORY_QP);
     const uint64_t *before = weft_workload_qps_before(w, scratch);
     uint32_t *left = weft_arena_alloc(arena, w->flows, sizeof *left);
     uint32_t *unacked = weft_arena_alloc(arena, w->flows, sizeof *unacked);
@@ -285,7 +285,6 @@ static void make_queue_pairs(struct weft__network *net) {
             q++;
         }
     }
-    weft_arena_free(scratch);
     assert(q == net->qps); // as many as were counted
     net->hosts = (struct weft__hosts){
         .qp = net->qp,

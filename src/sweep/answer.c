@@ -482,7 +482,7 @@ static const char views[] =
 
 enum weft_status weft_sweep_sqlite(const char *dir, const struct weft_sweep_shown *shown,
                                    struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const void *subject;
     struct weft__answer_database d = {.path = weft_arena_format(arena, "%s/sweep.sqlite", dir),
                                       .answer = weft_sweep_answer(shown, arena, &subject),
@@ -492,6 +492,5 @@ enum weft_status weft_sweep_sqlite(const char *dir, const struct weft_sweep_show
                                       .views = views};
     enum weft_status status = weft_report_folder(dir, ret_error);
     if (!status) status = weft__answer_database_write(&d, ret_error);
-    weft_arena_free(arena);
     return status;
 }

@@ -89,7 +89,7 @@ enum weft_status weft__infragraph_open(const char *const *path, uint32_t paths, 
 enum { SEEK_BYTES_MAX = 1 << 20, SEEK_FILES_MAX = 256 };
 
 static bool has_entry(const char *path, const char *key, const char *member, const char *value) {
-    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(scratch, WEFT_MEMORY_SCENARIO);
     struct weft_tree *root = NULL;
     bool found = false;
     if (!weft_tree_read(path, scratch, &root, NULL)) {
@@ -99,7 +99,6 @@ static bool has_entry(const char *path, const char *key, const char *member, con
             found = text && text->type == WEFT_TREE_TEXT && !strcmp(text->text, value);
         }
     }
-    weft_arena_free(scratch);
     return found;
 }
 

@@ -266,8 +266,7 @@ static const char *collective_of(const struct import_conf *c, const char *path, 
 /// Whether the algorithm ends with a size and the slots of connections, found by executing it without a network.
 static enum weft_status try_size(const char *collective, uint32_t ranks, weft_bytes size,
                                  struct weft_error *ret_error) {
-    struct weft__text_stream text;
-    FILE *out = weft__text_stream_open(&text);
+    WEFT__TEXT_STREAM(text, out);
     fprintf(out,
             "topology: {kind: single, hosts: %" PRIu32 "}\n"
             "workload: [{kind: collective, collective: %s, size: %" PRIu64 "B}]\n",
@@ -279,7 +278,6 @@ static enum weft_status try_size(const char *collective, uint32_t ranks, weft_by
     if (!status) status = weft_simulation_new(scenario, 0, &simulation, ret_error);
     weft_simulation_free(simulation);
     weft_scenario_file_free(scenario);
-    weft__text_stream_free(&text);
     return status;
 }
 
