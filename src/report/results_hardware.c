@@ -54,9 +54,7 @@ static struct uses *uses_of(const struct weft_run *run, struct weft_arena *arena
 }
 
 /// A program may have built its network without a scenario's text.
-static bool has_settings(const struct weft_run *run) {
-    return run->scenario->topology.model != NULL;
-}
+WEFT_RESULT_PRESENT(has_settings, run->scenario->topology.model != NULL)
 
 static bool next_use(struct weft_result_cursor *c) {
     struct uses *s = c->state = c->state ? c->state : uses_of(c->run, c->arena);

@@ -69,9 +69,7 @@ const struct weft__te_agent *weft__te_agent(const struct weft__te *te, uint32_t 
 // --- demands ------------------------------------------------------------------------------------------------------
 
 static void add_demand(struct weft__te *te, const struct weft_cspf_demand *demand) {
-    te->demand = weft__memory_double(WEFT_MEMORY_SWITCH, te->demand, te->demands, &te->demands_capacity, 256,
-                                     sizeof *te->demand);
-    te->demand[te->demands++] = *demand;
+    WEFT__ADD_DOUBLE(WEFT_MEMORY_SWITCH, te->demand, te->demands, te->demands_capacity, 256) = *demand;
 }
 
 /// What a switch measured.
