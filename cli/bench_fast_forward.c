@@ -114,8 +114,8 @@ static enum weft_status run_mode(const char *text, const char *mode, struct figu
     char setting[64];
     snprintf(setting, sizeof setting, "run.fast_forward=%s", mode);
     const char *settings[] = {setting};
-    struct weft_scenario_file *file = NULL;
-    struct weft_cli_simulation s = {0};
+    WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *file = NULL;
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation s = {0};
     *ret = (struct figures){0};
     enum weft_status status = weft_scenario_file_parse("bench", text, strlen(text), settings, 1, &file, error);
     if (!status) status = weft_cli_simulation_init(&s, file, 0, error);
@@ -130,8 +130,6 @@ static enum weft_status run_mode(const char *text, const char *mode, struct figu
         ret->cpu_s = s.outcome->cpu_s;
         tell_times(s.outcome, ret);
     }
-    weft_cli_simulation_deinit(&s);
-    if (file) weft_scenario_file_free(file);
     return status;
 }
 

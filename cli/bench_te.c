@@ -84,8 +84,8 @@ static enum weft_status measure_zone(const struct weft_cli_options *options, con
     char topology[64];
     snprintf(topology, sizeof topology, "topology.racks=%s", racks);
     const char *setting[] = {topology};
-    struct weft_scenario_file *file = NULL;
-    struct weft_cli_simulation s = {0};
+    WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *file = NULL;
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation s = {0};
     enum weft_status status = weft_scenario_file_parse("bench", te_text, strlen(te_text), setting, 1, &file, error);
     if (!status) status = weft_cli_simulation_init(&s, file, 0, error);
     for (unsigned every = 0; !status && every < 2; every++) {
@@ -93,8 +93,6 @@ static enum weft_status measure_zone(const struct weft_cli_options *options, con
         add_row(answer, &row, !weft_cli_is_raw(options));
         fflush(stdout);
     }
-    weft_cli_simulation_deinit(&s);
-    if (file) weft_scenario_file_free(file);
     return status;
 }
 

@@ -152,8 +152,8 @@ static enum weft_status check_point(const struct weft_sweep *sweep, uint32_t p, 
     WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     const struct weft_scenario_file *point = weft_sweep_file(sweep, p, sweep->seed ? 0 : WEFT_NONE, arena);
     uint32_t variant = sweep->point[p].variant;
-    struct weft_scenario *scenario = NULL;
-    struct weft_cli_simulation s = {0};
+    WEFT_ENDS(weft_scenario_end) struct weft_scenario *scenario = NULL;
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation s = {0};
     enum weft_status status = weft_scenario_new(point, variant, &scenario, ret_error);
     if (!status && built) status = weft_cli_simulation_count(&s, point, variant, ret_error);
     if (status && built) {
@@ -161,8 +161,6 @@ static enum weft_status check_point(const struct weft_sweep *sweep, uint32_t p, 
         snprintf(ret_error->text + used, sizeof ret_error->text - used, ", in %s",
                  weft_sweep_run_name(sweep, p, scenario->run.seed, arena));
     }
-    weft_cli_simulation_deinit(&s);
-    weft_scenario_free(scenario);
     return status;
 }
 

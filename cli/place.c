@@ -134,8 +134,8 @@ static enum weft_status run_strategy(const struct place *p, struct result *r, st
         setting[i] = p->o->setting[i];
     setting[p->o->settings] =
         weft_arena_format(p->o->arena, "workload.%" PRIu32 ".placement=%s", p->entry, r->model->name);
-    struct weft_scenario_file *file = NULL;
-    struct weft_cli_simulation s = {0};
+    WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *file = NULL;
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation s = {0};
     struct weft_run run;
     enum weft_status status = weft_scenario_file_read(p->o->operand[0], setting, p->o->settings + 1, &file, ret_error);
     if (!status) status = weft_cli_simulation_init(&s, file, p->variant, ret_error);
@@ -147,8 +147,6 @@ static enum weft_status run_strategy(const struct place *p, struct result *r, st
     r->ran = s.outcome;
     r->interrupted = status == WEFT_INTERRUPTED;
     if (status == WEFT_ERROR_STALL) say_end(r->model->name, s.outcome);
-    weft_cli_simulation_deinit(&s);
-    weft_scenario_file_free(file);
     return status;
 }
 

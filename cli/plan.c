@@ -110,7 +110,7 @@ enum weft_status plan_load(const struct plan *plan, bool defaults, void *conf, s
 static enum weft_status plan_variant(const struct plan *plan, const struct weft_cli_options *o,
                                      const struct weft_scenario_file *file, uint32_t variant,
                                      struct weft_plan_variant *ret_variant, struct weft_error *ret_error) {
-    struct weft_scenario *s;
+    WEFT_ENDS(weft_scenario_end) struct weft_scenario *s = NULL;
     struct weft_topology *t;
     struct weft_workload *w;
     enum weft_status status = weft_scenario_new(file, variant, &s, ret_error);
@@ -119,9 +119,7 @@ static enum weft_status plan_variant(const struct plan *plan, const struct weft_
     status = weft_scenario_topology(s, s->arena, &t, ret_error);
     if (!status)
         status = weft_workload_new(s->workload, s->workloads, t, s->run.seed, s->run.until_ps, s->arena, &w, ret_error);
-    if (!status) status = plan->by_scenario(plan, o, s, t, w, ret_variant, ret_error);
-    weft_scenario_free(s);
-    return status;
+    return status ? status : plan->by_scenario(plan, o, s, t, w, ret_variant, ret_error);
 }
 
 /// Variants with the same plan share it: "variants pfc, pfc+dcqcn".

@@ -43,7 +43,7 @@ static enum weft_status explain_stored(const struct budget *b, const struct weft
                                        struct weft_arena *arena, struct weft__json *j, struct weft_error *ret_error) {
     struct weft_stored stored;
     struct weft_scenario_file *file = NULL;
-    struct weft_cli_why why = {.flow = NULL};
+    WEFT_ENDS(weft_cli_why_deinit) struct weft_cli_why why = {.flow = NULL};
     const struct weft_cli_why_wanted wanted = {.slowest = (uint32_t)b->flows, .jobs = true, .as_it_is = true};
     uint32_t variant = 0;
     enum weft_status status = weft_stored_read(run->dir, run->variant, &run->seed, arena, &stored, ret_error);
@@ -52,7 +52,6 @@ static enum weft_status explain_stored(const struct budget *b, const struct weft
     if (!status) status = weft_cli_stored_scenario(&seeded, run->dir, &stored, arena, &variant, ret_error);
     if (!status) status = weft_cli_why_explain(b->o, seeded, variant, &stored, &wanted, arena, &why, ret_error);
     if (!status) weft_cli_why_json_page(j, &why, arena);
-    weft_cli_why_deinit(&why);
     weft_scenario_file_free(file);
     return status;
 }

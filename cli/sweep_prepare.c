@@ -120,7 +120,7 @@ static enum weft_status find_folder(struct sweep *s, uint64_t hash, struct weft_
 static enum weft_status bind_point(struct sweep *s, uint32_t point, uint64_t program, uint64_t *hash,
                                    struct weft_error *ret_error) {
     WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
-    struct weft_scenario *scenario = NULL;
+    WEFT_ENDS(weft_scenario_end) struct weft_scenario *scenario = NULL;
     const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, WEFT_NONE, arena);
     enum weft_status status = weft_scenario_new(file, s->plan->point[point].variant, &scenario, ret_error);
     if (!status) {
@@ -137,7 +137,6 @@ static enum weft_status bind_point(struct sweep *s, uint32_t point, uint64_t pro
             s->r.about = weft_arena_text(s->o->arena, scenario->about);
         }
     }
-    weft_scenario_free(scenario);
     return status;
 }
 
@@ -179,7 +178,7 @@ static void check_metrics(const struct sweep *s, const struct weft_cli_simulatio
 static enum weft_status build_run(struct sweep *s, uint32_t run, struct check *check, struct weft_error *ret_error) {
     uint32_t point = run / s->plan->seeds, variant = s->plan->point[point].variant;
     WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
-    struct weft_cli_simulation sim = {0};
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
     const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, run % s->plan->seeds, arena);
     enum weft_status status = weft_cli_simulation_init(&sim, file, variant, ret_error);
     if (!status) {
@@ -189,7 +188,6 @@ static enum weft_status build_run(struct sweep *s, uint32_t run, struct check *c
         size_t used = strlen(ret_error->text);
         snprintf(ret_error->text + used, sizeof ret_error->text - used, ", in %s", sweep_run_name(s, run));
     }
-    weft_cli_simulation_deinit(&sim);
     return status;
 }
 

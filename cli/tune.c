@@ -92,7 +92,7 @@ static enum weft_status expand_objective(const struct weft_cli_options *o, const
     size_t n = strcspn(*text, ":");
     bool job = n == strlen("iteration") && !strncmp(*text, "iteration", n);
     if (!job && !sweep_is_quantile(*text, n)) return WEFT_OK;
-    struct weft_cli_simulation sim = {0};
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
     enum weft_status status = weft_cli_simulation_init(&sim, file, 0, ret_error);
     if (!status) {
         const struct weft_workload *w = sim.workload;
@@ -109,7 +109,6 @@ static enum weft_status expand_objective(const struct weft_cli_options *o, const
         else
             *text = weft_arena_format(o->arena, "%s.fct.%s", names, *text);
     }
-    weft_cli_simulation_deinit(&sim);
     return status;
 }
 

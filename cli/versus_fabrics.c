@@ -82,7 +82,7 @@ static const char *stem_of(const char *path, struct weft_arena *arena) {
 static enum weft_status find_domains(const struct weft_cli_options *o, struct weft_scenario_file *file,
                                      struct weft_versus_fabric *f, struct weft_error *ret_error) {
     static const char work[] = "workload=[{kind: flow, src: host-0, dst: host-1, size: 1B}]";
-    struct weft_cli_simulation sim = {0};
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
     enum weft_status status = weft_scenario_file_set(file, work, ret_error);
     if (!status) status = weft_cli_simulation_init(&sim, file, 0, ret_error);
     WEFT_SCRATCH(passing, WEFT_MEMORY_RESULT);
@@ -92,7 +92,6 @@ static enum weft_status find_domains(const struct weft_cli_options *o, struct we
         f->domain = weft_versus_domains_copy(domain, n, o->arena);
         f->domains = n;
     }
-    weft_cli_simulation_deinit(&sim);
     return status;
 }
 

@@ -77,13 +77,12 @@ static weft_rate_bps host_rate(const struct weft_topology *t) {
 /// The size of the job's present network.
 static enum weft_status size_of(const struct weft_scenario_file *file, uint32_t variant, struct versus_job *job,
                                 struct weft_error *ret_error) {
-    struct weft_cli_simulation sim = {0};
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
     enum weft_status status = weft_cli_simulation_init(&sim, file, variant, ret_error);
     if (!status) {
         job->hosts = sim.topology->hosts;
         job->rate_bps = host_rate(sim.topology);
     }
-    weft_cli_simulation_deinit(&sim);
     return status;
 }
 

@@ -75,8 +75,10 @@ void *weft_memory_new(enum weft_memory_kind kind, size_t count, size_t size);
 /// Grows or shrinks; new bytes are not zeroed. `bytes_old` must be what it was.
 void *weft_memory_resize(enum weft_memory_kind kind, void *memory, size_t bytes_old, size_t bytes_new);
 void weft_memory_free(enum weft_memory_kind kind, void *memory, size_t bytes);
+/// Before a declaration: `end`, which takes a pointer to the variable, is called at the end of the block.
+#define WEFT_ENDS(end) __attribute__((cleanup(end)))
 /// Before the declaration of a pointer: what it leads to then is freed at the end of the block.
-#define WEFT_FREED __attribute__((cleanup(weft_memory_end)))
+#define WEFT_FREED WEFT_ENDS(weft_memory_end)
 void weft_memory_end(void *pointer);
 /// Of something large only parts will be written, which lie apart: it is to have small pages, as one that nobody writes
 /// takes no memory.
@@ -103,8 +105,7 @@ struct weft_arena;
 struct weft_arena *weft_arena_new(enum weft_memory_kind kind);
 void weft_arena_free(struct weft_arena *arena);
 /// An arena that lives until the end of the block: WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
-#define WEFT_SCRATCH(arena, kind)                                                                                      \
-    struct weft_arena *arena __attribute__((cleanup(weft_arena_end))) = weft_arena_new(kind)
+#define WEFT_SCRATCH(arena, kind) WEFT_ENDS(weft_arena_end) struct weft_arena *arena = weft_arena_new(kind)
 static inline void weft_arena_end(struct weft_arena **arena) {
     weft_arena_free(*arena);
 }

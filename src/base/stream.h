@@ -24,7 +24,7 @@ void weft__text_stream_clear(struct weft__text_stream *stream);
 void weft__text_stream_free(struct weft__text_stream *stream);
 /// One that lives until the end of the block, and its FILE: WEFT__TEXT_STREAM(stream, file);
 #define WEFT__TEXT_STREAM(stream, file)                                                                                \
-    struct weft__text_stream stream __attribute__((cleanup(weft__text_stream_free)));                                  \
+    WEFT_ENDS(weft__text_stream_free) struct weft__text_stream stream;                                                 \
     FILE *file = weft__text_stream_open(&stream)
 
 /// fopen; NULL with errno, which is never ENOMEM. For reading: a named pipe without a writer is empty.

@@ -152,11 +152,9 @@ void weft__text_free(struct weft__text *text) {
 
 enum weft_status weft_tree_read(const char *path, struct weft_arena *arena, struct weft_tree **ret_tree,
                                 struct weft_error *ret_error) {
-    struct weft__text text;
+    WEFT_ENDS(weft__text_free) struct weft__text text = {0};
     enum weft_status status = weft__text_read(path, &text, ret_error);
     if (status) return status;
     const char *name = strcmp(path, "-") ? path : "<stdin>";
-    status = weft_tree_parse(name, text.text, text.size, arena, ret_tree, ret_error);
-    weft__text_free(&text);
-    return status;
+    return weft_tree_parse(name, text.text, text.size, arena, ret_tree, ret_error);
 }

@@ -321,20 +321,18 @@ static void on_refusal(void *context, uint32_t variant, const struct weft_error 
 /// what it says of the files is no error here, as the files may have nothing better: it is noted; *ret_noted.
 static enum weft_status check_made(struct weft_import *im, const char *text, size_t size, bool *ret_noted,
                                    struct weft_error *ret_error) {
-    struct weft_scenario_file *file = NULL;
-    struct weft_scenario *scenario = NULL;
+    WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *file = NULL;
+    WEFT_ENDS(weft_scenario_end) struct weft_scenario *scenario = NULL;
     struct refusal refusal = {
         .name = weft_arena_format(im->arena, "%s%sthe scenario made", im->folder, *im->folder ? "/" : "")};
     enum weft_status status = weft_scenario_file_parse(refusal.name, text, size, NULL, 0, &file, ret_error);
     if (!status) status = weft_scenario_new(file, 0, &scenario, ret_error);
-    weft_scenario_free(scenario);
     *ret_noted = !status && weft_scenario_check(file, on_refusal, &refusal) != 0;
     if (*ret_noted) {
         const char *why = refusal.error.text;
         bool own = !strncmp(why, refusal.name, strlen(refusal.name)); // no such file is there to look at
         weft_import_note(im, WEFT_IMPORT_BROKEN, "a run refuses it: %s", own ? why + refusal.error.message_at : why);
     }
-    weft_scenario_file_free(file);
     return status;
 }
 

@@ -174,8 +174,7 @@ static enum weft_status compare_folder(struct weft__page_comparison *c, const ch
     uint32_t runs = 0;
     if (!status) status = weft__reader_choose(&r, NULL, NULL, &names, &runs, ret_error);
     if (!status) weft__page_compare(c, &r, dir);
-    status = weft__reader_close(&r, status, ret_error);
-    return status;
+    return weft__reader_close(&r, status, ret_error);
 }
 
 static uint64_t read_hops(struct weft__reader *r) {

@@ -52,6 +52,5 @@ enum weft_status weft__page_sweep(struct weft__json *j, const char *dir, bool no
         weft__json_end_object(j);
         weft__json_end_object(j);
     }
-    status = weft__reader_close(&r, status, ret_error);
-    return status;
+    return weft__reader_close(&r, status, ret_error);
 }

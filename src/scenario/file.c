@@ -64,12 +64,10 @@ enum weft_status weft__scenario_read(struct weft_scenario_file *file, const char
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = path}, "is not stored with the results");
     const struct weft_blueprint *blueprint = weft_blueprint_find(path);
     if (blueprint) return add_file(file, path, blueprint->text, blueprint->size, ret_root, ret_error);
-    struct weft__text text;
+    WEFT_ENDS(weft__text_free) struct weft__text text = {0};
     enum weft_status status = weft__text_read(path, &text, ret_error);
     if (status) return status;
-    status = add_file(file, strcmp(path, "-") ? path : "<stdin>", text.text, text.size, ret_root, ret_error);
-    weft__text_free(&text);
-    return status;
+    return add_file(file, strcmp(path, "-") ? path : "<stdin>", text.text, text.size, ret_root, ret_error);
 }
 
 /// A section of names with overrides, which may be missing or empty; *ret_n is then 0.

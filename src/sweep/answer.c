@@ -423,13 +423,12 @@ static void list_settings(struct answer *a) {
     for (uint32_t p = 0; p < plan->points; p++) {
         uint32_t variant = plan->point[p].variant;
         struct config config = {a, weft_scenario_variant_name(plan->file, variant)};
-        struct weft_scenario *scenario;
+        WEFT_ENDS(weft_scenario_end) struct weft_scenario *scenario = NULL;
         struct weft_error error = {0};
         if (listed[variant]) continue;
         listed[variant] = true;
         if (weft_scenario_new(weft_sweep_file(plan, p, WEFT_NONE, a->arena), variant, &scenario, &error)) continue;
         weft_scenario_each(scenario, add_setting, &config);
-        weft_scenario_free(scenario);
     }
 }
 

@@ -85,7 +85,7 @@ static enum weft_status join_lines(struct slurm *s, struct weft__lines *lines, c
 }
 
 static enum weft_status read_conf(struct slurm *s, struct weft_error *ret_error) {
-    struct weft__lines lines;
+    WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     bool more = true;
     enum weft_status status = weft__lines_open(&lines, s->file->path, s->file->place, ret_error);
     if (status) return status;
@@ -97,7 +97,6 @@ static enum weft_status read_conf(struct slurm *s, struct weft_error *ret_error)
         status = join_lines(s, &lines, &line, ret_error);
         if (!status) status = take_line(s, line, place, ret_error);
     }
-    weft__lines_close(&lines);
     return status;
 }
 
