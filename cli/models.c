@@ -116,7 +116,7 @@ static void print_table(const struct weft_param_table *table) {
 
 /// With its defaults.
 static void print_connection(const struct weft_model *transport) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     struct weft_error error = {0};
     void *conf = weft_arena_alloc(arena, 1, transport->params->conf_size);
     if (!weft_params_load(transport->params, NULL, conf, arena, &error)) {
@@ -126,7 +126,6 @@ static void print_connection(const struct weft_model *transport) {
                "B at its receiver\n\n",
                bytes.sender, bytes.receiver);
     }
-    weft_arena_free(arena);
 }
 
 static void print_model(const struct weft_model *model) {
@@ -157,7 +156,7 @@ static void list_kind(enum weft_model_kind kind) {
 
 /// Whole fabrics, each a scenario that uses a model of kind fabric.
 static void list_blueprints(void) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     printf("\nblueprints of whole fabrics: weft models fabric NAME shows one, weft plan fabric NAME its bill\n");
     for (uint32_t i = 0; i < weft_blueprint_count(); i++) {
         const struct weft_blueprint *b = weft_blueprint_at(i);
@@ -166,7 +165,6 @@ static void list_blueprints(void) {
             weft_tree_parse(b->name, b->text, b->size, arena, &tree, NULL) ? NULL : weft_tree_find(tree, "about");
         printf("  %-10s %-16s %s\n", "blueprint", b->name, about && about->text ? about->text : "");
     }
-    weft_arena_free(arena);
 }
 
 static bool show_blueprint(const char *name) {
@@ -364,6 +362,5 @@ int weft_cli_models(int argc, char **argv) {
         else
             list_all();
     }
-    weft_cli_options_deinit(&options);
     return status;
 }

@@ -134,14 +134,13 @@ static void put_examples(struct weft__json *j, const struct weft_param_table *ta
                                           strcmp(weft_hardware_kind_row(kind), row->name) != 0))
         kind++;
     if (kind == WEFT_HARDWARE_KINDS) return;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     weft__json_key(j, "examples");
     weft__json_begin_array(j);
     weft__json_string(j, WEFT_HARDWARE_IDEAL);
     for (uint32_t i = 0; i < weft_hardware_count(); i++)
         if (weft_hardware_at(i, arena)->kind == kind) weft__json_string(j, weft_hardware_name(i));
     weft__json_end_array(j);
-    weft_arena_free(arena);
 }
 
 static void put_parameter(struct weft__json *j, const struct weft_param_table *table, const struct weft_param *row) {

@@ -165,6 +165,16 @@ enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32
 uint32_t weft_scenario_mistakes(const struct weft_scenario_file *file, uint32_t variant,
                                 void (*on_mistake)(void *context, const struct weft_error *error), void *context);
 void weft_scenario_free(struct weft_scenario *scenario);
+/// For WEFT_ENDS.
+static inline void weft_scenario_end(struct weft_scenario **scenario) {
+    weft_scenario_free(*scenario);
+}
+static inline void weft_scenario_file_end(struct weft_scenario_file **file) {
+    weft_scenario_file_free(*file);
+}
+static inline void weft_simulation_end(struct weft_simulation **simulation) {
+    weft_simulation_free(*simulation);
+}
 /// Builds the network, with the delays of its cables (section `link`). In `arena`.
 enum weft_status weft_scenario_topology(const struct weft_scenario *scenario, struct weft_arena *arena,
                                         struct weft_topology **ret_topology, struct weft_error *ret_error);

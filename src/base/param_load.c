@@ -594,12 +594,11 @@ static const char *default_text(const struct weft_param *row, struct weft_arena 
 static void row_each(const struct weft_param *row, const void *conf, const char *path,
                      void (*on_value)(void *context, const char *path, const char *value, const char *dflt),
                      void *context) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     size_t size = (size_t)weft_param_format(row, conf, NULL, 0) + 1;
     char *text = weft_arena_alloc(arena, size, 1);
     weft_param_format(row, conf, text, size);
     on_value(context, path, text, default_text(row, arena));
-    weft_arena_free(arena);
 }
 
 void weft_params_each(const struct weft_param_table *table, const void *conf, const char *prefix,

@@ -124,9 +124,7 @@ static struct uses *uses_of(const struct weft_run *run, struct weft_arena *arena
 }
 
 /// A program may have built its network without a scenario's text.
-static bool has_settings(const struct weft_run *run) {
-    return run->scenario->topology.model != NULL;
-}
+WEFT_RESULT_PRESENT(has_settings, run->scenario->topology.model != NULL)
 
 static bool next_use(struct weft_result_cursor *c) {
     struct uses *s = c->state = c->state ? c->state : uses_of(c->run, c->arena);
@@ -157,12 +155,11 @@ static uint32_t print_some(FILE *file, const struct uses *s, bool ideal, const c
 }
 
 static void print_uses(FILE *file, const struct weft_run *run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const struct uses *s = uses_of(run, arena);
     uint32_t named = print_some(file, s, false, "hardware: ");
     print_some(file, s, true, named ? "; ideal: " : "hardware: ideal: ");
     putc('\n', file);
-    weft_arena_free(arena);
 }
 
 static const struct weft_result_column hardware_columns[] = {

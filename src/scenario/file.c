@@ -101,12 +101,10 @@ enum weft_status weft__scenario_read(struct weft_scenario_file *file, const char
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = path}, "is not stored with the results");
     const struct weft_blueprint *blueprint = weft_blueprint_find(path);
     if (blueprint) return add_file(file, path, blueprint->text, blueprint->size, ret_root, ret_error);
-    struct weft__text text;
+    WEFT_ENDS(weft__text_free) struct weft__text text = {0};
     enum weft_status status = weft__text_read(path, &text, ret_error);
     if (status) return status;
-    status = add_file(file, strcmp(path, "-") ? path : "<stdin>", text.text, text.size, ret_root, ret_error);
-    weft__text_free(&text);
-    return status;
+    return add_file(file, strcmp(path, "-") ? path : "<stdin>", text.text, text.size, ret_root, ret_error);
 }
 
 /// A section of names with overrides, which may be missing or empty; *ret_n is then 0.
@@ -346,18 +344,15 @@ enum weft_status weft_scenario_file_parse(const char *name, const char *text, si
 
 enum weft_status weft_scenario_file_stored(const struct weft_scenario_source *stored, uint32_t n,
                                            struct weft_scenario_file **ret_file, struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     const char **settings = weft_arena_alloc(arena, n, sizeof *settings);
     struct source source = {.stored = stored, .n_stored = n, .settings = settings};
     for (uint32_t i = n; i-- > 0;)
         if (stored[i].name) source.name = stored[i].name;
     for (uint32_t i = 0; i < n; i++)
         if (!stored[i].name) settings[source.n_settings++] = stored[i].text;
-    enum weft_status status = source.name
-                                  ? read_file(&source, ret_file, ret_error)
-                                  : WEFT_REFUSE(ret_error, WEFT_NOWHERE, "no scenario is stored with the results");
-    weft_arena_free(arena);
-    return status;
+    return source.name ? read_file(&source, ret_file, ret_error)
+                       : WEFT_REFUSE(ret_error, WEFT_NOWHERE, "no scenario is stored with the results");
 }
 
 const struct weft_scenario_source *weft_scenario_sources(const struct weft_scenario_file *file, uint32_t *ret_n) {
