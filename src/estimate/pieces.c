@@ -98,11 +98,11 @@ static double lead_of(const struct weft__fluid *x, uint32_t qp, uint32_t last) {
     const struct weft__level_link *line = &l->link[l->entry[l->flow[qp].first].link];
     double ahead = 0, packet = last + WEFT_WIRE_OVERHEAD;
     if (line->members < 2 || line->members > MANY) return 0;
+    if (x->drain[qp].rate < line->level * (1 - 1e-6)) return 0; // it does not wait for its turns there
     for (uint32_t i = 0; i < line->members; i++) {
         uint32_t other = line->member[i].flow;
-        const struct weft__drain *d = &x->drain[other];
-        if (other >= x->net.qps || (int32_t)(d->turn - x->drain[qp].turn) <= 0) continue;
-        if (d->left - d->rate * (double)(x->now_ps - d->since_ps) < packet / 2) ahead += packet;
+        bool later = other < x->net.qps && (int32_t)(x->drain[other].turn - x->drain[qp].turn) > 0;
+        if (later && x->levels.entry[line->member[i].entry].weight > 0) ahead += packet;
     }
     return ahead / line->capacity;
 }
