@@ -60,6 +60,8 @@ struct weft_cc_path {
 struct weft_cc_estimate {
     double share;            ///< of the line that it uses at most
     weft_bytes window_bytes; ///< payload in flight at most; 0: no bound
+    weft_bytes first_bytes;  ///< window at the start, which grows by `step_bytes` for each window acknowledged; 0: none
+    weft_bytes step_bytes;
 };
 
 /// Of a model that leaves nothing of the links unused, and shares them fairly.

@@ -51,11 +51,11 @@ void weft__fluid_begin(struct weft__fluid *x, uint32_t flow, double wire) {
     struct weft__drain *d = &x->drain[flow];
     d->left = wire;
     d->since_ps = d->begun_ps = x->now_ps;
-    d->turn = x->turns++;
     if (x->levels.flow[flow].active) {
         set_drain(x, flow);
     } else {
         d->rate = 0;
+        d->turn = x->turns++;
         weft__levels_begin(&x->levels, flow);
     }
 }

@@ -13,9 +13,10 @@
 
 /// How frames of a queue pair get there, alone.
 struct weft__way {
-    double base_ps, byte_ps; ///< from the last bit sent by the NIC: base + byte * bytes of the frame
-    double control_ps;       ///< of a control frame from the other end, from its first bit
-    uint32_t queue;          ///< that waits for credit; WEFT_NONE: none
+    double base_ps, byte_ps;    ///< from the last bit sent by the NIC: base + byte * bytes of the frame
+    double control_ps;          ///< of a control frame from the other end, from its first bit
+    uint32_t queue;             ///< that waits for credit; WEFT_NONE: none
+    float rtt_ps, window, step; ///< of a window that grows, in bytes on the wire: the first, and by how much; 0: none
 };
 
 /// A queue at the entrance to a fabric that waits for credit (credits.c).
@@ -58,6 +59,7 @@ struct weft__piece {
 struct weft__drain {
     double left, rate;               ///< bytes on the wire; bytes a picosecond
     weft_time_ps since_ps, begun_ps; ///< begun: the piece under way
+    double acked;                    ///< bytes on the wire for which the window has grown
     bool cold;                       ///< its queue had no credit when it began, or only what was left
     uint32_t first, last;            ///< pieces in order, the first under way; WEFT_NONE: none
     uint32_t turn;                   ///< of flows of a NIC that end together, those that began earlier are ahead
@@ -116,8 +118,11 @@ void weft__fluid_run(struct weft__fluid *x);
 /// Links, and the queue pairs' flows over them (ways.c). An error: packets go by a way that is not estimated.
 enum weft_status weft__ways_new(struct weft__fluid *x, struct weft_error *ret_error);
 
-/// The rate at most of a queue pair, for its window and its congestion control; 0: no bound. `way` is known.
+// What a queue pair's own end does (bounds.c).
+/// The rate at most, for its window and its congestion control; 0: no bound. `way` is known, and gets the window.
 double weft__bound_of(const struct weft__fluid *x, uint32_t qp);
+/// A piece with so many bytes has drained: how much longer it took because the window grows.
+double weft__bound_wait(struct weft__fluid *x, uint32_t qp, double wire);
 
 // Messages (pieces.c).
 /// What hosts of an estimate do instead of a NIC.

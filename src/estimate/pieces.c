@@ -98,11 +98,11 @@ static double lead_of(const struct weft__fluid *x, uint32_t qp, uint32_t last) {
     const struct weft__level_link *line = &l->link[l->entry[l->flow[qp].first].link];
     double ahead = 0, packet = last + WEFT_WIRE_OVERHEAD;
     if (line->members < 2 || line->members > MANY) return 0;
+    if (x->drain[qp].rate < line->level * (1 - 1e-6)) return 0; // it does not wait for its turns there
     for (uint32_t i = 0; i < line->members; i++) {
         uint32_t other = line->member[i].flow;
-        const struct weft__drain *d = &x->drain[other];
-        if (other >= x->net.qps || (int32_t)(d->turn - x->drain[qp].turn) <= 0) continue;
-        if (d->left - d->rate * (double)(x->now_ps - d->since_ps) < packet / 2) ahead += packet;
+        bool later = other < x->net.qps && (int32_t)(x->drain[other].turn - x->drain[qp].turn) > 0;
+        if (later && x->levels.entry[line->member[i].entry].weight > 0) ahead += packet;
     }
     return ahead / line->capacity;
 }
@@ -113,7 +113,7 @@ void weft__pieces_drained(struct weft__fluid *x, uint32_t qp) {
     const struct weft__piece *piece = &x->piece[p];
     const struct weft__way *way = &x->way[qp];
     double lead = lead_of(x, qp, piece->last), time = way->base_ps + way->byte_ps * piece->last - lead;
-    time += weft__credits_wait(x, qp, piece->wire);
+    time += weft__credits_wait(x, qp, piece->wire) + weft__bound_wait(x, qp, piece->wire);
     d->first = piece->next;
     weft__fluid_note(x, x->now_ps + (time > 0 ? weft_time_of_real(time) : 0), WEFT__FLUID_ARRIVE, p);
 }
