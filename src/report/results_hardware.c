@@ -43,15 +43,8 @@ static bool has_path(const struct weft_hardware *h, const struct weft_hardware_v
 
 /// The typical value as a configuration has it.
 static const char *typical_text(const struct weft_hardware_value *v, struct weft_arena *arena) {
-    enum { FIELD = 128 }; // no value is longer
-    _Alignas(16) char field[FIELD] = {0};
-    struct weft_param own = *v->row;
-    own.offset = 0;
-    if (own.type == WEFT_PARAM_MODEL) return v->typical;
-    if (weft__param_parse_at(&own, v->typical, WEFT_NOWHERE, v->key, field, arena, NULL)) return v->typical;
-    char *text = weft_arena_alloc(arena, FIELD, 1);
-    weft_param_format(&own, field, text, FIELD);
-    return text;
+    const char *text = v->row->type == WEFT_PARAM_MODEL ? NULL : weft__param_written(v->row, v->typical, arena);
+    return text ? text : v->typical;
 }
 
 static void compare_value(void *context, const char *path, const char *value, const char *dflt) {

@@ -46,8 +46,8 @@ static void clocks_of_senders(void **state) {
     run_free(&off);
 }
 
-/// Measured: p99 is 1.06 or 1.07 times the median of 2 B; one of a thousand stalls, by 1 us in the mean. The request of a
-/// READ, which crosses the network too, varies by as much.
+/// Measured: p99 is 1.06 or 1.07 times the median of 2 B; one of a thousand stalls, by 1 us in the mean. The request of
+/// a READ, which crosses the network too, varies by as much.
 static void assert_jitter(const char *verb, double ratio_min) {
     enum { MESSAGES = 20000 };
     struct run r = RUN(run_once,
