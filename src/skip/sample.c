@@ -259,8 +259,9 @@ static uint64_t count_classes(const struct weft__sample *s, uint64_t *ret) {
     return most;
 }
 
-/// Of a class that has `own` units where the largest class has `most`.
+/// Of a class that has `own` units where the largest class has `most`: a rare one has as large a part as that.
 static uint64_t share_of(uint64_t quota, uint64_t own, uint64_t most) {
+    if (RARE * own >= most) return quota;
     uint64_t share = (quota * own + most - 1) / most;
     return share < 2 ? 2 : share;
 }
@@ -275,7 +276,7 @@ static void find_first(struct weft__sample *s) {
         bool first = false;
         for (uint32_t u = from; u < to; u++) {
             uint64_t own = all[s->unit[u].class];
-            first |= n[s->unit[u].class] < (RARE * own < most ? share_of(warm_up, own, most) : warm_up);
+            first |= n[s->unit[u].class] < share_of(warm_up, own, most);
         }
         for (uint32_t u = from; u < to; u++) {
             s->unit[u].first = first;
@@ -320,7 +321,7 @@ static uint32_t order_periods(struct weft__sample *s, struct weft_random *random
     return n;
 }
 
-/// How many of the later periods have run.share of every class in them.
+/// How many of the later periods have that many operations of each class in them, of rare ones a share.
 static uint64_t count_draws(const struct weft__sample *s, uint32_t later, uint64_t operations) {
     uint64_t *all = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *all), most = count_classes(s, all),
              draws = 0;
@@ -382,7 +383,10 @@ static void choose_units(struct weft__sample *s) {
     for (uint32_t k = 0; k < rounds; k++)
         for (uint32_t u = 0; u < s->units; u++)
             s->runs[(size_t)round[k] * s->units + u] = s->unit[u].first;
-    draw_periods(s, &random, round, (uint32_t)rounds, conf->operations);
+    // Those at the begin of the iterations drawn are a part of the sample; those of the first one warm up.
+    uint64_t begun = (rounds - 1) * conf->warm_up, least = (conf->operations + 1) / 2;
+    uint64_t later = conf->operations > begun + least ? conf->operations - begun : least;
+    draw_periods(s, &random, round, (uint32_t)rounds, later);
 }
 
 // --- what is left out ---------------------------------------------------------------------------------------------
