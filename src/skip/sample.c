@@ -259,23 +259,24 @@ static uint64_t count_classes(const struct weft__sample *s, uint64_t *ret) {
     return most;
 }
 
-/// Of a class that has `own` units where the largest class has `most`.
+/// Of a class that has `own` units where the largest class has `most`: a rare one has as large a part as that.
 static uint64_t share_of(uint64_t quota, uint64_t own, uint64_t most) {
+    if (RARE * own >= most) return quota;
     uint64_t share = (quota * own + most - 1) / most;
     return share < 2 ? 2 : share;
 }
 
 /// A period with one of the first operations of a class in it is among the first, with all that it has.
-static void find_first(struct weft__sample *s, uint32_t period) {
+static void find_first(struct weft__sample *s) {
     uint64_t warm_up = s->net->scenario->run.sample.warm_up;
     uint64_t *n = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *n);
     uint64_t *all = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *all), most = count_classes(s, all);
-    for (uint32_t from = 0; from < s->units; from += period) {
-        uint32_t to = from + period < s->units ? from + period : s->units;
+    for (uint32_t from = 0; from < s->units; from += s->period) {
+        uint32_t to = from + s->period < s->units ? from + s->period : s->units;
         bool first = false;
         for (uint32_t u = from; u < to; u++) {
             uint64_t own = all[s->unit[u].class];
-            first |= n[s->unit[u].class] < (RARE * own < most ? share_of(warm_up, own, most) : warm_up);
+            first |= n[s->unit[u].class] < share_of(warm_up, own, most);
         }
         for (uint32_t u = from; u < to; u++) {
             s->unit[u].first = first;
@@ -294,45 +295,98 @@ static void shuffle_list(struct weft_random *random, uint32_t *list, uint32_t n)
     }
 }
 
-/// Draws periods until `quota` later units of the largest class run in that round, and as large a part of the others.
-static void choose_in_round(struct weft__sample *s, struct weft_random *random, uint32_t round, uint32_t period,
-                            uint64_t quota, uint32_t *list, uint64_t *n) {
-    bool *runs = &s->runs[(size_t)round * s->units];
-    uint32_t periods = (s->units + period - 1) / period;
-    uint64_t *all = n + s->classes, most;
-    memset(n, 0, (size_t)2 * s->classes * sizeof *n);
-    most = count_classes(s, all);
-    shuffle_list(random, list, periods);
+struct drawable {
+    double bound_ps;
+    uint32_t period, ticket; ///< ticket: in random order
+};
+WEFT__ORDER(by_bound, struct drawable, WEFT__UP(bound_ps) ?: WEFT__UP(ticket))
+
+static uint32_t period_end(const struct weft__sample *s, uint32_t from) {
+    return from + s->period < s->units ? from + s->period : s->units;
+}
+
+/// The later periods, from those with the smallest bounds to those with the largest; returns how many there are.
+static uint32_t order_periods(struct weft__sample *s, struct weft_random *random, struct drawable *ret) {
+    uint32_t n = 0, periods = (s->units + s->period - 1) / s->period;
+    uint32_t *ticket = weft_arena_alloc(s->net->arena_qp, periods, sizeof *ticket);
+    shuffle_list(random, ticket, periods);
     for (uint32_t k = 0; k < periods; k++) {
-        uint32_t from = list[k] * period, to = from + period < s->units ? from + period : s->units;
-        bool take = false;
-        for (uint32_t u = from; u < to; u++)
-            take |= s->unit[u].first || (quota && n[s->unit[u].class] < share_of(quota, all[s->unit[u].class], most));
-        for (uint32_t u = from; u < to && take; u++) {
-            runs[u] = true;
-            n[s->unit[u].class] += !s->unit[u].first;
+        if (s->unit[k * s->period].first) continue;
+        ret[n] = (struct drawable){.period = k, .ticket = ticket[k]};
+        for (uint32_t u = k * s->period; u < period_end(s, k * s->period); u++)
+            ret[n].bound_ps += s->unit[u].bound_ps;
+        n++;
+    }
+    if (n) qsort(ret, n, sizeof *ret, by_bound);
+    return n;
+}
+
+/// How many of the later periods have that many operations of each class in them, of rare ones a share.
+static uint64_t count_draws(const struct weft__sample *s, uint32_t later, uint64_t operations) {
+    uint64_t *all = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *all), most = count_classes(s, all),
+             draws = 0;
+    uint64_t *own = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *own);
+    for (uint32_t u = 0; u < s->units; u++)
+        own[s->unit[u].class] += !s->unit[u].first;
+    for (uint32_t c = 0; c < s->classes; c++) {
+        if (!own[c]) continue;
+        uint64_t n = (share_of(operations, all[c], most) * later + own[c] - 1) / own[c];
+        if (n > draws) draws = n;
+    }
+    return draws;
+}
+
+static void run_period(struct weft__sample *s, uint32_t round, uint32_t period) {
+    uint32_t from = period * s->period;
+    for (uint32_t u = from; u < period_end(s, from); u++)
+        s->runs[(size_t)round * s->units + u] = true;
+}
+
+/// Draws so many from the periods in order, at equal distances from a random start, so that small and large bounds have
+/// their part (systematic sampling: Cochran, chapter 8). They are dealt to the rounds at random; fewer to the first
+/// one, which is as good as any other only when ranks have settled.
+static void draw_periods(struct weft__sample *s, struct weft_random *random, const uint32_t *round, uint32_t rounds,
+                         uint64_t draws) {
+    uint32_t periods = (s->units + s->period - 1) / s->period;
+    struct drawable *d = weft_arena_alloc(s->net->arena_qp, periods, sizeof *d);
+    uint32_t later = order_periods(s, random, d);
+    draws = count_draws(s, later, draws);
+    if (draws > (uint64_t)later * rounds) draws = (uint64_t)later * rounds;
+    uint32_t n = (uint32_t)draws, *turn = weft_arena_alloc(s->net->arena_qp, n, sizeof *turn);
+    shuffle_list(random, turn, n);
+    double start = weft_random_unit(random);
+    uint32_t first = rounds > 1 && n < later ? (n + 2 * rounds - 2) / (2 * rounds - 1) : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = (uint32_t)((i + start) * later / n),
+                 to = turn[i] < first ? 0 : (turn[i] - first) % (rounds - !!first) + !!first;
+        if (n > later) { // of each round as many, and each period once
+            uint32_t own = n / rounds + (n % rounds > i % rounds);
+            at = (uint32_t)((i / rounds + start) * later / own);
+            to = i % rounds;
         }
+        run_period(s, round[to], d[at < later ? at : later - 1].period);
     }
 }
 
 static void choose_units(struct weft__sample *s) {
     const struct weft_sample_conf *conf = &s->net->scenario->run.sample;
     struct weft_random random = weft_random_stream(conf->seed, 0, WEFT_RANDOM_OPERATION);
-    uint32_t most = s->rounds > s->units ? s->rounds : s->units, period = s->whole ? 1 : find_period(s);
-    uint32_t *list = weft_arena_alloc(s->net->arena_qp, most, sizeof *list);
-    uint64_t *n = weft_arena_alloc(s->net->arena_qp, (size_t)2 * s->classes, sizeof *n);
+    s->period = s->whole ? 1 : find_period(s);
     s->runs = weft_arena_alloc(s->net->arena_qp, (size_t)s->rounds * s->units, sizeof *s->runs);
-    find_first(s, period);
+    find_first(s);
     uint64_t rounds = conf->operations / ROUND < 2 ? 2 : conf->operations / ROUND;
     if (rounds > s->rounds) rounds = s->rounds;
-    // The first one is as good as any other when ranks have settled, and less so before.
-    uint64_t quota = (conf->operations + rounds - 1) / rounds, first = rounds > 1 ? (quota + 1) / 2 : quota;
     uint32_t *round = weft_arena_alloc(s->net->arena_qp, s->rounds, sizeof *round);
-    shuffle_list(&random, round, s->rounds - 1);
-    choose_in_round(s, &random, 0, period, first, list, n);
-    quota = rounds > 1 ? (conf->operations - first + rounds - 2) / (rounds - 1) : 0;
-    for (uint32_t k = 1; k < rounds; k++)
-        choose_in_round(s, &random, round[k - 1] + 1, period, quota, list, n);
+    shuffle_list(&random, round + 1, s->rounds - 1); // the first one, and others at random
+    for (uint32_t k = 1; k < s->rounds; k++)
+        round[k]++;
+    for (uint32_t k = 0; k < rounds; k++)
+        for (uint32_t u = 0; u < s->units; u++)
+            s->runs[(size_t)round[k] * s->units + u] = s->unit[u].first;
+    // Those at the begin of the iterations drawn are a part of the sample; those of the first one warm up.
+    uint64_t begun = (rounds - 1) * conf->warm_up, least = (conf->operations + 1) / 2;
+    uint64_t later = conf->operations > begun + least ? conf->operations - begun : least;
+    draw_periods(s, &random, round, (uint32_t)rounds, later);
 }
 
 // --- what is left out ---------------------------------------------------------------------------------------------

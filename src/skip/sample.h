@@ -21,6 +21,7 @@ struct weft__sample {
     const struct weft_job *job;
     bool whole;             ///< units are iterations
     uint32_t rounds, units; ///< a round is an iteration if that is long, else all of them; units: of a round
+    uint32_t period;        ///< units that are drawn together: a layer
     struct weft__sample_unit *unit;
     uint32_t classes;
     uint32_t *class_op; ///< [classes]: an operation of the class

@@ -18,18 +18,27 @@ enum { FREEDOM_MAX = 1000 }; ///< of Student's t, which is normal from there on
 #define STEADY 0.005         ///< of the time left out: how far ranks may wander unseen; as run.steady_error (assumed)
 #define ALIKE_MAX 0.9        ///< correlation of residuals that follow one another (assumed)
 
+/// Residuals of a sample, each of what was drawn together (a period of operations), as parts of the whole.
+struct spread {
+    uint32_t n, all;       ///< drawn; to be drawn from
+    double squares;        ///< sums
+    double products, last; ///< of those that follow one another; the last one
+    double early, late;    ///< sums, of the halves of the sample
+};
+
 /// What is known of operations that are alike: of one class, all later ones; or of one unit, at the begin of
 /// iterations.
 struct stratum {
     uint64_t instances, n;
-    double x, y;           ///< sums over the sample of bounds, and of times without computing
-    double x_0, y_0;       ///< of these, in the first iteration; 0 for later operations
-    double x_left;         ///< of bounds, of what is left out
-    double squares;        ///< of residuals
-    double products, last; ///< later: of residuals that follow one another; the last one
-    double early, late;    ///< sums of residuals, of the halves of the sample
-    double compute, all;   ///< of all: computing; times, as far as they are known or estimated
-    double exposed;        ///< of the sample: exposed time
+    double x, y;         ///< sums over the sample of bounds, and of times without computing
+    double x_0, y_0;     ///< of these, in the first iteration; 0 for later operations
+    double x_left;       ///< of bounds, of what is left out
+    double compute, all; ///< of all: computing; times, as far as they are known or estimated
+    double exposed;      ///< of the sample: exposed time
+    struct spread spread;
+    uint32_t drawn;           ///< later: periods that ran
+    double residual;          ///< of the period at hand
+    size_t counted, compared; ///< the last such period
 };
 
 struct sums {
@@ -42,6 +51,8 @@ struct estimate {
     struct weft_job_outcome *o;
     struct stratum *first; ///< [units]
     struct stratum *later; ///< [classes]
+    struct spread spread;  ///< of all later ones together
+    uint32_t drawn;        ///< periods
     double *time;          ///< [rounds * units]: without computing; NAN: left out
 };
 
@@ -79,6 +90,7 @@ static void take_times(struct estimate *e) {
             size_t at = (size_t)r * s->units + u;
             struct stratum *t = stratum_of(e, u);
             t->instances++;
+            if (s->unit[u].first) t->spread.all++;
             t->compute += s->unit[u].compute_ps;
             if (!s->runs[at]) {
                 t->x_left += s->unit[u].bound_ps;
@@ -98,36 +110,73 @@ static void take_times(struct estimate *e) {
         }
 }
 
-/// Residuals, and whether those of the sample's halves differ.
-static void compare_times(struct estimate *e, uint64_t *seen) {
+static double residual_of(const struct estimate *e, const struct stratum *t, size_t at) {
+    double x = e->s->unit[at % e->s->units].bound_ps;
+    return (e->time[at] - t->y / t->x * x) * (t->x + t->x_left) / t->x;
+}
+
+/// `drawn`: of so many.
+static void note_residual(struct spread *s, double residual, uint32_t drawn) {
+    s->squares += residual * residual;
+    s->products += residual * s->last;
+    s->last = residual;
+    *(2 * s->n++ < drawn ? &s->early : &s->late) += residual;
+}
+
+/// Calls `what` for each period of each round: for its places in `runs`.
+static void for_periods(struct estimate *e, void (*what)(struct estimate *e, size_t from, size_t to)) {
     const struct weft__sample *s = e->s;
-    for (size_t at = 0; at < (size_t)s->rounds * s->units; at++) {
-        uint32_t u = (uint32_t)(at % s->units);
-        struct stratum *t = stratum_of(e, u);
-        if (!s->runs[at]) {
-            t->all += ratio_of(t) * s->unit[u].bound_ps;
-            continue;
+    for (uint32_t r = 0; r < s->rounds; r++)
+        for (uint32_t from = 0; from < s->units; from += s->period) {
+            size_t at = (size_t)r * s->units;
+            what(e, at + from, at + (from + s->period < s->units ? from + s->period : s->units));
         }
-        double residual = e->time[at] - t->y / t->x * s->unit[u].bound_ps;
-        t->all += e->time[at];
-        t->squares += residual * residual;
-        if (s->unit[u].first) continue;
-        *(2 * seen[s->unit[u].class]++ < t->n ? &t->early : &t->late) += residual;
-        t->products += residual * t->last;
-        t->last = residual;
+}
+
+/// A period is drawn or left out as a whole.
+static void count_period(struct estimate *e, size_t from, size_t to) {
+    if (e->s->unit[from % e->s->units].first) return;
+    e->spread.all++;
+    e->drawn += e->s->runs[from];
+    for (size_t at = from; at < to; at++) {
+        struct stratum *t = stratum_of(e, (uint32_t)(at % e->s->units));
+        if (t->counted == from + 1) continue;
+        t->counted = from + 1;
+        t->spread.all++;
+        t->drawn += e->s->runs[from];
     }
 }
 
-/// Adds the variance of the sum over what is left out: N (N - n) s^2 / n, for sampled bounds other than the mean one
-/// (Cochran, 6.3). Residuals that resemble those before them count as fewer (Zwiers and von Storch, Journal of Climate
-/// 8, 1995).
-static void add_variance(const struct stratum *t, struct sums *sums) {
-    sums->left += t->x_left > 0 ? ratio_of(t) * t->x_left : 0;
-    if (t->n == t->instances || t->n < 2) return;
-    double n = (double)t->n, all = (double)t->instances, mean = (t->x + t->x_left) / all;
-    double alike = t->squares > 0 ? fmin(fmax(t->products / t->squares, 0), ALIKE_MAX) : 0;
-    double variance = all * (all - n) * t->squares / (n - 1) / n * pow(mean / (t->x / n), 2);
-    variance *= (1 + alike) / (1 - alike);
+static void compare_period(struct estimate *e, size_t from, size_t to) {
+    const struct weft__sample *s = e->s;
+    double sum = 0;
+    bool first = s->unit[from % s->units].first, runs = s->runs[from];
+    for (size_t at = from; at < to; at++) {
+        struct stratum *t = stratum_of(e, (uint32_t)(at % s->units));
+        t->all += runs ? e->time[at] : ratio_of(t) * s->unit[at % s->units].bound_ps;
+        if (!runs) continue;
+        double residual = residual_of(e, t, at);
+        sum += residual;
+        t->residual += residual;
+        if (first) note_residual(&t->spread, residual, (uint32_t)t->n);
+    }
+    for (size_t at = from; at < to && runs && !first; at++) {
+        struct stratum *t = stratum_of(e, (uint32_t)(at % s->units));
+        if (t->compared == from + 1) continue;
+        t->compared = from + 1;
+        note_residual(&t->spread, t->residual, t->drawn);
+        t->residual = 0;
+    }
+    if (runs && !first) note_residual(&e->spread, sum, e->drawn);
+}
+
+/// The variance of the sum over everything that could be drawn (Cochran, 6.3): residuals have the weight with which
+/// they stand for the rest. Those that resemble the ones before them count as fewer (Zwiers and von Storch, Journal of
+/// Climate 8, 1995).
+static void add_variance(const struct spread *s, struct sums *sums) {
+    if (s->n == s->all || s->n < 2) return;
+    double n = s->n, alike = s->squares > 0 ? fmin(fmax(s->products / s->squares, 0), ALIKE_MAX) : 0;
+    double variance = n / (n - 1) * s->squares * (1 - n / s->all) * (1 + alike) / (1 - alike);
     sums->variance += variance;
     sums->freedom += variance * variance / (n - 1);
 }
@@ -142,14 +191,18 @@ static double half_of(const struct sums *sums) {
 }
 
 /// False: the later half of the sample differs from the earlier one by more than chance; then adds to sums->drift.
-static bool has_settled(const struct stratum *t, struct sums *sums) {
-    if (t->n < 4 || t->n == t->instances || t->squares <= 0) return true;
-    double n = (double)t->n, half = ceil(n / 2), rest = n - half;
-    double difference = fabs(t->early / half - t->late / rest);
-    double deviation = sqrt(t->squares / (n - 1) * (1 / half + 1 / rest));
-    if (difference <= weft_student_quantile(0.975, (uint32_t)t->n - 1) * deviation) return true;
-    sums->drift += difference / 2 / (t->x / n) * t->x_left;
+static bool has_settled(const struct spread *s, struct sums *sums) {
+    if (s->n < 4 || s->n == s->all || s->squares <= 0) return true;
+    double n = s->n, half = ceil(n / 2), rest = n - half;
+    double difference = fabs(s->early / half - s->late / rest);
+    double deviation = sqrt(s->squares / (n - 1) * (1 / half + 1 / rest));
+    if (difference <= weft_student_quantile(0.975, s->n - 1) * deviation) return true;
+    sums->drift += difference / 2 * n * (1 - n / s->all);
     return false;
+}
+
+static double left_of(const struct stratum *t) {
+    return t->x_left > 0 ? ratio_of(t) * t->x_left : 0;
 }
 
 /// Adds a row: of the later units of a class, or of its first ones, all positions together.
@@ -167,9 +220,10 @@ static void add_row(struct estimate *e, uint32_t class, bool first, struct sums 
         x_ran += t->x;
         y += t->y;
         time += t->all + t->compute;
-        add_variance(t, &own);
+        own.left += left_of(t);
+        add_variance(&t->spread, &own);
         if (first) continue;
-        row.settled = has_settled(t, &own);
+        row.settled = has_settled(&t->spread, &own);
         break; // one stratum for all
     }
     if (!row.instances) return;
@@ -178,10 +232,9 @@ static void add_row(struct estimate *e, uint32_t class, bool first, struct sums 
     row.ratio = y / x_ran;
     row.time_ps = time / n;
     row.half_ps = half_of(&own) / n;
-    all->variance += own.variance;
-    all->freedom += own.freedom;
-    all->drift += own.drift;
     all->left += own.left;
+    all->variance += first ? own.variance : 0; // later ones of all classes were drawn together
+    all->freedom += first ? own.freedom : 0;
     e->o->sample[e->o->sample_classes++] = row;
 }
 
@@ -190,9 +243,10 @@ static double relative_half(const struct estimate *e, uint32_t unit) {
     const struct stratum *t = stratum_of(e, unit);
     struct sums own = {0};
     if (t->x_left <= 0) return 0;
-    add_variance(t, &own);
-    if (!e->s->unit[unit].first) has_settled(t, &own);
-    return half_of(&own) / (ratio_of(t) * t->x_left);
+    own.left = left_of(t);
+    add_variance(&t->spread, &own);
+    if (!e->s->unit[unit].first) has_settled(&t->spread, &own);
+    return half_of(&own) / own.left;
 }
 
 /// Gives the operations of a unit that ran their true times, and one that did not its estimate. `shift`: of the
@@ -250,6 +304,8 @@ static void tell_intervals(struct estimate *e) {
         add_row(e, c, true, &all);
         add_row(e, c, false, &all);
     }
+    add_variance(&e->spread, &all);
+    has_settled(&e->spread, &all);
     e->o->end_half_ps = half_of(&all);
     e->o->op_half_ps = weft_arena_alloc(arena, s->job->ops, sizeof *e->o->op_half_ps);
     for (uint32_t i = 0; i < s->job->ops; i++)
@@ -275,7 +331,8 @@ void weft__sample_collect(const struct weft__sample *s) {
         .time = weft_arena_alloc(arena, (size_t)s->rounds * s->units, sizeof *e.time),
     };
     take_times(&e);
-    compare_times(&e, weft_arena_alloc(arena, s->classes, sizeof(uint64_t)));
+    for_periods(&e, count_period);
+    for_periods(&e, compare_period);
     tell_intervals(&e);
     place_all(&e);
     weft_arena_free(arena);
