@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/capture.h"
 #include "base/order.h"
+#include "sim/run.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 // memory of each. A header before it tells which program can continue it. Pointers in it, including those to functions
 // and constants, are valid in a process of the same program file, which is not position-independent.
 #define _GNU_SOURCE // fopencookie
-#include "sim/checkpoint.h"
+#include "sim/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

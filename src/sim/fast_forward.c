@@ -14,7 +14,7 @@
 //
 // Source: the idea that recurring work need not be run is from Wormhole (NSDI 2026), which skips flows at a steady rate
 // and remembers sets of flows. Here the recurring unit is an iteration of a job, and exact mode is provably exact.
-#include "sim/fast_forward.h"
+#include "sim/run.h"
 
 #include <assert.h>
 #include <string.h>
