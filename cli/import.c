@@ -10,7 +10,6 @@
 #include "terminal.h"
 #include "weft/import.h"
 
-#include "base/draft.h"
 #include "base/param.h"
 #include "base/stream.h"
 #include "base/tree.h"

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/draft.h"
-#include "base/processors.h"
+#include "base/numa.h"
+#include "base/stream.h"
 #include "base/tree.h"
 #include "base/units.h"
 #include "progress.h"

@@ -2,9 +2,22 @@
 // What the loader of parameters shares with the reader of scenarios.
 #pragma once
 
-#include "base/mistakes.h"
+#include "weft/error.h"
+#include "weft/memory.h"
 #include "weft/model.h"
 #include "weft/param_load.h"
+
+// Collects all mistakes of an input: a function that returns the first one continues and adds the others.
+enum { WEFT__MISTAKES_MAX = 50 };
+
+struct weft__mistakes {
+    struct weft_arena *arena;
+    struct weft_error **error; ///< in the order in which they were found, each text once
+    uint32_t n, left_out;      ///< left_out: how many more there are
+};
+
+/// Adds a copy of the error, unless one with the same text, or the same place and message, is there.
+void weft__mistakes_add(struct weft__mistakes *m, const struct weft_error *error);
 
 /// weft_params_load for a table at `path` ("devices.0.switch").
 enum weft_status weft__params_load_at(const struct weft_param_table *table, const struct weft_tree *tree,

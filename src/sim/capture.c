@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/draft.h"
 #include "base/stream.h"
 #include "base/units.h"
 #include "box/box.h"

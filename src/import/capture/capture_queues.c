@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture_queues.h"
 #include "base/order.h"
+#include "import/capture/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
