@@ -5,9 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli.h"
 #include "processes.h"
 #include "results.h"
-#include "terminal.h"
 #include "weft/claim_rows.h"
 
 #include "base/clock.h"

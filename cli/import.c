@@ -7,7 +7,6 @@
 
 #include "cli.h"
 #include "simulation.h"
-#include "terminal.h"
 #include "weft/import.h"
 
 #include "base/param.h"

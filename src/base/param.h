@@ -6,6 +6,8 @@
 #include "weft/memory.h"
 #include "weft/model.h"
 #include "weft/param_load.h"
+#include <stddef.h>
+#include <stdint.h>
 
 // Collects all mistakes of an input: a function that returns the first one continues and adds the others.
 enum { WEFT__MISTAKES_MAX = 50 };
@@ -53,3 +55,8 @@ void weft__model_each(const struct weft_model_conf *model, const char *path,
                       void *context);
 
 enum { WEFT__PATH_MAX = 256 };
+
+// Words of other tools, papers and vendors, and the keys of weft with the same meaning.
+/// The key that somebody who writes `word` means, if it is one of `names`, or a dotted path that begins with one of
+/// them; in `ret_key`. NULL: the word is not known.
+const char *weft__synonym_find(const char *word, const char *const *names, uint32_t n, char *ret_key, size_t size);

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/hash.h"
+#include "base/digest.h"
 #include "base/image.h"
 #include "base/numa.h"
 #include "base/stream.h"

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fingerprint.h"
+#include "base/digest.h"
 #include "transport/program.h"
 
 enum {

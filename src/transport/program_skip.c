@@ -3,7 +3,7 @@
 // iterations that are not run because they would bring nothing new.
 #include <string.h>
 
-#include "base/fingerprint.h"
+#include "base/digest.h"
 #include "base/order.h"
 #include "transport/program.h"
 #include "weft/memory.h"

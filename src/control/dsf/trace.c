@@ -32,8 +32,7 @@ static bool has_exits(const struct weft_topology *t) {
 }
 
 /// False: there are no exits.
-static bool begin_states(struct control_states *s, const struct weft_topology *t,
-                                       struct weft_arena *arena) {
+static bool begin_states(struct control_states *s, const struct weft_topology *t, struct weft_arena *arena) {
     *s = (struct control_states){0};
     if (!has_exits(t)) return false;
     s->time_ps = weft_arena_alloc(arena, t->events + 1, sizeof *s->time_ps);
@@ -67,9 +66,9 @@ static void end_states(struct control_states *s) {
 
 /// Fills trace->nodes[fabric].
 static enum weft_status trace_nodes(struct weft_control_trace *trace, const struct weft_topology *t,
-                                                  const struct weft_control_conf *conf,
-                                                  const struct weft_exit_states *states, uint64_t seed, uint32_t fabric,
-                                                  struct weft_arena *arena, struct weft_error *ret_error) {
+                                    const struct weft_control_conf *conf, const struct weft_exit_states *states,
+                                    uint64_t seed, uint32_t fabric, struct weft_arena *arena,
+                                    struct weft_error *ret_error) {
     const struct weft_fabric *f = trace->fabric[fabric];
     struct weft_control_nodes *nodes = &trace->nodes[fabric];
     struct weft_exit_timeline *exits;
