@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blueprints.h"
+#include "cli.h"
 
 #include "base/param.h"
 #include "weft/fabric.h"

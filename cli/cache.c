@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache.h"
+#include "cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "base/digest.h"
 #include "weft/report.h"
 
 const char *weft_cli_cache(struct weft_arena *arena) {

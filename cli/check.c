@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "claims.h"
-#include "terminal.h"
+#include "cli.h"
 #include "weft/check.h"
 #include "weft/hints.h"
 #include "weft/sweep.h"
@@ -18,7 +18,6 @@
 #include "base/clock.h"
 #include "base/stream.h"
 #include "base/units.h"
-#include "cli.h"
 #include "simulation.h"
 #include "weft/memory.h"
 

@@ -2,8 +2,10 @@
 // What the subcommands share. A subcommand gets its own name as argv[0] and returns the exit status (weft/error.h).
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
+#include "weft/memory.h"
 #include "weft/scenario.h"
 
 struct weft_answer; // weft/result.h
@@ -167,3 +169,26 @@ enum weft_status weft_cli_with_variant(const struct weft_cli_options *options, c
                                        enum weft_status (*use)(const struct weft_scenario *,
                                                                const struct weft_cli_options *, struct weft_error *),
                                        struct weft_error *ret_error);
+
+// What to say of a fabric that is neither a blueprint nor a file.
+/// `place`: the option that named it, or its own name.
+enum weft_status weft_cli_no_blueprint(const char *place, const char *item, struct weft_error *ret_error);
+
+// What is kept in the user's cache between two calls of weft, so that runs that were killed can continue.
+/// weft's folder in the user's cache (XDG Base Directory specification); NULL: the user has no cache.
+const char *weft_cli_cache(struct weft_arena *arena);
+/// A hash over every byte of this program, because results of another build may not hold.
+uint64_t weft_cli_program_hash(uint64_t hash);
+
+// Standard output on a terminal: lines fit its width (COLUMNS, or the terminal's own), and headings of tables, verdicts
+// and errors have colours. In a pipe or a file everything is as it was printed.
+/// Call it before anything is printed.
+void weft_cli_terminal_begin(void);
+/// --color auto, always or never; false: none of these.
+bool weft_cli_terminal_color(const char *when);
+/// The output is for programs: from now on it is the same on a terminal as in a file.
+void weft_cli_terminal_raw(void);
+/// Prints everything kept so far, before something is printed to standard error.
+void weft_cli_terminal_flush(void);
+/// Prints everything kept. False, with errno: something could not be written.
+bool weft_cli_terminal_end(void);

@@ -7,10 +7,8 @@
 
 #include "cli.h"
 #include "simulation.h"
-#include "terminal.h"
 #include "weft/import.h"
 
-#include "base/draft.h"
 #include "base/param.h"
 #include "base/stream.h"
 #include "base/tree.h"

@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "cli.h"
 #include "ranks.h"
-#include "terminal.h"
 #include "weft/error.h"
 #include "weft/memory.h"
 #include "weft_commit.h"

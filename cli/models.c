@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "models.h"
 #include "results.h"
-#include "schema.h"
 #include "simulation.h"
 
 #include "base/param.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "cli.h"
-#include "models.h"
+#include "results.h"
 #include "weft/hardware.h"
 #include "weft/param.h"
 

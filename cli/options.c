@@ -14,7 +14,6 @@
 #include "cli.h"
 #include "results.h"
 #include "simulation.h"
-#include "terminal.h"
 #include "weft/claim.h"
 #include "weft/report.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "blueprints.h"
+#include "cli.h"
 #include "plan.h"
 #include "simulation.h"
 #include "weft/fabric.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/processors.h"
+#include "base/numa.h"
 #include "progress.h"
 #include "simulation.h"
 #include "weft/sweep.h"

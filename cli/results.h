@@ -2,7 +2,9 @@
 // Tables of results, as shown by `weft models results`.
 #pragma once
 
+#include "cli.h"
 #include "weft/result.h"
+#include <stdio.h>
 
 /// What --table accepts besides tables of rows: collectives as nccl-tests prints them, instead of the report.
 #define WEFT_CLI_NCCL_TESTS "nccl-tests"
@@ -17,3 +19,14 @@ void weft_cli_table_show(const struct weft_result_table *table);
 /// As headings and tables in Markdown, of a family of tables of runs or of an answer, for its page of docs/results/;
 /// false: there is none of that name.
 bool weft_cli_tables_markdown(const char *family);
+
+/// The JSON schema of a scenario file, draft 2020-12, made from the tables of parameters.
+void weft_cli_schema(FILE *file);
+/// The parameters of a key that its table leaves to the model to read (weft_param_table.lists), if it is a section;
+/// NULL: it is a list.
+const struct weft_param_table *weft_cli_list_table(const char *key);
+
+// What weft models shows of hardware.
+/// All classes, or the one called `name` (NULL: all).
+enum weft_status weft_cli_models_hardware(const struct weft_cli_options *o, const char *name,
+                                          struct weft_error *ret_error);

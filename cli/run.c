@@ -5,16 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/digest.h"
 #include "base/param.h"
 #include "base/tree.h"
 #include "base/units.h"
-#include "cache.h"
 #include "claims.h"
 #include "cli.h"
 #include "ranks.h"
 #include "results.h"
-#include "terminal.h"
 #include "weft/checkpoint.h"
 
 /// The values of the two options; NULL: not given.

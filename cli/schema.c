@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON Schema, draft 2020-12 (json-schema.org/draft/2020-12/json-schema-core). Each table of parameters is a
 // definition: "switch", "cc.dcqcn". Each kind of model is another one: "cc" is any of its models.
-#include "schema.h"
+#include "results.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -12,13 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/draft.h"
-#include "base/processors.h"
+#include "base/numa.h"
+#include "base/stream.h"
 #include "base/tree.h"
 #include "base/units.h"
+#include "cli.h"
 #include "progress.h"
 #include "ranks.h"
-#include "terminal.h"
 #include "weft/checkpoint.h"
 #include "weft/hints.h"
 #include "weft/sweep.h"

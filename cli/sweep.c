@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "cli.h"
 #include "processes.h"
-#include "terminal.h"
 
 enum { TIMEOUT_S_MAX = 8640000 }; // 100 days
 

@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
-#include "cache.h"
+#include "base/digest.h"
 #include "claims.h"
+#include "cli.h"
 #include "cost.h"
 #include "sweep.h"
 #include "weft/sim.h"

@@ -2,7 +2,7 @@
 // Replaces stdout by a stream that passes lines on to the real one: tables when they are complete, other lines at once.
 // stdio calls it, and must not be left by a jump: if memory runs out, lines are passed on unchanged.
 #define _GNU_SOURCE // fopencookie
-#include "terminal.h"
+#include "cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 
 #include "base/stream.h"
 #include "base/units.h"
+#include "cli.h"
 #include "simulation.h"
-#include "terminal.h"
 #include "topo.h"
 #include "weft/result.h"
 #include "weft/sim.h"

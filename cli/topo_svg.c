@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/digest.h"
 #include "base/order.h"
 #include "base/units.h"
 #include "topo.h"

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/digest.h"
 #include "base/stream.h"
-#include "cache.h"
+#include "cli.h"
 #include "verify.h"
 
 enum { SUM_DIGITS = 16 };

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/hash.h"
+#include "base/digest.h"
 #include "base/tree.h"
 #include "verify.h"
 #include "weft/sim.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/processors.h"
+#include "base/numa.h"
 #include "base/stream.h"
 #include "base/units.h"
 #include "processes.h"

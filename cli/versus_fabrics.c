@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "blueprints.h"
+#include "cli.h"
 #include "versus.h"
 
 // --- the budget ---------------------------------------------------------------------------------------------------

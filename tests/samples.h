@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "models.h"
+#include "results.h"
 #include "weft/param.h"
 #include "weft/param_load.h"
 

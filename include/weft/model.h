@@ -30,7 +30,7 @@ enum weft_model_kind {
     WEFT_KINDS
 };
 
-struct weft__fingerprint; // base/fingerprint.h
+struct weft__fingerprint; // base/digest.h
 /// Optional operation `fingerprint` of each kind of model that keeps state in a box, for run.fast_forward: exact.
 /// Called while no packet is in flight: mixes everything in the state that determines what the model does next, with
 /// times relative to now. Two states that mix equal numbers must act alike from then on. A run with a model that keeps

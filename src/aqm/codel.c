@@ -8,7 +8,7 @@
 // has seen that the packet behind is bad, too. The square root is calculated, where Linux iterates Newton's method.
 #include <math.h>
 
-#include "base/fingerprint.h"
+#include "base/digest.h"
 #include "weft/aqm.h"
 #include "weft/param.h"
 

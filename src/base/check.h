@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer of a check of invariants: the first one found broken, with both values. A check only reads the state; the
 // caller sets node, port and priority before it compares, so that the text says where. Nothing here is called in a run
-// that is not checked (sim/check_state.h).
+// that is not checked (sim/check_state.c).
 #pragma once
 
 #include <stdarg.h>

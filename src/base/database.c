@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/draft.h"
 #include "base/stream.h"
 
 void weft__database_execute(struct weft__database *d, const char *sql) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/draft.h"
 #include "base/stream.h"
 
 #include <ctype.h>

@@ -8,7 +8,7 @@
 // process takes over the others' regions, and their changes of the common one; it is checked that no two have changed
 // the same byte.
 //
-// Checkpoints contain it (base/image_file.h), even that of a single process, and another process maps it again.
+// Checkpoints contain it (base/image_file.c), even that of a single process, and another process maps it again.
 #pragma once
 
 #include <string.h>
@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum { WEFT__IMAGE_RANKS_MAX = 64, WEFT__IMAGE_HEAD = 32 };
 
@@ -67,3 +68,11 @@ void weft__image_pieces(struct weft__image_piece ret_piece[WEFT__IMAGE_PIECES]);
 static inline bool weft__image_is_zero(const unsigned char *memory, size_t n) {
     return !*memory && !memcmp(memory, memory + 1, n - 1);
 }
+
+// An image (image.h) in a file: a zstd frame with a checksum. Pages of zeros take no space in it.
+/// Writes `note`, and then the image, to the file at its current position. False, with errno: it could not be written.
+bool weft__image_write(FILE *file, const void *note, size_t note_bytes);
+/// Reads what weft__image_write wrote, up to the end of the file, into a newly opened image. `parted`: as in the image
+/// that was written. NULL, or what is wrong with the file; the image is then unusable. `ret_byte`: how far the file was
+/// read.
+const char *weft__image_read(FILE *file, void *ret_note, size_t note_bytes, bool parted, size_t *ret_byte);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/image_file.h"
+#include "base/image.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
-
-#include "base/image.h"
 
 enum { PAGE = 4096, LEVEL = 1 };
 

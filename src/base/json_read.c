@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/unpack.h"
+#include "base/stream.h"
 
 /// Jansson does not always report a failed allocation.
 static void *allocate_json(size_t bytes) {

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "base/tree.h"
-#include "base/unpack.h"
 
 #define BAD(lines, ...) WEFT_REFUSE(ret_error, (lines)->place, __VA_ARGS__)
 

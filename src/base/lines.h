@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text files of any size, line by line and word by word, each with its place. Only one line is in memory. They may be
-// compressed (base/unpack.h).
+// compressed (base/unpack.c).
 #pragma once
 
 #include <stdio.h>

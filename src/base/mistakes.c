@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/mistakes.h"
+#include "base/param.h"
 
 #include <stdbool.h>
 #include <string.h>

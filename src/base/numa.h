@@ -29,3 +29,8 @@ uint32_t weft__numa_node_of(const struct weft__numa *numa, uint32_t part, uint32
 void weft__numa_bind(const struct weft__numa *numa, uint32_t part, uint32_t parts);
 /// And again wherever it might.
 void weft__numa_release(const struct weft__numa *numa);
+
+/// Processors that this process may use (taskset, cpusets of containers and batch systems), at least 1.
+uint32_t weft__processors(void);
+/// Processors of the machine, at least 1.
+uint32_t weft__processors_online(void);

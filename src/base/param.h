@@ -2,9 +2,24 @@
 // What the loader of parameters shares with the reader of scenarios.
 #pragma once
 
-#include "base/mistakes.h"
+#include "weft/error.h"
+#include "weft/memory.h"
 #include "weft/model.h"
 #include "weft/param_load.h"
+#include <stddef.h>
+#include <stdint.h>
+
+// Collects all mistakes of an input: a function that returns the first one continues and adds the others.
+enum { WEFT__MISTAKES_MAX = 50 };
+
+struct weft__mistakes {
+    struct weft_arena *arena;
+    struct weft_error **error; ///< in the order in which they were found, each text once
+    uint32_t n, left_out;      ///< left_out: how many more there are
+};
+
+/// Adds a copy of the error, unless one with the same text, or the same place and message, is there.
+void weft__mistakes_add(struct weft__mistakes *m, const struct weft_error *error);
 
 /// A value of the row, in the form in which configurations have it, in `arena`; NULL: there is none.
 const char *weft__param_written(const struct weft_param *row, const char *text, struct weft_arena *arena);
@@ -43,3 +58,8 @@ void weft__model_each(const struct weft_model_conf *model, const char *path,
                       void *context);
 
 enum { WEFT__PATH_MAX = 256 };
+
+// Words of other tools, papers and vendors, and the keys of weft with the same meaning.
+/// The key that somebody who writes `word` means, if it is one of `names`, or a dotted path that begins with one of
+/// them; in `ret_key`. NULL: the word is not known.
+const char *weft__synonym_find(const char *word, const char *const *names, uint32_t n, char *ret_key, size_t size);

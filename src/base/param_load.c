@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/param.h"
-#include "base/synonyms.h"
 #include "weft/hardware.h"
 #include "weft/param.h"
 

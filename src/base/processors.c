@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE // sched_getaffinity
-#include "base/processors.h"
+#include "base/numa.h"
 
 #include <sched.h>
 #include <unistd.h>

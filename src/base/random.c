@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "base/hash.h"
+#include "base/digest.h"
 
 // The library's header does not compile cleanly with our warnings.
 #pragma GCC diagnostic push

@@ -34,3 +34,28 @@ DIR *weft__folder_open(const char *path, struct weft_memory_cleanup *cleanup);
 void weft__folder_close(DIR *folder, struct weft_memory_cleanup *cleanup);
 /// fclose, as a clean-up (weft_memory_cleanup_add).
 void weft__file_close(void *file);
+
+// A file is first written under another name, its draft, and then renamed, so that no reader sees an incomplete file.
+/// The name of this process's draft of `path`: "path.PID.tmp", in `arena`. Removes drafts of the same file that dead
+/// processes have left.
+const char *weft__draft_name(const char *path, struct weft_arena *arena);
+
+/// From now on names of drafts are kept, for this: whatever of them is a file still is removed, by any thread, and
+/// whoever then asks for a draft waits for the end of the process.
+void weft__drafts_keep(void);
+void weft__drafts_remove(void);
+
+// Files that may be compressed by gzip (RFC 1952) or zstd (RFC 8878): reading gives their uncompressed content. They
+// are recognised by their first bytes, whatever their name; a pipe is read unchanged. Neither the file nor its content
+// is in memory as a whole.
+/// A compressed file whose content is larger than this and than WEFT__UNPACK_RATIO times its own size is refused: files
+/// made to flood the reader (zip bombs) are thousands of times smaller than their content.
+#define WEFT__UNPACK_FREE (64u << 20)
+#define WEFT__UNPACK_RATIO 200u
+
+/// For reading from beginning to end; a compressed file does not support seeking. NULL with errno, like
+/// weft__file_open; a folder gives EISDIR. A failure while reading sets ferror, and weft__file_why explains errno.
+FILE *weft__file_open_unpacked(const char *path);
+/// The meaning of an errno from weft__file_open_unpacked, or from reading its stream. If memory ran out, jumps to the
+/// guard.
+const char *weft__file_why(int why);

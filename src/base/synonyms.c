@@ -2,7 +2,7 @@
 // Sources: keys of ns-3's HPCC fork and SimAI (KMAX_MAP, PMAX_MAP), htsim (-nodes, -conns), SONiC (WRED_PROFILE,
 // BUFFER_PROFILE: xoff, dynamic_th), NVIDIA's and Broadcom's manuals, tc-red(8), ASTRA-sim (npus_count, bandwidth,
 // latency), OMNeT++ (datarate).
-#include "base/synonyms.h"
+#include "base/param.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/stream.h"
 #include "base/tree.h"
-#include "base/unpack.h"
 #include "base/utf8.h"
 
 int weft__text_control(const char *text, bool lines) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE // fopencookie
-#include "base/unpack.h"
+#include "base/stream.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,8 +10,6 @@
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
-
-#include "base/stream.h"
 
 enum { IN_BYTES = 1 << 16, MAGIC_BYTES = 4 };
 /// Values of errno for compressed data, in addition to the system's.

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/unpack.h"
+#include "base/stream.h"
 
 enum { PIECE = 65536 };
 

@@ -177,7 +177,7 @@ struct weft__box {
     void (*each_waiting)(const void *state, void (*on_packet)(void *context, const struct weft_packet *, uint32_t out),
                          void *context);
 
-    /// For runs that are checked (sim/check_state.h), after each window in which the node ran: all events before
+    /// For runs that are checked (sim/check_state.c), after each window in which the node ran: all events before
     /// `until` have happened. Notes in `c` the first invariant that its state breaks, and changes nothing.
     void (*check_state)(const struct weft__network *net, uint32_t node, weft_time_ps until, struct weft__check *c);
 

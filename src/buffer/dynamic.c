@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fingerprint.h"
+#include "base/digest.h"
 #include "base/units.h"
 #include "buffer/cells.h"
 #include "buffer/lossless.h"

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/units.h"
 #include "weft/types.h"
 
 struct weft__lossless {
@@ -24,4 +25,12 @@ static inline void weft__lossless_set(struct weft__lossless *l, uint32_t port, u
         memset(l->of_port, l->same, l->ports);
     }
     l->of_port[port] = mask;
+}
+
+// The rule for every buffer with fixed levels: XON is not above XOFF, and XOFF not above the size.
+/// NULL, or what is wrong, in `text`.
+static inline const char *weft__levels_check(weft_bytes buffer, weft_bytes xoff, weft_bytes xon, char *text,
+                                             size_t size) {
+    const char *wrong = weft__bytes_above("xoff", xoff, "size", buffer, text, size);
+    return wrong ? wrong : weft__bytes_above("xon", xon, "xoff", xoff, text, size);
 }

@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fingerprint.h"
+#include "base/digest.h"
 #include "buffer/cells.h"
-#include "buffer/levels.h"
 #include "buffer/lossless.h"
 #include "weft/buffer.h"
 #include "weft/param.h"

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/processors.h"
+#include "base/numa.h"
 
 enum {
     SPINS = 4096,                 ///< spins while every thread has its own processor

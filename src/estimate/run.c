@@ -8,7 +8,6 @@
 #include "estimate/refuse.h"
 #include "estimate/rings.h"
 #include "estimate/rows.h"
-#include "sim/jobs.h"
 #include "sim/run.h"
 
 /// So many queue pairs are too many for rates that are exact: a change then moves on to too many links.

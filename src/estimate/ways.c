@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "base/hash.h"
+#include "base/digest.h"
 #include "base/order.h"
 #include "box/box.h"
 #include "estimate/fluid.h"

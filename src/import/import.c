@@ -13,7 +13,6 @@
 #include "base/stream.h"
 #include "base/tree.h"
 #include "base/units.h"
-#include "base/unpack.h"
 #include "base/xml.h"
 #include "weft/param.h"
 #include "weft/param_load.h"

@@ -2,7 +2,7 @@
 // What of ports and of models goes into the state of a network with nothing in flight.
 #pragma once
 
-#include "base/fingerprint.h"
+#include "base/digest.h"
 #include "base/timers.h"
 #include "weft/model.h"
 

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/draft.h"
 #include "base/image.h"
+#include "base/stream.h"
 #include "ranks.h"
 #include "weft/error.h"
 #include "weft/ranks.h"

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 
 #include "base/units.h"
-#include "jobs.h"
 #include "mechanisms.h"
+#include "report/text.h"
 
 enum { TEXT = 64 };
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "balance.h"
+#include "report/text.h"
 #include "text.h"
 
 #include "base/units.h"

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "rma.h"
-#include "sizes.h"
+#include "report/text.h"
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, PLACES = (64 + DIGIT_BITS - 1) / DIGIT_BITS, COMPARED_MAX = 2048 };
 

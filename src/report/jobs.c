@@ -2,7 +2,7 @@
 // Jobs in the terms of nccl-tests and of training. A collective's time is from when the last rank reaches it until the
 // last has completed it, averaged over iterations; algorithm bandwidth is size over time, bus bandwidth is that times
 // the factor of weft_calc_bus_factor.
-#include "jobs.h"
+#include "report/text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,8 +2,8 @@
 // Results of flows, of their groups, and of round trips.
 #include <math.h>
 
+#include "report/text.h"
 #include "results/rows.h"
-#include "rma.h"
 
 // --- groups -------------------------------------------------------------------------------------------------------
 

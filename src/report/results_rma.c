@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of remote memory access.
 
+#include "report/text.h"
 #include "results/rows.h"
-#include "rma.h"
 
 WEFT_RESULT_PRESENT(has_rma, run->workload->rmas > 0)
 

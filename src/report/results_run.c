@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "report/text.h"
 #include "results/rows.h"
-#include "totals.h"
 #include "weft/transport.h"
 
 #include "base/units.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of flows by their size.
+#include "report/text.h"
 #include "results/rows.h"
-#include "sizes.h"
 
 struct sizes {
     struct weft__size_bin *bin;

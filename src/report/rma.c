@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rma.h"
+#include "report/text.h"
 
 #include <inttypes.h>
 #include <math.h>

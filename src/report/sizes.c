@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion times and slowdown by size of flow, in bins of a decade: below 1 KB, 1 KB to 10 KB, and so on.
-#include "sizes.h"
 #include "base/order.h"
+#include "report/text.h"
 
 #include <math.h>
 #include <stdlib.h>

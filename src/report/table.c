@@ -4,13 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "balance.h"
 #include "base/units.h"
 #include "box/results.h"
 #include "box/sums.h"
-#include "jobs.h"
-#include "rma.h"
-#include "sizes.h"
+#include "report/text.h"
 #include "text.h"
 #include "weft/cc.h"
 #include "weft/report.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "totals.h"
+#include "report/text.h"
 
 uint64_t weft__report_drops(const struct weft_outcome *outcome) {
     uint64_t sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/capture.h"
 #include "base/order.h"
+#include "sim/run.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/draft.h"
 #include "base/stream.h"
 #include "base/units.h"
 #include "box/box.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/check_state.h"
+#include "sim/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

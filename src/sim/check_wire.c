@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/check_wire.h"
+#include "sim/run.h"
 
 #include "transport/frames.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checkpoint is the memory of a run between two windows, when no worker runs (base/image_file.h); over ranks, the
+// A checkpoint is the memory of a run between two windows, when no worker runs (base/image_file.c); over ranks, the
 // memory of each. A header before it tells which program can continue it. Pointers in it, including those to functions
 // and constants, are valid in a process of the same program file, which is not position-independent.
 #define _GNU_SOURCE // fopencookie
-#include "sim/checkpoint.h"
+#include "sim/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,10 +17,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/draft.h"
-#include "base/hash.h"
+#include "base/digest.h"
 #include "base/image.h"
-#include "base/image_file.h"
 #include "base/numa.h"
 #include "base/stream.h"
 #include "weft/checkpoint.h"

@@ -3,8 +3,8 @@
 // pause frame that takes effect was sent by the peer; a CNP was sent because of a mark. In order of time, the cause is
 // the last matching event of that queue pair, or, among what is in flight on that link or for that queue pair, what was
 // sent at that time.
-#include "sim/events.h"
 #include "base/order.h"
+#include "sim/run.h"
 
 #include <assert.h>
 #include <stdlib.h>

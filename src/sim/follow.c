@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/follow.h"
+#include "sim/run.h"
 
 #include "weft/poster.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps jobs onto the network: a program per rank and both ends of every connection; afterwards collects what they
 // measured.
-#include "sim/jobs.h"
 #include "base/order.h"
+#include "sim/run.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each port announces in LLDP follows from its device's configuration: PFC from pfc.priorities, ETS from the
 // scheduler, the applications from dcbx.apps; name and addresses from the topology.
-#include "sim/lldp.h"
+#include "sim/run.h"
 
 #include <string.h>
 

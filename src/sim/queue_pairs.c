@@ -3,11 +3,8 @@
 #include <assert.h>
 
 #include "box/box.h"
-#include "sim/jobs.h"
-#include "sim/paths.h"
-#include "sim/rma.h"
 #include "sim/run.h"
-#include "sim/triggers.h"
+#include "sim/paths.h"
 #include "weft/aqm.h"
 #include "weft/cc.h"
 #include "weft/transport.h"

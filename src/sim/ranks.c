@@ -13,7 +13,6 @@
 #include "base/image.h"
 #include "box/box.h"
 #include "engine/ranks.h"
-#include "sim/capture.h"
 #include "sim/run.h"
 #include "transport/endpoint.h"
 #include "transport/program.h"

@@ -2,7 +2,7 @@
 // Explains a stall by who waits for whom. An egress port and priority that is paused with packets waiting waits for the
 // ingress buffer of its neighbour; that buffer holds packets for certain egress ports there, and so on. A cycle of such
 // waits is a PFC deadlock. Boxes describe their other waits themselves.
-#include "sim/stall.h"
+#include "sim/run.h"
 
 #include <stdlib.h>
 #include <string.h>

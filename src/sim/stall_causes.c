@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "box/box.h"
 #include "box/stall.h"
-#include "sim/stall.h"
+#include "sim/run.h"
 #include "transport/program.h"
 
 static uint64_t drops_at(const struct weft__network *net, uint32_t port) {

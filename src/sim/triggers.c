@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/triggers.h"
+#include "sim/run.h"
 
 /// Activations by flow.
 static void list_activations(struct weft__triggers *all, bool delivered, struct weft_arena *arena) {

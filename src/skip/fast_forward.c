@@ -4,7 +4,7 @@
 // repeat, when no packet is in flight, the engine rests. Then everything that determines the network's future is
 // compared with its state one period earlier: an iteration, or a few operations.
 //
-// exact: the numbers of base/fingerprint.h are equal, so what follows is what followed then: every event, one period
+// exact: the numbers of base/digest.h are equal, so what follows is what followed then: every event, one period
 // later. A whole number of periods is taken over: the engine's clock stands still, positions of programs move on, and
 // what the period noted and counted is noted and counted again. Times noted afterwards are later than the engine's
 // clock by the skipped time. Results equal those of a run without fast-forward, bit by bit.

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fingerprint.h"
+#include "base/digest.h"
 #include "skip/lane_skip.h"
 
 enum {

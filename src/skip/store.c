@@ -10,8 +10,6 @@
 #include <unistd.h>
 
 #include "base/digest.h"
-#include "base/draft.h"
-#include "base/hash.h"
 #include "base/stream.h"
 #include "weft/error.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sweep/range.h"
+#include "sweep/axes.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/database.h"
-#include "base/hash.h"
+#include "base/digest.h"
 #include "base/stream.h"
 #include "sweep/cells.h"
 

@@ -2,7 +2,7 @@
 // Dinic's algorithm ("Algorithm for solution of a problem of maximum flow in networks with power estimation", Soviet
 // Math. Doklady 1970): blocking flows on the levels of a breadth-first search, without recursion because a listed
 // network may be a long chain.
-#include "topology/flow.h"
+#include "topology/graph.h"
 
 #include "base/grow.h"
 #include "weft/memory.h"

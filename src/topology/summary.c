@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "topology/equal_switches.h"
-#include "topology/flow.h"
 #include "topology/graph.h"
 #include "weft/gnet_routes.h"
 #include "weft/packet.h"

@@ -2,7 +2,7 @@
 // Ranks of jobs that repeat: the numbers that determine their future.
 #include <string.h>
 
-#include "base/fingerprint.h"
+#include "base/digest.h"
 #include "transport/program.h"
 
 static const struct weft__program *program_at(const struct weft__endpoint *end, uint32_t k) {

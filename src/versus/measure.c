@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "report/totals.h"
+#include "report/text.h"
 #include "weft/versus.h"
 
 const char *const weft_versus_measure_names[WEFT_VERSUS_MEASURED] = {

@@ -11,7 +11,6 @@
 
 #include "base/lines.h"
 #include "base/stream.h"
-#include "base/unpack.h"
 
 enum { POINTS_MAX = 4096, LINE_MAX_BYTES = 256 };
 static const double size_max = 1e14; // as the size of a flow

@@ -2,11 +2,11 @@
 // Every AQM with random queues: it marks only ECN-capable packets, touches nothing in an empty queue, and gives the
 // same verdicts for the same stream. What a model with a state tells of it (weft_model_fingerprint) is all that it acts
 // by, whatever time it is.
-#include "models.h"
+#include "results.h"
 
 #include "run.h"
 
-#include "base/fingerprint.h"
+#include "base/digest.h"
 #include "weft/aqm.h"
 
 enum { PACKETS = 50000, HISTORIES = 60, HISTORY = 40, FUTURE = 400 };

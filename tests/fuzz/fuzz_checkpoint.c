@@ -8,7 +8,6 @@
 #include <zstd.h>
 
 #include "base/image.h"
-#include "base/image_file.h"
 #include "fuzz_file.h"
 #include "weft/checkpoint.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "models.h"
+#include "results.h"
 #include "why.h"
 
 #ifndef RUNS

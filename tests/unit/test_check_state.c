@@ -20,7 +20,6 @@
 #include "box/tin/tin.h"
 #include "link/port_credit.h"
 #include "run.h"
-#include "sim/check_state.h"
 #include "sim/run.h"
 #include "transport/reorder.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // iSLIP step by step, against the rules of McKeown 1999, section III, applied by hand. Pointers start at 0.
-#include "models.h"
+#include "results.h"
 
 #include "weft/arbiter.h"
 

@@ -12,7 +12,7 @@
 
 #include "import/nccl/nccl.h"
 #include "import_files.h"
-#include "report/jobs.h"
+#include "report/text.h"
 #include "weft/outcome.h"
 #include "weft/placement.h"
 #include "weft/report.h"

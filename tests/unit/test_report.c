@@ -11,8 +11,7 @@
 #include <stdlib.h>
 
 #include "box/sums.h"
-#include "report/sizes.h"
-#include "report/totals.h"
+#include "report/text.h"
 
 enum { FLOWS = 1000 };
 

@@ -11,8 +11,7 @@
 
 #include "own_memory.h"
 #include "topologies.h"
-#include "topology/equal_switches.h"
-#include "topology/flow.h"
+#include "topology/graph.h"
 #include "weft/random.h"
 #include "weft/summary.h"
 

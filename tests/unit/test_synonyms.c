@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/synonyms.h"
+#include "base/param.h"
 #include "weft/scenario.h"
 
 /// The key of the first mistake of a scenario, and what its message suggests.

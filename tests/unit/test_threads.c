@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "base/processors.h"
+#include "base/numa.h"
 #include "engine/threads.h"
 
 enum { WORKERS = 5, PHASE = 200, PHASES = 12, WINDOWS = PHASE * PHASES };

@@ -16,7 +16,7 @@
 #include <zstd.h>
 
 #include "base/lines.h"
-#include "base/unpack.h"
+#include "base/stream.h"
 
 static char path[64];
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that determines a NIC's future while nothing is in flight (base/fingerprint.h). Two kinds of timers do not
+// Everything that determines a NIC's future while nothing is in flight (base/digest.h). Two kinds of timers do not
 // count. First, the timer of a sender with nothing outstanding: when it fires, it only checks how long ago there was
 // progress (IBTA local ACK timeout, roce_rc.c). Second, timers of what has yet to start, which the code that skips time
 // moves.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that determines a switch's future while nothing is in flight (base/fingerprint.h): its own state, and that
+// Everything that determines a switch's future while nothing is in flight (base/digest.h): its own state, and that
 // of its models, which they mix themselves (weft_model_fingerprint).
 #include "box/box.h"
 #include "box/switch/switch.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/lines.h"
+#include "base/stream.h"
 #include "base/units.h"
-#include "base/unpack.h"
 #include "import/cables/cables.h"
 #include "import/config_db/sonic_load.h"
 #include "weft/import.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/digest.h"
 #include "base/order.h"
 
 enum { BLOCK = 4096, ADDRESS_BYTES = 64 };

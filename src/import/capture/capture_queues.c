@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture_queues.h"
 #include "base/order.h"
+#include "import/capture/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/digest.h"
 #include "weft/packet.h"
 
 enum {

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/grow.h"
-#include "base/hash.h"
 #include "base/json_read.h"
 #include "base/tree.h"
 #include "import/chakra/chakra.h"

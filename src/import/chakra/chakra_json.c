@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/unpack.h"
+#include "base/stream.h"
 #include "import/chakra/chakra_read.h"
 
 enum { OBJECT_MAX = 64 << 20 };

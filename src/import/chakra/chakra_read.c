@@ -10,7 +10,6 @@
 
 #include "base/stream.h"
 #include "base/tree.h"
-#include "base/unpack.h"
 #include "import/chakra/chakra_json.h"
 
 enum {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chakra execution traces: one file a rank. A file is a sequence of protobuf messages, each preceded by its length as a
-// varint of 32 bits: one of global metadata, then the nodes. The whole file may be compressed (base/unpack.h); offsets
+// varint of 32 bits: one of global metadata, then the nodes. The whole file may be compressed (base/unpack.c); offsets
 // refer to the uncompressed content. Or the same messages in JSON (import/chakra/chakra_json.h), if the file's name
 // says so. Source: mlcommons/chakra, schema/protobuf/et_def.proto and src/third_party/utils/protolib.py;
 // src/import/chakra.proto.

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/draft.h"
 #include "base/json.h"
 #include "base/stream.h"
 #include "import/chakra/chakra.pb-c.h"

@@ -9,7 +9,6 @@
 
 #include "base/json_read.h"
 #include "base/stream.h"
-#include "base/unpack.h"
 #include "weft/error.h"
 
 static enum weft_status read_file(const char *path, json_t **ret_root, struct weft_error *ret_error) {

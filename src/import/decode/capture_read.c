@@ -9,7 +9,7 @@
 #include <stdarg.h>
 
 #include "base/grow.h"
-#include "base/unpack.h"
+#include "base/stream.h"
 
 enum { OPTIONS_MAX = 1 << 16, NAME_MAX_BYTES = 256, CHUNK = 4096 };
 enum block { SECTION = 0x0a0d0d0a, INTERFACE = 1, OLD_PACKET = 2, SIMPLE_PACKET = 3, PACKET = 6 };

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/stream.h"
-#include "base/unpack.h"
 
 #define INTERVAL_DEFAULT (100 * WEFT_PS_PER_US)
 #define RATE_ASSUMED UINT64_C(100000000000)

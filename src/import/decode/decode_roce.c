@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/grow.h"
-#include "base/hash.h"
 #include "decode.h"
 #include "weft/packet.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/stream.h"
-#include "base/unpack.h"
 
 size_t weft__goal_fill(struct weft__goal_input *in, size_t n) {
     size_t have = in->end - in->begin;

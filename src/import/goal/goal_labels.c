@@ -2,8 +2,8 @@
 // Labels of a rank of a GOAL text.
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/grow.h"
-#include "base/hash.h"
 #include "goal.h"
 
 struct weft__goal_label {

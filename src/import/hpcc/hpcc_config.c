@@ -2,7 +2,7 @@
 // Source: keys, units and defaults as third.cc of HPCC reads them (times in microseconds, kmin and kmax in units of
 // 1000 bytes, the buffer in MB of 2^20 bytes), and common.h of SimAI. Each key is a parameter of the scenario, or
 // changes nothing there or nothing that weft measures, or is odd: its value asks for what weft does not do.
-#include "import/hpcc/hpcc_config.h"
+#include "import/hpcc/hpcc_read.h"
 
 #include <math.h>
 #include <string.h>

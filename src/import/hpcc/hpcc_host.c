@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source: rdma-hw.cc of alibaba-edu/High-Precision-Congestion-Control, for what each CC_MODE does, and its run.py for
 // rates of increase that a configuration leaves out.
-#include "import/hpcc/hpcc_host.h"
+#include "import/hpcc/hpcc_read.h"
 
 #include <inttypes.h>
 #include <math.h>

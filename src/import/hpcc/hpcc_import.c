@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "import/hpcc/hpcc_host.h"
-#include "import/hpcc/hpcc_import.h"
 #include "import/hpcc/hpcc_read.h"
 #include "weft/import.h"
 

@@ -3,7 +3,7 @@
 // a pair's round trip is two delays and the time in which each link in turn carries a full payload; times the rate of
 // the slowest link, it is the pair's window. Times are whole ns, as there. Searches start at each switch with hosts,
 // because hosts on one switch have the same path to others.
-#include "import/hpcc/hpcc_window.h"
+#include "import/hpcc/hpcc_read.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "base/grow.h"
 #include "base/json_read.h"
 #include "base/lines.h"
-#include "base/unpack.h"
+#include "base/stream.h"
 #include "import/inspector/inspector.h"
 
 enum { RECORDS_MAX = 1 << 24, RANKS_MAX = 1 << 20, OBJECT_MAX = 1 << 20 };

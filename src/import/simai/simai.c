@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "import/hpcc/hpcc_import.h"
+#include "import/hpcc/hpcc_read.h"
 #include "import/simai/simai_read.h"
 #include "weft/import.h"
 #include "weft/param.h"

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/digest.h"
 
 enum { LAYERS_MAX = 65536, NUMBER_MAX = 1 << 24 };
 static const uint64_t bytes_max = UINT64_C(1000000000000);
