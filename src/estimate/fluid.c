@@ -88,7 +88,7 @@ static void note_bytes(struct weft__fluid *x, uint32_t flow, double wire) {
 static void on_drained(struct weft__fluid *x, uint32_t flow) {
     struct weft__drain *d = &x->drain[flow];
     if (flow >= x->net.qps) {
-        weft__rings_drained(x, flow);
+        note_bytes(x, flow, weft__rings_drained(x, flow));
         return;
     }
     note_bytes(x, flow, x->piece[d->first].wire);

@@ -151,5 +151,6 @@ double weft__credits_wait(struct weft__fluid *x, uint32_t qp);
 
 // Rings, each as one flow (rings.c).
 bool weft__rings_take(struct weft__at *at, uint32_t stream);
-void weft__rings_drained(struct weft__fluid *x, uint32_t flow);
+/// The bytes that each lane of its members sent.
+double weft__rings_drained(struct weft__fluid *x, uint32_t flow);
 void weft__rings_end(struct weft__fluid *x, uint32_t ring);
