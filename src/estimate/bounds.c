@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rate at most of a queue pair that its own end sets, whatever the links allow: a window in flight, messages in a
-// closed loop, the share of the line that a congestion control leaves unused.
+// The rate at most of a queue pair that its own end sets, whatever the links allow: a window in flight, the share of
+// the line that a congestion control leaves unused.
 
 #include <math.h>
 
@@ -23,7 +23,6 @@ static double smaller_bound(double a, double b) {
 
 double weft__bound_of(const struct weft__fluid *x, uint32_t number) {
     const struct weft_qp_conf *qp = &x->net.qp[number];
-    const struct weft_flow *flow = &x->net.workload->flow[qp->flow];
     const struct weft_host_conf *host = weft__fluid_host(x, qp->src);
     const struct weft_topology *t = x->net.topology;
     weft_rate_bps rate_bps = t->link[weft_topology_port(t, t->host[qp->src], 0)->link].rate_bps;
@@ -41,10 +40,7 @@ double weft__bound_of(const struct weft__fluid *x, uint32_t number) {
     if (cc.share < 1) bound = line * cc.share;
     if (host->window_bytes) bound = smaller_bound((double)host->window_bytes * ratio / rtt, bound);
     if (cc.window_bytes) bound = smaller_bound((double)cc.window_bytes * ratio / rtt, bound);
-    if (!flow->depth) return bound;
-    double message = (double)flow->message_bytes * ratio;
-    double loop = (double)flow->depth * message / round_time(x, number, message, frame, line);
-    return smaller_bound(loop, bound);
+    return bound;
 }
 
 /// The window is W after `acked` bytes: dW = step / W for each, so W^2 = first^2 + 2 step acked; and the rate is W a

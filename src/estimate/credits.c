@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data waits for credit in a queue at the entrance to a fabric, one for each port where data leaves. Of a queue that
-// was idle the first data uses the credit that is left, if that is not too old; for the rest the queue asks, and credit
-// comes a loop later, somewhat faster than the port sends, until the wait is made good. Data behind that waits no loop
-// of its own.
+// Data waits for credit in a queue at the entrance to a fabric, one for each port where data leaves. What a queue has
+// in credit, less the data that waits, is its surplus: it falls with the data that comes and, while the port grants
+// credit, grows at the rate of that. Below a threshold the queue asks, and above it says that it is content; either
+// takes effect a loop later. Credit of a queue without data is given up with age.
+#include <math.h>
+
 #include "base/grow.h"
 #include "estimate/fluid.h"
 
-#include <math.h>
-
 uint32_t weft__credits_add(struct weft__fluid *x, uint32_t node, uint32_t dst) {
-    struct weft__credit_queue queue = {.last_ps = WEFT_TIME_NEVER};
+    struct weft__credit_queue queue = {.pieces = 0};
     weft__box_of(&x->net.topology->node[node])->credit(&x->forwarding, node, dst, &queue.conf);
     WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, x->queue, x->queues, x->queues_room, 64) = queue;
     return x->queues - 1;
@@ -23,41 +23,75 @@ static uint32_t exit_of(const struct weft__fluid *x, uint32_t qp) {
     return e;
 }
 
+/// The rate that the port where it leaves would give the queue: that of its credits, a share for each of its pieces,
+/// those included that have drained at this very time.
+static double port_rate(const struct weft__fluid *x, uint32_t qp) {
+    const struct weft__credit_queue *q = &x->queue[x->way[qp].queue];
+    const struct weft__level_link *port = &x->levels.link[x->levels.entry[exit_of(x, qp)].link];
+    uint32_t pieces = q->pieces + (q->drained_ps == x->now_ps ? q->drained : 0);
+    return fmin(port->level * (pieces ? pieces : 1), port->capacity * q->conf.speedup);
+}
+
+static void note_state(struct weft__credit_queue *q, bool asks) {
+    q->asks = asks;
+    q->turn[q->turns++] = (struct weft__credit_turn){q->at_ps + (double)q->conf.loop_ps, asks};
+}
+
+/// What has happened until now, with data coming at one rate.
+static void go_on(struct weft__credit_queue *q, double now, double rate) {
+    double threshold = (double)q->conf.surplus_bytes;
+    if (q->inflow <= 0 && q->surplus >= 0 && now > q->at_ps + (double)q->conf.age_ps) {
+        *q = (struct weft__credit_queue){.conf = q->conf, .at_ps = now, .pieces = q->pieces};
+        return;
+    }
+    while (q->at_ps < now) {
+        bool says = q->turns < WEFT__CREDIT_TURNS; // else what it said before has not been heard for long
+        if (says && !q->asks && q->surplus < threshold && q->inflow > 0) note_state(q, true);
+        double slope = (q->granted ? rate : 0) - q->inflow, until = q->turns ? fmin(now, q->turn[0].at_ps) : now;
+        double crossing = slope != 0 ? q->at_ps + (threshold - q->surplus) / slope : now;
+        bool crosses = q->asks ? slope > 0 && q->surplus < threshold : slope < 0 && q->surplus >= threshold;
+        crosses &= q->turns < WEFT__CREDIT_TURNS;
+        if (crosses && crossing < until) until = crossing;
+        q->surplus = fmin(q->surplus + slope * (until - q->at_ps), (double)q->conf.balance_bytes);
+        q->at_ps = until;
+        if (crosses && crossing <= until) {
+            q->surplus = threshold;
+            note_state(q, !q->asks);
+        }
+        if (!q->turns || q->turn[0].at_ps > until) continue;
+        q->granted = q->turn[0].granted;
+        for (uint32_t k = 1; k < q->turns; k++)
+            q->turn[k - 1] = q->turn[k];
+        q->turns--;
+    }
+}
+
+void weft__credits_flow(struct weft__fluid *x, uint32_t qp, double more) {
+    if (x->way[qp].queue == WEFT_NONE) return;
+    struct weft__credit_queue *q = &x->queue[x->way[qp].queue];
+    go_on(q, (double)x->now_ps, port_rate(x, qp));
+    q->inflow = fmax(q->inflow + more, 0);
+}
+
 /// Credits are whole, and those of a port come in turn: a little data takes as long there as a credit does.
 void weft__credits_begin(struct weft__fluid *x, uint32_t qp, double wire) {
     if (x->way[qp].queue == WEFT_NONE) return;
     struct weft__credit_queue *q = &x->queue[x->way[qp].queue];
-    x->drain[qp].cold = !q->pieces && (q->last_ps == WEFT_TIME_NEVER || x->now_ps >= q->last_ps);
     bool others = q->pieces++ > 0; // it shares their credits
     double credit = (double)q->conf.credit_bytes, whole = ceil(wire / credit) * credit / q->conf.speedup;
     weft__levels_weigh(&x->levels, qp, exit_of(x, qp), whole > wire && !others ? (float)(whole / wire) : 1);
 }
 
-/// The rate that the port where it leaves would give it: that of its credits.
-static double port_rate(const struct weft__fluid *x, uint32_t qp, double speedup) {
-    const struct weft__level_link *port = &x->levels.link[x->levels.entry[exit_of(x, qp)].link];
-    return fmin(port->level, port->capacity * speedup);
-}
-
-double weft__credits_wait(struct weft__fluid *x, uint32_t qp, double wire) {
+double weft__credits_wait(struct weft__fluid *x, uint32_t qp) {
     if (x->way[qp].queue == WEFT_NONE) return 0;
+    weft__credits_flow(x, qp, 0);
     struct weft__credit_queue *q = &x->queue[x->way[qp].queue];
-    const struct weft__box_credit *c = &q->conf;
-    const struct weft__drain *d = &x->drain[qp];
-    bool fresh = q->last_ps != WEFT_TIME_NEVER && d->begun_ps <= q->last_ps + c->age_ps;
-    double took = (double)(x->now_ps - d->begun_ps), left = fresh ? q->left : 0, rate = port_rate(x, qp, c->speedup);
-    double wait = d->cold ? (double)c->loop_ps : q->wait_ps;
-    if (!d->cold)
-        wait += wire / rate - took;
-    else if (wire > left)
-        wait += (wire - left) / rate - took;
-    else
-        wait = 0;
-    q->wait_ps = fmax(wait, 0);
+    double wait = -q->surplus / port_rate(x, qp);
+    q->drained = q->drained_ps == x->now_ps ? q->drained + 1 : 1;
+    q->drained_ps = x->now_ps;
     q->pieces--;
-    q->last_ps = x->now_ps + (weft_time_ps)q->wait_ps;
-    q->left = left - wire;
-    if (q->left < (double)c->surplus_bytes) // it asks, and what comes until it is heard to be content is its own, too
-        q->left = fmin((double)c->surplus_bytes + rate * (double)c->loop_ps, (double)c->balance_bytes);
-    return q->wait_ps;
+    if (q->surplus >= 0) return 0;
+    for (uint32_t k = 0; k < q->turns && !q->granted; k++)
+        if (q->turn[k].granted) return wait + q->turn[k].at_ps - (double)x->now_ps;
+    return wait;
 }

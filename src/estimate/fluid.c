@@ -70,6 +70,7 @@ static void settle_rates(struct weft__fluid *x) {
         d->left -= d->rate * (double)(x->now_ps - d->since_ps);
         if (d->left < 0) d->left = 0;
         d->since_ps = x->now_ps;
+        if (l->changed[i] < x->net.qps) weft__credits_flow(x, l->changed[i], l->flow[l->changed[i]].rate - d->rate);
         d->rate = l->flow[l->changed[i]].rate;
         set_drain(x, l->changed[i]);
     }
@@ -87,15 +88,17 @@ static void note_bytes(struct weft__fluid *x, uint32_t flow, double wire) {
 static void on_drained(struct weft__fluid *x, uint32_t flow) {
     struct weft__drain *d = &x->drain[flow];
     if (flow >= x->net.qps) {
-        weft__rings_drained(x, flow);
+        note_bytes(x, flow, weft__rings_drained(x, flow));
         return;
     }
     note_bytes(x, flow, x->piece[d->first].wire);
     weft__pieces_drained(x, flow);
-    if (d->first == WEFT_NONE)
-        weft__levels_end(&x->levels, flow);
-    else
+    if (d->first != WEFT_NONE) {
         weft__pieces_begin(x, flow);
+        return;
+    }
+    weft__credits_flow(x, flow, -d->rate);
+    weft__levels_end(&x->levels, flow);
 }
 
 // --- the loop -----------------------------------------------------------------------------------------------------

@@ -20,12 +20,18 @@ struct weft__way {
 };
 
 /// A queue at the entrance to a fabric that waits for credit (credits.c).
+enum { WEFT__CREDIT_TURNS = 8 };
 struct weft__credit_queue {
     struct weft__box_credit conf;
-    double wait_ps;       ///< of its last data
-    double left;          ///< credit, when that was gone
-    weft_time_ps last_ps; ///< when the last of its data was gone
-    uint32_t pieces;      ///< under way in it
+    double at_ps, surplus, inflow; ///< until when it has been followed; surplus: less than 0: data waits
+    bool asks, granted;            ///< what it said last; whether credit comes
+    uint32_t turns, pieces;        ///< pieces: under way
+    weft_time_ps drained_ps;       ///< when so many of them drained
+    uint32_t drained;
+    struct weft__credit_turn {
+        double at_ps;
+        bool granted;
+    } turn[WEFT__CREDIT_TURNS]; ///< when credit will begin to come, or end, in order
 };
 
 enum weft__fluid_what {
@@ -57,12 +63,12 @@ struct weft__piece {
 
 /// A flow of levels, as it drains.
 struct weft__drain {
-    double left, rate;               ///< bytes on the wire; bytes a picosecond
-    weft_time_ps since_ps, begun_ps; ///< begun: the piece under way
-    double acked;                    ///< bytes on the wire for which the window has grown
-    bool cold;                       ///< its queue had no credit when it began, or only what was left
-    uint32_t first, last;            ///< pieces in order, the first under way; WEFT_NONE: none
-    uint32_t turn;                   ///< of flows of a NIC that end together, those that began earlier are ahead
+    double left, rate;                ///< bytes on the wire; bytes a picosecond
+    weft_time_ps since_ps, begun_ps;  ///< begun: the piece under way
+    double acked;                     ///< bytes on the wire for which the window has grown
+    weft_bytes posted, arrived, done; ///< of a flow
+    uint32_t first, last;             ///< pieces in order, the first under way; WEFT_NONE: none
+    uint32_t turn;                    ///< of flows of a NIC that end together, those that began earlier are ahead
 };
 
 struct weft__fluid {
@@ -136,12 +142,15 @@ double weft__piece_wire(const struct weft__fluid *x, uint32_t qp, weft_bytes byt
 
 // Credits (credits.c).
 uint32_t weft__credits_add(struct weft__fluid *x, uint32_t node, uint32_t dst);
+/// The data of a queue pair comes at a rate that is so much more, from now on.
+void weft__credits_flow(struct weft__fluid *x, uint32_t qp, double more);
 /// A piece begins to drain, behind others of its queue pair or not. It has drained: how much later its last frame
 /// comes.
 void weft__credits_begin(struct weft__fluid *x, uint32_t qp, double wire);
-double weft__credits_wait(struct weft__fluid *x, uint32_t qp, double wire);
+double weft__credits_wait(struct weft__fluid *x, uint32_t qp);
 
 // Rings, each as one flow (rings.c).
 bool weft__rings_take(struct weft__at *at, uint32_t stream);
-void weft__rings_drained(struct weft__fluid *x, uint32_t flow);
+/// The bytes that each lane of its members sent.
+double weft__rings_drained(struct weft__fluid *x, uint32_t flow);
 void weft__rings_end(struct weft__fluid *x, uint32_t ring);

@@ -71,6 +71,19 @@ static void post_piece(struct weft__fluid *x, uint32_t qp, uint32_t psn_end, wef
         weft__pieces_on(x, WEFT__FLUID_POST, p);
 }
 
+static bool is_of_job(const struct weft__fluid *x, uint32_t qp) {
+    return x->net.workload->flow[x->net.qp[qp].flow].messages;
+}
+
+/// A message of a flow, or all of it if it posts none.
+static void post_next(struct weft__fluid *x, uint32_t qp) {
+    const struct weft_flow *flow = &x->net.workload->flow[x->net.qp[qp].flow];
+    weft_bytes left = x->net.qp[qp].bytes - x->drain[qp].posted, bytes = flow->depth ? flow->message_bytes : left;
+    if (!left) return;
+    x->drain[qp].posted += bytes;
+    post_piece(x, qp, 0, bytes, 0);
+}
+
 void weft__pieces_begin(struct weft__fluid *x, uint32_t qp) {
     double wire = x->piece[x->drain[qp].first].wire;
     weft__credits_begin(x, qp, wire);
@@ -113,7 +126,7 @@ void weft__pieces_drained(struct weft__fluid *x, uint32_t qp) {
     const struct weft__piece *piece = &x->piece[p];
     const struct weft__way *way = &x->way[qp];
     double lead = lead_of(x, qp, piece->last), time = way->base_ps + way->byte_ps * piece->last - lead;
-    time += weft__credits_wait(x, qp, piece->wire) + weft__bound_wait(x, qp, piece->wire);
+    time += weft__credits_wait(x, qp) + weft__bound_wait(x, qp, piece->wire);
     d->first = piece->next;
     weft__fluid_note(x, x->now_ps + (time > 0 ? weft_time_of_real(time) : 0), WEFT__FLUID_ARRIVE, p);
 }
@@ -139,8 +152,10 @@ static void on_arrive(struct weft__fluid *x, uint32_t p) {
     weft_time_ps notice = weft__notice_latency(weft__fluid_host(x, qp->dst), read), ack = control_time(x, piece.qp);
     note_delivered(x, &piece);
     weft__fluid_note(x, x->now_ps + ack + weft__notice_latency(weft__fluid_host(x, qp->src), true), WEFT__FLUID_ACK, p);
-    if (!weft_qp_has_messages(qp)) {
-        weft__fluid_note(x, x->now_ps + notice, WEFT__FLUID_NOTICE, piece.qp);
+    if (!is_of_job(x, piece.qp)) {
+        x->drain[piece.qp].arrived += piece.bytes;
+        if (x->drain[piece.qp].arrived == qp->bytes)
+            weft__fluid_note(x, x->now_ps + notice, WEFT__FLUID_NOTICE, piece.qp);
         return;
     }
     notice += weft__message_latency(end, piece.qp);
@@ -153,7 +168,7 @@ static void on_notice(struct weft__fluid *x, uint32_t qp) {
     struct weft__endpoint *end = &x->end[x->net.qp[qp].dst];
     struct weft_flow_outcome *o = &x->net.hosts.outcome[flow];
     o->end_ps = x->now_ps; // of a connection: its last message so far
-    if (weft_qp_has_messages(&x->net.qp[qp])) {
+    if (is_of_job(x, qp)) {
         weft__message_arrived(&x->node, end, weft__fluid_worker(x), qp, 1);
         return;
     }
@@ -170,12 +185,16 @@ static void on_ack(struct weft__fluid *x, uint32_t p) {
     struct weft__endpoint *end = &x->end[x->net.qp[piece.qp].src];
     piece_free(x, p);
     x->net.hosts.outcome[flow].acked_ps = x->now_ps;
-    if (weft_qp_has_messages(&x->net.qp[piece.qp])) {
+    if (is_of_job(x, piece.qp)) {
         x->net.hosts.sample[piece.qp].seen = piece.psn_end;
         weft__message_acked(&x->node, end, weft__fluid_worker(x), piece.qp);
-    } else if (!--x->net.hosts.qps_unacked[flow] && x->net.hosts.triggers) {
-        weft__trigger_on_flow(end, weft__fluid_worker(x), flow, false);
+        return;
     }
+    struct weft__drain *d = &x->drain[piece.qp];
+    d->done += piece.bytes;
+    post_next(x, piece.qp);
+    if (d->done == x->net.qp[piece.qp].bytes && !--x->net.hosts.qps_unacked[flow] && x->net.hosts.triggers)
+        weft__trigger_on_flow(end, weft__fluid_worker(x), flow, false);
 }
 
 static void on_grant(struct weft__fluid *x, uint32_t p) {
@@ -199,10 +218,15 @@ static void on_carried(struct weft__fluid *x, uint32_t index) {
 static void start_qp(struct weft__fluid *x, uint32_t qp) {
     const struct weft_qp_conf *conf = &x->net.qp[qp];
     const struct weft_host_conf *sender = weft__fluid_host(x, conf->src);
-    weft_time_ps later = 0;
-    if (conf->verb == WEFT_VERB_READ)
-        later = weft__fluid_host(x, conf->dst)->send_latency_ps + control_time(x, qp) + sender->pcie_round_trip_ps;
-    post_piece(x, qp, 0, conf->bytes, later);
+    uint32_t depth = x->net.workload->flow[conf->flow].depth;
+    if (conf->verb == WEFT_VERB_READ) {
+        x->drain[qp].posted = conf->bytes;
+        post_piece(x, qp, 0, conf->bytes,
+                   weft__fluid_host(x, conf->dst)->send_latency_ps + control_time(x, qp) + sender->pcie_round_trip_ps);
+        return;
+    }
+    for (uint32_t k = 0; k < (depth ? depth : 1); k++)
+        post_next(x, qp);
 }
 
 static void start_flow(struct weft__fluid *x, uint32_t flow) {

@@ -1,18 +1,195 @@
 // SPDX-License-Identifier: Apache-2.0
+// An operation whose ranks pass pieces round a ring (all-reduce, all-gather, reduce-scatter) is one flow, if a piece
+// takes longer than its way: all members send at one rate, that of the slowest hop, over all links of the ring
+// together. A step takes as long as its pieces do, or as a piece and its way do, whichever is longer. The ring begins
+// when the last member has come, and ends at all members at once.
 #include "estimate/rings.h"
 
-struct weft__rings {
-    uint32_t rings;
+#include <math.h>
+
+#include "base/grow.h"
+
+struct ring {
+    uint32_t flow;                 ///< of levels; WEFT_NONE: its messages are sent one by one
+    uint32_t program, stream;      ///< of its first member
+    uint32_t members, came, lanes; ///< lanes: of a member
+    double way_ps, grant_ps;       ///< of a piece, mean of its hops; of the first clear-to-send
+    double most;                   ///< rate of a member's lane at most, alone
+    bool inner;                    ///< all hops are within servers
+    double steps, piece, volume;   ///< of the operation under way, bytes on the wire of a lane
 };
 
-void weft__rings_new(struct weft__fluid *x) {}
+struct weft__rings {
+    struct ring *ring;
+    uint32_t rings, room;
+    uint32_t *of_stream, *stream0; ///< by stream of the first member: number + 1; [programs] a program's first stream
+    uint32_t *ring_of_flow, flow0, flows_room; ///< of levels, from flow0 on
+};
 
-void weft__rings_free(struct weft__fluid *x) {}
-
-bool weft__rings_take(struct weft__at *at, uint32_t stream) {
-    return false;
+void weft__rings_new(struct weft__fluid *x) {
+    const struct weft__programs *all = x->net.programs;
+    uint32_t streams = 0;
+    if (!all) return;
+    x->rings = weft_arena_alloc(x->arena, 1, sizeof *x->rings);
+    x->rings->stream0 = weft_arena_alloc(x->arena, all->n, sizeof *x->rings->stream0);
+    for (uint32_t p = 0; p < all->n; p++) {
+        x->rings->stream0[p] = streams;
+        streams += all->program[p].job->communicators;
+    }
+    x->rings->of_stream = weft_arena_alloc(x->arena, streams, sizeof *x->rings->of_stream);
+    x->rings->flow0 = x->net.qps;
 }
 
-void weft__rings_drained(struct weft__fluid *x, uint32_t flow) {}
+void weft__rings_free(struct weft__fluid *x) {
+    if (!x->rings) return;
+    weft_memory_free(WEFT_MEMORY_QP, x->rings->ring, x->rings->room * sizeof *x->rings->ring);
+    weft_memory_free(WEFT_MEMORY_QP, x->rings->ring_of_flow, x->rings->flows_room * sizeof(uint32_t));
+}
 
-void weft__rings_end(struct weft__fluid *x, uint32_t ring) {}
+/// Steps of such an operation; 0: it is none.
+static uint32_t count_steps(const struct weft_job_op *op) {
+    uint32_t n = op->shape.ranks;
+    if (n < 3 || !op->ops->sent) return 0;
+    if (op->ops->goal == WEFT_GOAL_ALL_REDUCE) return 2 * (n - 1);
+    return op->ops->goal == WEFT_GOAL_ALL_GATHER || op->ops->goal == WEFT_GOAL_REDUCE_SCATTER ? n - 1 : 0;
+}
+
+/// What a lane of a member sends; false: not to one other member alone.
+static bool find_sent(const struct weft_job_op *op, uint32_t number, uint32_t lane, struct weft_sent *ret) {
+    struct weft_sent sent[WEFT_STEP_PEERS];
+    if (op->ops->sent(op->conf, &op->shape, number, lane, sent) != 1 || !sent[0].messages) return false;
+    *ret = sent[0];
+    return true;
+}
+
+/// Adds the links of a connection to those of the ring; `crossed` is by link.
+static void add_links(const struct weft__fluid *x, uint32_t qp, uint32_t qps, struct weft__crossed **crossed,
+                      uint32_t *n, uint32_t *room) {
+    for (uint32_t q = qp; q < qp + qps; q++) {
+        const struct weft__level_flow *f = &x->levels.flow[q];
+        for (uint32_t e = f->first; e < f->first + f->entries; e++) {
+            const struct weft__crossed *entry = &x->levels.entry[e];
+            uint32_t i = 0;
+            while (i < *n && ((*crossed)[i].link != entry->link || ((*crossed)[i].weight < 0) != (entry->weight < 0)))
+                i++;
+            if (i == *n)
+                WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, *crossed, *n, *room, 64) = (struct weft__crossed){.link = entry->link};
+            (*crossed)[i].weight += entry->weight / (float)qps;
+        }
+    }
+}
+
+/// Looks at all members; false: the operation is no ring, or its pieces are too small.
+static bool look_at_members(struct weft__fluid *x, struct ring *r, const struct weft__program *first,
+                            const struct weft_job_op *op, struct weft__crossed **crossed, uint32_t *n, uint32_t *room) {
+    const struct weft_job *job = first->job;
+    const struct weft_collective_common *common = op->conf;
+    uint32_t hops = 0, network = 0;
+    double shortest = INFINITY;
+    r->lanes = op->ops->lanes(op->conf, &op->shape);
+    for (uint32_t k = 0; k < op->shape.ranks; k++)
+        for (uint32_t lane = 0; lane < r->lanes; lane++) {
+            struct weft_sent sent;
+            uint32_t rank = weft_job_member(op, first->rank, k), number = weft_job_number(op, rank);
+            if (!find_sent(op, number, lane, &sent)) return false;
+            const struct weft__program *p = first - first->rank + rank;
+            uint32_t c = weft_job_find_connection(job, rank, op->communicator, sent.channel,
+                                                  weft_job_fellow(op, rank, number, sent.peer));
+            const struct weft__sending *s = &p->sending[c - job->first[rank]];
+            hops++;
+            if (s->qp == WEFT_NONE) {
+                r->way_ps += (double)(job->server.latency_ps + common->inner_latency_ps) +
+                             (double)weft_time_of_bytes(sent.bytes / sent.messages, job->server.rate_bps);
+                continue;
+            }
+            const struct weft__way *way = &x->way[s->qp];
+            const struct weft_host_conf *host = weft__fluid_host(x, x->net.qp[s->qp].dst);
+            struct weft__poster idle = {0};
+            uint32_t last;
+            double wire = weft__piece_wire(x, s->qp, sent.bytes / sent.messages, &last);
+            double way_ps = way->base_ps + way->byte_ps * last + (double)common->latency_ps +
+                            (double)weft__notice_latency(host, false) + (double)weft__poster_take(&idle, host, 0, 0);
+            r->way_ps += way_ps;
+            r->grant_ps = fmax(r->grant_ps, job->unadmitted ? 0 : way->control_ps);
+            shortest = fmin(shortest,
+                            wire / x->levels.link[x->levels.entry[x->levels.flow[s->qp].first].link].capacity - way_ps);
+            add_links(x, s->qp, s->qps, crossed, n, room);
+            network++;
+        }
+    r->way_ps /= hops;
+    r->inner = !network;
+    r->most = (double)job->server.rate_bps / 8 / (double)WEFT_PS_PER_S / r->lanes;
+    if (network == hops) r->most = 0;
+    return !network || shortest > 0;
+}
+
+static struct ring *ring_of(struct weft__fluid *x, const struct weft__program *p, uint32_t stream,
+                            const struct weft_job_op *op) {
+    struct weft__rings *rings = x->rings;
+    const struct weft__program *first = p - p->rank + weft_job_member(op, p->rank, 0);
+    uint32_t program = (uint32_t)(first - x->net.programs->program);
+    uint32_t *number = &rings->of_stream[rings->stream0[program] + stream];
+    if (*number) return &rings->ring[*number - 1];
+    struct ring r = {.flow = WEFT_NONE, .program = program, .stream = stream, .members = op->shape.ranks};
+    struct weft__crossed *crossed = NULL;
+    uint32_t n = 0, room = 0;
+    if (look_at_members(x, &r, first, op, &crossed, &n, &room)) {
+        uint32_t at = x->levels.flows - rings->flow0;
+        r.flow = weft__levels_add_flow(&x->levels, crossed, n, r.most);
+        weft__fluid_add_drain(x, r.flow);
+        WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, rings->ring_of_flow, at, rings->flows_room, 64) = rings->rings;
+    }
+    weft_memory_free(WEFT_MEMORY_QP, crossed, room * sizeof *crossed);
+    WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, rings->ring, rings->rings, rings->room, 64) = r;
+    *number = rings->rings;
+    return &rings->ring[rings->rings - 1];
+}
+
+/// All members are there. Data of a lane, as on the wire.
+static void begin_ring(struct weft__fluid *x, struct ring *r, const struct weft__program *p,
+                       const struct weft_job_op *op) {
+    struct weft_sent sent = {.messages = 1};
+    uint32_t number = weft_job_number(op, p->rank), last;
+    find_sent(op, number, 0, &sent);
+    uint32_t c = weft_job_find_connection(p->job, p->rank, op->communicator, sent.channel,
+                                          weft_job_fellow(op, p->rank, number, sent.peer));
+    const struct weft__sending *s = &p->sending[c - p->job->first[p->rank]];
+    double bytes = (double)sent.bytes / (double)sent.messages;
+    r->came = 0;
+    r->steps = count_steps(op);
+    r->piece = s->qp == WEFT_NONE ? bytes : weft__piece_wire(x, s->qp, (weft_bytes)bytes, &last);
+    r->volume = r->piece * (double)sent.messages;
+    weft__fluid_begin(x, r->flow, r->volume);
+}
+
+bool weft__rings_take(struct weft__at *at, uint32_t stream) {
+    struct weft__fluid *x = at->w->notes;
+    struct weft__stream *st = &at->p->stream[stream];
+    if (!x->rings || st->part != WEFT_TURN_WHOLE || !count_steps(st->op) || at->p->job->split) return false;
+    struct ring *r = ring_of(x, at->p, stream, st->op);
+    if (r->flow == WEFT_NONE) return false;
+    if (++r->came == r->members) begin_ring(x, r, at->p, st->op);
+    return true;
+}
+
+double weft__rings_drained(struct weft__fluid *x, uint32_t flow) {
+    uint32_t number = x->rings->ring_of_flow[flow - x->rings->flow0];
+    const struct ring *r = &x->rings->ring[number];
+    double took = (double)(x->now_ps - x->drain[flow].begun_ps), rate = r->volume / fmax(took, 1);
+    double longer = r->piece / (rate * r->lanes) + r->way_ps - took / r->steps;
+    weft__levels_end(&x->levels, flow);
+    weft__fluid_note(x, x->now_ps + weft_time_of_real(r->grant_ps + r->way_ps + r->steps * fmax(longer, 0)),
+                     WEFT__FLUID_RING, number);
+    return r->volume;
+}
+
+void weft__rings_end(struct weft__fluid *x, uint32_t number) {
+    const struct ring r = x->rings->ring[number];
+    struct weft__program *first = &x->net.programs->program[r.program];
+    const struct weft_job_op *op = first->stream[r.stream].op;
+    for (uint32_t k = 0; k < r.members; k++) {
+        struct weft__program *p = first - first->rank + weft_job_member(op, first->rank, k);
+        struct weft__at at = {&x->node, &x->end[p->job->host[p->rank]], weft__fluid_worker(x), p};
+        weft__stream_end(&at, r.stream);
+    }
+}
