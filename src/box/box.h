@@ -29,6 +29,7 @@ struct weft__plan {
     const struct weft_topology *topology;
     const struct weft_device_conf *const *device; ///< [nodes]
     uint32_t frame_bytes;                         ///< the largest frame that a host may send
+    weft_rate_bps host_rate_bps;                  ///< of the slowest link of a host
     uint32_t first[WEFT_BOXES];                   ///< [kind]: the first node of it; WEFT_NONE: there is none
 };
 
@@ -271,7 +272,7 @@ void weft__ethernet_add_credit(const struct weft__network *net, uint32_t node, c
                                struct weft__credit_sums *sums);
 /// The links of a switch's ports, for its buffer; NULL: the buffer does not depend on them.
 const struct weft_buffer_port *weft__ethernet_links(const struct weft_switch_conf *conf, const struct weft_topology *t,
-                                                    uint32_t node, struct weft_arena *arena);
+                                                    uint32_t node, weft_rate_bps host_rate, struct weft_arena *arena);
 /// The rate of the slowest link of a host.
 weft_rate_bps weft__host_rate_least(const struct weft_topology *t);
 /// The time from a pause frame at this port until what it pauses has stopped.

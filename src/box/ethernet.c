@@ -47,10 +47,9 @@ weft_rate_bps weft__host_rate_least(const struct weft_topology *t) {
 }
 
 const struct weft_buffer_port *weft__ethernet_links(const struct weft_switch_conf *conf, const struct weft_topology *t,
-                                                    uint32_t node, struct weft_arena *arena) {
+                                                    uint32_t node, weft_rate_bps host_rate, struct weft_arena *arena) {
     if (!buffer_by_port(conf) && !aqm_by_port(conf)) return NULL;
     struct weft_buffer_port *port = weft_arena_alloc(arena, t->node[node].ports, sizeof *port);
-    weft_rate_bps host_rate = weft__host_rate_least(t);
     for (uint32_t k = 0; k < t->node[node].ports; k++) {
         const struct weft_link_info *link = &t->link[weft_topology_port(t, node, k)->link];
         port[k] = (struct weft_buffer_port){link->rate_bps, host_rate, link->delay_ps};
@@ -66,7 +65,7 @@ static const char *check_links(const struct weft__plan *plan, uint32_t node, con
     const struct weft_node_info *info = &plan->topology->node[node];
     if (!weft__box_of(info)->takes_routes) return "it goes by the links of ports, which Ethernet switches alone do";
     WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
-    const struct weft_buffer_port *port = weft__ethernet_links(conf, plan->topology, node, arena);
+    const struct weft_buffer_port *port = weft__ethernet_links(conf, plan->topology, node, plan->host_rate_bps, arena);
     return buffer->fit_ports(conf->buffer.conf, port, info->ports, conf->pfc.priorities, text, size);
 }
 

@@ -20,7 +20,8 @@ struct weft__network {
     uint32_t epochs;
     void *shared[WEFT_BOXES]; ///< shared by the boxes of a kind of node, see struct weft__shared; NULL: nothing
     uint32_t qps;
-    weft_time_ps sfc_pause_ps; ///< the longest pause that source flow control may ask for; 0: no device has it
+    weft_rate_bps host_rate_bps; ///< of the slowest link of a host
+    weft_time_ps sfc_pause_ps;   ///< the longest pause that source flow control may ask for; 0: no device has it
     struct weft_qp_conf *qp;
     struct weft__hosts hosts;
     struct weft__programs *programs;     ///< NULL: there is no job

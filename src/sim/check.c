@@ -502,7 +502,8 @@ struct weft__plan *weft__plan_new(const struct weft_scenario *scenario, const st
     *plan = (struct weft__plan){.scenario = scenario,
                                 .topology = t,
                                 .device = weft_device_confs(scenario, t, arena),
-                                .frame_bytes = weft__frame_bytes_max(scenario, t)};
+                                .frame_bytes = weft__frame_bytes_max(scenario, t),
+                                .host_rate_bps = weft__host_rate_least(t)};
     memset(plan->first, 0xff, sizeof plan->first); // WEFT_NONE
     for (uint32_t n = t->nodes; n-- > 0;)
         plan->first[t->node[n].box] = n;

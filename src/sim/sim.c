@@ -508,6 +508,7 @@ static enum weft_status assemble_run(struct weft__run *run, struct weft_error *r
     net->device = weft_device_confs(net->scenario, net->topology, net->arena_switch);
     for (uint32_t h = 0; h < net->topology->hosts; h++)
         net->telemetry |= weft_host_collects(&net->device[net->topology->host[h]]->host);
+    net->host_rate_bps = weft__host_rate_least(net->topology);
     net->sfc_pause_ps = weft__sfc_pause_max(net->topology, net->device);
     net->lldp = weft__lldp_frames(net->topology, net->device, net->arena_switch);
     weft__port_rows_init(&net->port_rows, net->topology->ports, net->arena_switch);

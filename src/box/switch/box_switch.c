@@ -20,7 +20,7 @@ static void switch_make(struct weft__network *net, uint32_t node) {
         .epochs = net->epochs,
         .pool = weft__network_pool(net, node),
         .route_state = weft__route_state_new(t, node, conf, net->epoch[0].routes->edges, run->seed, net->arena_switch),
-        .link = weft__ethernet_links(conf, t, node, net->arena_switch),
+        .link = weft__ethernet_links(conf, t, node, net->host_rate_bps, net->arena_switch),
         .lldp = net->device[node]->dcbx.enabled,
         .sampled = weft__network_sampled(net, node, net->arena_switch),
         .sample_interval_ps = run->sample_interval_ps,
