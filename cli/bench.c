@@ -119,18 +119,17 @@ static struct figures measure_k(const struct weft_cli_options *options, const ch
     setting[0] = topology;
     setting[1] = size;
     memcpy(&setting[2], options->setting, options->settings * sizeof *setting);
-    struct weft_scenario_file *file = NULL;
-    struct weft_cli_simulation s = {0};
+    WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *file = NULL;
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation s = {0};
     struct figures f = {.threads = threads};
     enum weft_status status = weft_scenario_file_parse("bench", benchmark->scenario, strlen(benchmark->scenario),
                                                        setting, settings, &file, error);
     if (!status) status = weft_cli_simulation_init(&s, file, 0, error);
     if (!status) {
-        struct weft_follow follow = {0}; // all flows
+        WEFT_ENDS(weft_follow_free) struct weft_follow follow = {0}; // all flows
         struct weft_sim_options how = {
             .threads = threads, .profile = true, .record = record, .follow = followed ? &follow : NULL};
         status = weft_simulate(s.scenario, s.topology, s.workload, &how, &s.outcome, error);
-        weft_follow_free(&follow);
     }
     if (!status) {
         const struct weft_outcome *o = s.outcome;
@@ -147,8 +146,6 @@ static struct figures measure_k(const struct weft_cli_options *options, const ch
         f.ecn_marked = sum.ecn_marked;
         f.pauses = sum.pfc_tx_xoff;
     }
-    weft_cli_simulation_deinit(&s);
-    if (file) weft_scenario_file_free(file);
     return f;
 }
 
@@ -310,6 +307,5 @@ int weft_cli_bench(int argc, char **argv) {
         weft_bench_saved_read(compare_path, benchmark->name, benchmark->hop, o.arena, &saved, &error))
         status = weft_cli_fail(&error);
     if (status == WEFT_CLI_GO) status = bench_all(&o, runs, &saved);
-    weft_cli_options_deinit(&o);
     return status;
 }

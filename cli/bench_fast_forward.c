@@ -102,21 +102,20 @@ static uint32_t list_times(const struct weft_outcome *o, weft_time_ps *ret) {
 
 static void tell_times(const struct weft_outcome *o, struct figures *f) {
     uint32_t most = o->jobs ? o->job[0].iterations : o->flows;
-    weft_time_ps *time = weft_memory_new(WEFT_MEMORY_RESULT, most, sizeof *time);
+    WEFT_FREED weft_time_ps *time = weft_memory_new(WEFT_MEMORY_RESULT, most, sizeof *time);
     uint32_t n = list_times(o, time);
     qsort(time, n, sizeof *time, weft__by_u64);
     for (uint32_t i = 0; i < n; i++)
         f->mean_ps += (double)time[i] / n;
     f->p99_ps = (double)time[(uint64_t)n * 99 / 100];
-    weft_memory_free(WEFT_MEMORY_RESULT, time, most * sizeof *time);
 }
 
 static enum weft_status run_mode(const char *text, const char *mode, struct figures *ret, struct weft_error *error) {
     char setting[64];
     snprintf(setting, sizeof setting, "run.fast_forward=%s", mode);
     const char *settings[] = {setting};
-    struct weft_scenario_file *file = NULL;
-    struct weft_cli_simulation s = {0};
+    WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *file = NULL;
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation s = {0};
     *ret = (struct figures){0};
     enum weft_status status = weft_scenario_file_parse("bench", text, strlen(text), settings, 1, &file, error);
     if (!status) status = weft_cli_simulation_init(&s, file, 0, error);
@@ -131,8 +130,6 @@ static enum weft_status run_mode(const char *text, const char *mode, struct figu
         ret->cpu_s = s.outcome->cpu_s;
         tell_times(s.outcome, ret);
     }
-    weft_cli_simulation_deinit(&s);
-    if (file) weft_scenario_file_free(file);
     return status;
 }
 

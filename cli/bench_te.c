@@ -40,7 +40,7 @@ static uint32_t list_demands(const struct weft_topology *t, const struct weft_ro
 }
 
 static struct te_row place_demands(const struct weft_topology *t, bool every) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SWITCH);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SWITCH);
     struct weft_routes *routes = weft_routes_new(t, NULL);
     size_t demands = (size_t)t->hosts * (every ? routes->edges - 1 : 1);
     struct weft_cspf_demand *demand = weft_arena_alloc(arena, demands, sizeof *demand);
@@ -49,7 +49,6 @@ static struct te_row place_demands(const struct weft_topology *t, bool every) {
     row.entries = weft_cspf_place(t, routes, demand, row.demands, NULL, arena)->entries;
     row.cpu_s = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID) - before;
     weft_routes_free(routes);
-    weft_arena_free(arena);
     return row;
 }
 
@@ -85,8 +84,8 @@ static enum weft_status measure_zone(const struct weft_cli_options *options, con
     char topology[64];
     snprintf(topology, sizeof topology, "topology.racks=%s", racks);
     const char *setting[] = {topology};
-    struct weft_scenario_file *file = NULL;
-    struct weft_cli_simulation s = {0};
+    WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *file = NULL;
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation s = {0};
     enum weft_status status = weft_scenario_file_parse("bench", te_text, strlen(te_text), setting, 1, &file, error);
     if (!status) status = weft_cli_simulation_init(&s, file, 0, error);
     for (unsigned every = 0; !status && every < 2; every++) {
@@ -94,8 +93,6 @@ static enum weft_status measure_zone(const struct weft_cli_options *options, con
         add_row(answer, &row, !weft_cli_is_raw(options));
         fflush(stdout);
     }
-    weft_cli_simulation_deinit(&s);
-    if (file) weft_scenario_file_free(file);
     return status;
 }
 

@@ -40,7 +40,7 @@ static bool claims_name(const struct weft_cli_claims *c, uint32_t v) {
 }
 
 void weft_cli_claims_take(struct weft_cli_claims *c, uint32_t v, const struct weft_run *run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct weft_result_finder finder = weft_result_finder(run, arena);
     for (uint32_t i = 0; i < c->n; i++)
         for (uint32_t m = 0; m < c->claim[i].metrics; m++) {
@@ -49,7 +49,6 @@ void weft_cli_claims_take(struct weft_cli_claims *c, uint32_t v, const struct we
             struct weft_result_found found = weft_result_find(&finder, metric->part, metric->parts);
             c->result[i].value[m] = weft_result_number(&found.value);
         }
-    weft_arena_free(arena);
 }
 
 static enum weft_status fail_metric(const struct weft_claim *claim, const struct weft_claim_metric *m,

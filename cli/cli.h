@@ -97,10 +97,9 @@ const char *weft_cli_pick_path(const char *const *part, uint32_t parts, struct w
 
 /// The results of weft_cli_parse: WEFT_CLI_GO to continue, else the exit status.
 #define WEFT_CLI_GO (-1)
-/// Reads options and operands, mixed in any order. --help prints to standard output, errors go to standard error. Call
-/// weft_cli_options_deinit whatever it returns.
+/// Reads options and operands, mixed in any order. --help prints to standard output, errors go to standard error. What
+/// a command reads and makes lives until it ends (cli/main.c).
 int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv, struct weft_cli_options *ret_options);
-void weft_cli_options_deinit(struct weft_cli_options *options);
 /// Visits every option of the command, its own first; `argument` is NULL for options without one.
 void weft_cli_each_option(const struct weft_cli_command *command,
                           void (*visit)(void *context, const char *name, const char *argument, const char *help),

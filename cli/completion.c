@@ -220,6 +220,5 @@ int weft_cli_completion(int argc, char **argv) {
         else
             fprintf(stderr, "weft: completion: no shell \"%s\"; expected one of bash, zsh, fish\n", o.operand[0]);
     }
-    weft_cli_options_deinit(&o);
     return exit_status;
 }

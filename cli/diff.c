@@ -34,8 +34,12 @@ static const struct weft_cli_command command = {
     .option = own,
 };
 
-static enum weft_status diff_folders(const struct weft_cli_options *o, struct weft_diff **ret_diff,
-                                     struct weft_error *error) {
+static void print_text(FILE *file, const void *diff) {
+    weft_diff_print(file, diff, asked.all ? UINT32_MAX : SHOWN);
+}
+
+static enum weft_status diff_folders(const struct weft_cli_options *o, struct weft_error *error) {
+    struct weft_diff *d;
     if (o->operands < 2 && !asked.with)
         return WEFT_REFUSE(error, WEFT_NOWHERE,
                            "B is missing; expected a second folder, or --with VARIANT to compare two variants of A");
@@ -45,26 +49,11 @@ static enum weft_status diff_folders(const struct weft_cli_options *o, struct we
                  {o->operand[o->operands - 1], asked.with ? asked.with : asked.variant}},
         .table = asked.table,
     };
-    return weft_diff_new(&options, o->arena, ret_diff, error);
-}
-
-static void print_text(FILE *file, const void *diff) {
-    weft_diff_print(file, diff, asked.all ? UINT32_MAX : SHOWN);
+    enum weft_status status = weft_diff_new(&options, o->arena, &d, error);
+    if (!status) status = weft_cli_answer(o, &weft__answer_diff, d, print_text, error);
+    return status || !asked.exit_status || weft_diff_is_equal(d) ? status : EXIT_DIFFERENT;
 }
 
 int weft_cli_diff(int argc, char **argv) {
-    struct weft_cli_options o;
-    struct weft_error error = {0};
-    struct weft_diff *d = NULL;
-    int exit_status = weft_cli_parse(&command, argc, argv, &o);
-    if (exit_status == WEFT_CLI_GO) {
-        exit_status = (int)diff_folders(&o, &d, &error);
-        if (error.status)
-            weft_cli_fail(&error);
-        else if (weft_cli_answer(&o, &weft__answer_diff, d, print_text, &error))
-            exit_status = weft_cli_fail(&error);
-        if (!exit_status && asked.exit_status && !weft_diff_is_equal(d)) exit_status = EXIT_DIFFERENT;
-    }
-    weft_cli_options_deinit(&o);
-    return exit_status;
+    return weft_cli_act(&command, argc, argv, diff_folders);
 }

@@ -4,11 +4,12 @@
 
 #include <inttypes.h>
 
-#include "base/units.h"
 #include "simulation.h"
 
+static const char *calibration;
 static bool messages;
 static const struct weft_cli_option own[] = {
+    {"calibration", "FILE", "take intervals from this table, not from the program's own", &calibration, NULL},
     {"messages", NULL, "estimate rings message by message, never as one flow", NULL, &messages},
     {0},
 };
@@ -26,15 +27,22 @@ static const struct weft_cli_command command = {
     .option = own,
 };
 
+static void print_interval(FILE *file, weft_time_ps low, weft_time_ps high) {
+    if (high) fprintf(file, "   90%%: %.3f to %.3f", (double)low * 1e-6, (double)high * 1e-6);
+}
+
 static void print_text(FILE *file, const void *subject) {
     const struct weft_estimate *e = subject;
-    fprintf(file, "estimate of %s, seed %" PRIu64 ": %.3f us; 90%% interval: %s\n\n", e->scenario, e->seed,
-            (double)e->makespan_ps * 1e-6, e->calibrated ? "" : "not calibrated");
+    fprintf(file, "estimate of %s, seed %" PRIu64 ": %.3f us", e->scenario, e->seed, (double)e->makespan_ps * 1e-6);
+    print_interval(file, e->low_ps, e->high_ps);
+    fputs(e->calibrated ? "\n\n" : "   interval: not calibrated\n\n", file);
     fprintf(file, "%-12s %-24s %6s %8s %14s\n", "what", "name", "number", "count", "time (us)");
     for (uint32_t i = 0; i < e->times; i++) {
         const struct weft_estimate_time *t = &e->time[i];
-        fprintf(file, "%-12s %-24s %6" PRIu64 " %8" PRIu64 " %14.3f\n", t->what, t->name, t->number, t->count,
+        fprintf(file, "%-12s %-24s %6" PRIu64 " %8" PRIu64 " %14.3f", t->what, t->name, t->number, t->count,
                 (double)t->time_ps * 1e-6);
+        print_interval(file, t->low_ps, t->high_ps);
+        putc('\n', file);
     }
     fprintf(file, "\n%-24s %-12s %-12s %8s %8s\n", "busiest links", "from", "to", "used", "flows");
     for (uint32_t i = 0; i < e->links; i++) {
@@ -50,7 +58,7 @@ static void print_text(FILE *file, const void *subject) {
     }
 }
 
-static enum weft_status estimate(const struct weft_cli_options *o, struct weft_error *ret_error) {
+static enum weft_status estimate_variant(const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct weft_scenario_file *file = NULL;
     struct weft_cli_simulation sim = {0};
     struct weft_estimate *e = NULL;
@@ -60,7 +68,8 @@ static enum weft_status estimate(const struct weft_cli_options *o, struct weft_e
     if (!status) status = weft_cli_simulation_init(&sim, file, variant, ret_error);
     if (!status)
         status = weft_estimate_run(sim.scenario, sim.topology, sim.workload,
-                                   &(struct weft_estimate_options){.messages = messages}, o->arena, &e, ret_error);
+                                   &(struct weft_estimate_options){.messages = messages, .calibration = calibration},
+                                   o->arena, &e, ret_error);
     if (!status) status = weft_cli_answer(o, &weft__answer_estimate, e, print_text, ret_error);
     weft_estimate_free(e);
     weft_cli_simulation_deinit(&sim);
@@ -69,5 +78,5 @@ static enum weft_status estimate(const struct weft_cli_options *o, struct weft_e
 }
 
 int weft_cli_estimate(int argc, char **argv) {
-    return weft_cli_act(&command, argc, argv, estimate);
+    return weft_cli_act(&command, argc, argv, estimate_variant);
 }

@@ -87,8 +87,7 @@ static enum weft_status guess_all(const struct weft_cli_options *o) {
 /// --set a=b as a map of a section.
 static enum weft_status read_settings(const struct weft_cli_options *o, const struct weft_tree **ret_tree,
                                       struct weft_error *ret_error) {
-    struct weft__text_stream text;
-    FILE *file = weft__text_stream_open(&text);
+    WEFT__TEXT_STREAM(text, file);
     for (uint32_t i = 0; i < o->settings; i++) {
         const char *equals = strchr(o->setting[i], '=');
         if (!equals || equals == o->setting[i] || !equals[1])
@@ -101,7 +100,6 @@ static enum weft_status read_settings(const struct weft_cli_options *o, const st
     enum weft_status status = WEFT_OK;
     const char *whole = weft__text_stream_text(&text);
     if (o->settings) status = weft_tree_parse("--set", whole, text.size, o->arena, &tree, ret_error);
-    weft__text_stream_free(&text);
     *ret_tree = tree;
     return status;
 }
@@ -181,12 +179,10 @@ static enum weft_status import_files(const struct weft_cli_options *o, struct we
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "import %s: no file; expected %s", importer->name,
                            importer->summary);
     const struct weft_tree *tree = NULL;
-    struct weft__text_stream losses;
+    WEFT__TEXT_STREAM(losses, file);
     status = read_settings(o, &tree, ret_error);
-    FILE *file = weft__text_stream_open(&losses);
     if (!status) status = write_out(importer, tree, o, named, file, ret_error);
     if (!status) weft_cli_print_losses(weft__text_stream_text(&losses));
-    weft__text_stream_free(&losses);
     return status;
 }
 

@@ -110,6 +110,5 @@ int weft_cli_manual(int argc, char **argv) {
         else if (exit_status == WEFT_OK)
             print_page(which);
     }
-    weft_cli_options_deinit(&o);
     return exit_status;
 }

@@ -16,6 +16,7 @@
 #include "weft/hardware.h"
 #include "weft/param.h"
 #include "weft/tin_rma.h"
+#include "weft/training.h"
 #include "weft/transport.h"
 #include "weft/workload.h"
 
@@ -47,6 +48,8 @@ static const struct {
     {&weft_occupied_table, "servers that are not free, in a collective or job"},
     {&weft_rma_processor_table, "what software costs in remote memory access, the key processor of workload rma"},
     {&weft_operation_table, "an entry of a job's list of operations"},
+    {&weft_training_model_table, "the key model of a job: the shape of a transformer, by name or by its sizes"},
+    {&weft_training_plan_table, "the key plan of a job with a model: how its GPUs share the work, published or own"},
     {&weft_pipeline_table, "the key pipeline of such an entry: microbatches through stages, one forward, one backward"},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections, NAMES_MAX = 512 };
@@ -103,15 +106,17 @@ static void print_table(const struct weft_param_table *table) {
             printf("%s%s: %s", v == p->value ? " " : ", ", v->key, v->text);
         putchar('\n');
     }
-    for (const char *const *list = table->lists; list && *list; list++)
-        printf("  %s: [...]   (list)\n", *list);
+    for (const char *const *list = table->lists; list && *list; list++) {
+        const struct weft_param_table *own = weft_cli_list_table(*list);
+        printf(own ? "  %s:   (section: weft models %s)\n" : "  %s: [...]   (list)\n", *list, own ? own->name : "");
+    }
     for (const char *const *key = table->models; key && *key; key++)
         printf("  %s: {NAME: ...}   (map of names, each a model of this kind)\n", *key);
 }
 
 /// With its defaults.
 static void print_connection(const struct weft_model *transport) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     struct weft_error error = {0};
     void *conf = weft_arena_alloc(arena, 1, transport->params->conf_size);
     if (!weft_params_load(transport->params, NULL, conf, arena, &error)) {
@@ -121,7 +126,6 @@ static void print_connection(const struct weft_model *transport) {
                "B at its receiver\n\n",
                bytes.sender, bytes.receiver);
     }
-    weft_arena_free(arena);
 }
 
 static void print_model(const struct weft_model *model) {
@@ -152,7 +156,7 @@ static void list_kind(enum weft_model_kind kind) {
 
 /// Whole fabrics, each a scenario that uses a model of kind fabric.
 static void list_blueprints(void) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     printf("\nblueprints of whole fabrics: weft models fabric NAME shows one, weft plan fabric NAME its bill\n");
     for (uint32_t i = 0; i < weft_blueprint_count(); i++) {
         const struct weft_blueprint *b = weft_blueprint_at(i);
@@ -161,7 +165,6 @@ static void list_blueprints(void) {
             weft_tree_parse(b->name, b->text, b->size, arena, &tree, NULL) ? NULL : weft_tree_find(tree, "about");
         printf("  %-10s %-16s %s\n", "blueprint", b->name, about && about->text ? about->text : "");
     }
-    weft_arena_free(arena);
 }
 
 static bool show_blueprint(const char *name) {
@@ -359,6 +362,5 @@ int weft_cli_models(int argc, char **argv) {
         else
             list_all();
     }
-    weft_cli_options_deinit(&options);
     return status;
 }

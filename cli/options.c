@@ -456,16 +456,9 @@ int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv
     return exit_status == WEFT_CLI_GO ? check_out(o) : exit_status;
 }
 
-void weft_cli_options_deinit(struct weft_cli_options *options) {
-    weft_arena_free(options->arena);
-    options->arena = NULL;
-}
-
 bool weft_cli_is_result(const char *path) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    bool is = !access(weft_arena_format(arena, "%s/results.sqlite", path), F_OK);
-    weft_arena_free(arena);
-    return is;
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
+    return !access(weft_arena_format(arena, "%s/results.sqlite", path), F_OK);
 }
 
 /// A folder without results of runs: it may contain those of a sweep.
@@ -505,10 +498,7 @@ static enum weft_status read_scenario(const struct weft_cli_options *o, struct w
     if (!status) status = weft_scenario_file_stored(stored.source, stored.sources, &file, ret_error);
     for (uint32_t i = 0; i < o->settings && !status; i++)
         status = weft_scenario_file_set(file, o->setting[i], ret_error);
-    if (status)
-        weft_scenario_file_free(file);
-    else
-        *ret_file = file;
+    if (!status) *ret_file = file;
     return status;
 }
 
@@ -566,7 +556,8 @@ static void add_mistake(void *context, const struct weft_error *error) {
 int weft_cli_fail_scenario(const struct weft_error *error, const struct weft_scenario_file *file) {
     weft_cli_fail(error);
     if (!file || error->status != WEFT_ERROR_INPUT) return (int)error->status;
-    struct mistakes m = {.first = error, .arena = weft_arena_new(WEFT_MEMORY_SCENARIO)};
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
+    struct mistakes m = {.first = error, .arena = arena};
     for (uint32_t v = 0; v < weft_scenario_variants(file); v++)
         m.more += weft_scenario_mistakes(file, v, add_mistake, &m);
     struct weft_claim *claim;
@@ -576,7 +567,6 @@ int weft_cli_fail_scenario(const struct weft_error *error, const struct weft_sce
     for (uint32_t i = 0; i < m.n && m.has_first; i++)
         weft_cli_fail(m.mistake[i]);
     if (m.more && m.has_first) fprintf(stderr, "weft: and %s\n", weft__counted(m.more, "more mistake").text);
-    weft_arena_free(m.arena);
     return (int)error->status;
 }
 
@@ -589,7 +579,6 @@ int weft_cli_act(const struct weft_cli_command *command, int argc, char **argv,
         exit_status = (int)act(&o, &error);
         if (error.status) weft_cli_fail(&error);
     }
-    weft_cli_options_deinit(&o);
     return exit_status;
 }
 
@@ -606,8 +595,6 @@ int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char 
         if (error.status) weft_cli_fail_scenario(&error, file);
         exit_status = (int)status;
     }
-    weft_scenario_file_free(file);
-    weft_cli_options_deinit(&o);
     return exit_status;
 }
 
@@ -695,7 +682,5 @@ enum weft_status weft_cli_with_variant(const struct weft_cli_options *options, c
     enum weft_status status = weft_cli_variant(options, file, &variant, ret_error);
     if (!status) status = weft_scenario_new(file, variant, &scenario, ret_error);
     if (status) return status;
-    status = use(scenario, options, ret_error);
-    weft_scenario_free(scenario);
-    return status;
+    return use(scenario, options, ret_error);
 }

@@ -109,13 +109,12 @@ static enum weft_status try_strategy(struct place *p, struct result *r, struct w
         weft__model_load_at(WEFT_KIND_PLACEMENT, r->model->name, said, "placement", &r->strategy, s->arena, ret_error);
     if (status) return status;
     const struct weft_placement_ops *ops = r->model->ops;
-    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(scratch, WEFT_MEMORY_SCENARIO);
     uint32_t *slot = weft_arena_alloc(scratch, p->job->places->units, sizeof *slot);
     ops->place(r->strategy.conf, p->job->places, scratch, slot);
     r->host = weft_arena_alloc(s->arena, p->job->ranks, sizeof *r->host);
     r->gpu = weft_arena_alloc(s->arena, p->job->ranks, sizeof *r->gpu);
     weft_placement_hosts(p->job, slot, r->host, r->gpu);
-    weft_arena_free(scratch);
     r->cost = weft_placement_cost(p->job, p->s.topology, r->host);
     r->stats = (struct weft_job_stats){.iteration_ps = NAN, .exposed_ps = NAN};
     return WEFT_OK;
@@ -135,8 +134,8 @@ static enum weft_status run_strategy(const struct place *p, struct result *r, st
         setting[i] = p->o->setting[i];
     setting[p->o->settings] =
         weft_arena_format(p->o->arena, "workload.%" PRIu32 ".placement=%s", p->entry, r->model->name);
-    struct weft_scenario_file *file = NULL;
-    struct weft_cli_simulation s = {0};
+    WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *file = NULL;
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation s = {0};
     struct weft_run run;
     enum weft_status status = weft_scenario_file_read(p->o->operand[0], setting, p->o->settings + 1, &file, ret_error);
     if (!status) status = weft_cli_simulation_init(&s, file, p->variant, ret_error);
@@ -148,8 +147,6 @@ static enum weft_status run_strategy(const struct place *p, struct result *r, st
     r->ran = s.outcome;
     r->interrupted = status == WEFT_INTERRUPTED;
     if (status == WEFT_ERROR_STALL) say_end(r->model->name, s.outcome);
-    weft_cli_simulation_deinit(&s);
-    weft_scenario_file_free(file);
     return status;
 }
 
@@ -281,8 +278,7 @@ struct chosen {
 static void write_ranks(FILE *file, const void *context) {
     const struct place *p = ((const struct chosen *)context)->place;
     const struct result *r = ((const struct chosen *)context)->result;
-    struct weft__text_stream stream;
-    FILE *text = weft__text_stream_open(&stream);
+    WEFT__TEXT_STREAM(stream, text);
     fprintf(text, "ranks of job %s, scenario %s", p->s.workload->group[p->job->group], p->s.scenario->name);
     if (*p->s.scenario->variant) fprintf(text, ", variant %s", p->s.scenario->variant);
     fprintf(text, ": %" PRIu32 " on servers of %s, by weft %s\nstrategy %s", p->job->ranks,
@@ -293,7 +289,6 @@ static void write_ranks(FILE *file, const void *context) {
             " B between zones\nhost, number of the GPU in its server",
             r->cost.bytes, r->cost.rack_bytes, words_of(p->job->places)->between, r->cost.zone_bytes);
     weft_rank_file_write(file, weft__text_stream_text(&stream), p->job, p->s.topology, r->host, r->gpu);
-    weft__text_stream_free(&stream);
 }
 
 // --- all of it ----------------------------------------------------------------------------------------------------
@@ -360,7 +355,6 @@ static enum weft_status place_job(const struct weft_cli_options *o, const struct
         if (output.status) *ret_error = output;
         if (output.status) status = output.status;
     }
-    weft_cli_simulation_deinit(&p.s);
     return status;
 }
 

@@ -110,7 +110,7 @@ enum weft_status plan_load(const struct plan *plan, bool defaults, void *conf, s
 static enum weft_status plan_variant(const struct plan *plan, const struct weft_cli_options *o,
                                      const struct weft_scenario_file *file, uint32_t variant,
                                      struct weft_plan_variant *ret_variant, struct weft_error *ret_error) {
-    struct weft_scenario *s;
+    WEFT_ENDS(weft_scenario_end) struct weft_scenario *s = NULL;
     struct weft_topology *t;
     struct weft_workload *w;
     enum weft_status status = weft_scenario_new(file, variant, &s, ret_error);
@@ -119,9 +119,7 @@ static enum weft_status plan_variant(const struct plan *plan, const struct weft_
     status = weft_scenario_topology(s, s->arena, &t, ret_error);
     if (!status)
         status = weft_workload_new(s->workload, s->workloads, t, s->run.seed, s->run.until_ps, s->arena, &w, ret_error);
-    if (!status) status = plan->by_scenario(plan, o, s, t, w, ret_variant, ret_error);
-    weft_scenario_free(s);
-    return status;
+    return status ? status : plan->by_scenario(plan, o, s, t, w, ret_variant, ret_error);
 }
 
 /// Variants with the same plan share it: "variants pfc, pfc+dcqcn".
@@ -146,18 +144,16 @@ static const struct plan *find_plan(const char *name) {
 
 static void print_variants(FILE *file, const void *subject) {
     const struct weft_plan_variants *v = subject;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     char names[1024] = "";
     const char *last = NULL;
     for (uint32_t i = 0; i < v->variants; i++) {
-        struct weft__text_stream stream;
-        find_plan(v->plan)->print(weft__text_stream_open(&stream), &v->variant[i]);
+        WEFT__TEXT_STREAM(stream, out);
+        find_plan(v->plan)->print(out, &v->variant[i]);
         const char *text = weft_arena_text(arena, weft__text_stream_text(&stream));
-        weft__text_stream_free(&stream);
         print_variant(v->variant[i].variant, text, &last, names, sizeof names);
     }
     print_variant(NULL, NULL, &last, names, sizeof names);
-    weft_arena_free(arena);
 }
 
 static enum weft_status by_scenario(const struct plan *plan, const struct weft_cli_options *o,
@@ -171,13 +167,11 @@ static enum weft_status by_scenario(const struct plan *plan, const struct weft_c
     v.variant = weft_arena_alloc(o->arena, v.variants, sizeof *v.variant);
     for (uint32_t i = 0; i < v.variants && !status; i++)
         status = plan_variant(plan, o, file, first + i, &v.variant[i], ret_error);
-    if (!status) status = weft_cli_answer(o, plan->scenario, &v, print_variants, ret_error);
-    weft_scenario_file_free(file);
-    return status;
+    return status ? status : weft_cli_answer(o, plan->scenario, &v, print_variants, ret_error);
 }
 
 static int run_plan(const struct plan *plan, int argc, char **argv) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     struct weft_cli_command command = {
         .name = weft_arena_format(arena, "plan %s", plan->name),
         .operands = "[SCENARIO]",
@@ -195,8 +189,6 @@ static int run_plan(const struct plan *plan, int argc, char **argv) {
         exit_status = (int)(o.operands ? by_scenario : plan->by_values)(plan, &o, &error);
         if (error.status) weft_cli_fail(&error);
     }
-    weft_cli_options_deinit(&o);
-    weft_arena_free(arena);
     return exit_status;
 }
 

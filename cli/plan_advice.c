@@ -129,7 +129,7 @@ static void list_pairs(struct advising *a, const struct weft_workload *w, struct
 }
 
 static enum weft_status run_one(struct advising *a, uint32_t which, struct weft_error *ret_error) {
-    struct weft_cli_simulation sim = {0};
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
     struct weft_run run;
     enum weft_status status = weft_cli_simulation_init(&sim, a->file[which], a->number, ret_error);
     if (!status) {
@@ -146,7 +146,6 @@ static enum weft_status run_one(struct advising *a, uint32_t which, struct weft_
         }
         status = WEFT_OK;
     }
-    weft_cli_simulation_deinit(&sim);
     return status;
 }
 
@@ -246,9 +245,8 @@ static enum weft_status run_all(struct advising *a, struct weft_error *ret_error
     enum weft_status status = make_files(a, ret_error);
     a->best = 1;
     if (!a->run) { // the advice must still fit the scenario
-        struct weft_cli_simulation sim = {0};
+        WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
         if (!status) status = weft_cli_simulation_init(&sim, a->file[1], a->number, ret_error);
-        weft_cli_simulation_deinit(&sim);
         return status;
     }
     weft_cli_catch_interrupt();
@@ -519,7 +517,7 @@ static enum weft_status read_run(struct advising *a, weft_time_ps own_until, str
 
 static enum weft_status advise_on(struct advising *a, struct weft_error *ret_error) {
     const struct weft_cli_options *o = a->o;
-    struct weft_cli_simulation sim = {0};
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
     enum weft_status status = weft_scenario_file_read(o->operand[0], o->setting, o->settings, &a->file[0], ret_error);
     if (!status) status = weft_cli_variant(o, a->file[0], &a->number, ret_error);
     if (!status && out_file) status = weft_cli_can_write_file("--out", out_file, o, ret_error);
@@ -530,7 +528,6 @@ static enum weft_status advise_on(struct advising *a, struct weft_error *ret_err
     }
     if (!status)
         status = weft_advise(a->subject, sim.scenario, sim.topology, sim.workload, o->arena, &a->advice, ret_error);
-    weft_cli_simulation_deinit(&sim);
     a->run &= !is_nothing(&a->advice); // both runs would be equal
     if (!status) status = run_all(a, ret_error);
     if (!status && out_file && !is_nothing(&a->advice))
@@ -542,7 +539,7 @@ static enum weft_status advise_on(struct advising *a, struct weft_error *ret_err
 }
 
 int plan_advice(const char *subject, int argc, char **argv) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     struct advising a = {.variant = ""};
     while (strcmp(weft_advice_names[a.subject], subject))
         a.subject++;
@@ -572,9 +569,5 @@ int plan_advice(const char *subject, int argc, char **argv) {
         status = (int)advise_on(&a, &error);
         if (error.status) status = weft_cli_fail(&error);
     }
-    for (uint32_t t = 0; t < TRIALS; t++)
-        weft_scenario_file_free(a.file[t]);
-    weft_cli_options_deinit(&o);
-    weft_arena_free(arena);
     return status;
 }

@@ -152,7 +152,7 @@ static enum weft_status find_load(const struct capacity *c, const struct weft_cl
 
 static enum weft_status read_options(struct capacity *c, const struct weft_scenario_file *file,
                                      struct weft_error *ret_error) {
-    struct weft_cli_simulation sim = {0};
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
     struct weft_sweep_options options = {.varied = 1};
     const struct weft_cli_options *o = c->s.o;
     uint64_t *seed = NULL;
@@ -170,7 +170,6 @@ static enum weft_status read_options(struct capacity *c, const struct weft_scena
     if (!status) status = read_metric(c, &sim, ret_error);
     const char *load = load_text;
     if (!status && !load) status = find_load(c, &sim, &load, ret_error);
-    weft_cli_simulation_deinit(&sim);
     if (status) return status;
     const char *dots = strstr(load, "..");
     if (dots && !strchr(dots, ':')) load = weft_arena_format(o->arena, "%s:%d", load, GRID);

@@ -222,7 +222,6 @@ static enum weft_status save_scenario(const struct fabric *f, const struct weft_
     if (status) return status;
     struct written w = {s->tree, o->arena};
     status = weft_cli_replace_file(scenario_path, write_scenario, &w, ret_error);
-    weft_scenario_free(s);
     if (!status) weft_cli_mention_file(scenario_path, o);
     return status;
 }
@@ -247,10 +246,7 @@ static enum weft_status plan_fabrics(const struct weft_cli_options *o, struct we
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
                            scenario_path ? "--scenario: expected one FABRIC"
                                          : "plan fabric: expected FABRIC, or --all");
-    enum weft_status status = plan_all(o, f, n, ret_error);
-    for (uint32_t i = 0; i < n; i++)
-        weft_scenario_file_free(f[i].file);
-    return status;
+    return plan_all(o, f, n, ret_error);
 }
 
 int plan_fabric(int argc, char **argv) {

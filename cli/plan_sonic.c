@@ -77,8 +77,6 @@ static enum weft_status load_scenario(struct weft_plan_pfc_conf *base, struct we
         base->mtu_bytes = c->mtu_bytes;
         base->framing_bytes = c->framing_bytes;
     }
-    weft_scenario_free(s);
-    weft_scenario_file_free(file);
     return status;
 }
 
@@ -139,6 +137,5 @@ int plan_sonic(int argc, char **argv) {
         status = judge_files(&o, &error);
         if (*error.text) status = weft_cli_fail(&error);
     }
-    weft_cli_options_deinit(&o);
     return status;
 }

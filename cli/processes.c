@@ -191,7 +191,7 @@ static enum weft_status fill_slots(struct running *r, struct weft_error *ret_err
 }
 
 enum weft_status weft_cli_processes_run(struct weft_cli_processes *p, struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct running r = {.p = p, .begun_s = weft__clock_s(CLOCK_MONOTONIC)};
     r.process = weft_arena_alloc(arena, p->at_a_time, sizeof *r.process);
     put_in_order(&r, arena);
@@ -208,6 +208,5 @@ enum weft_status weft_cli_processes_run(struct weft_cli_processes *p, struct wef
     weft_memory_cleanup_remove(&cleanup);
     weft_cli_progress_deinit(&r.progress);
     p->interrupted |= weft_cli_interrupted();
-    weft_arena_free(arena);
     return status;
 }

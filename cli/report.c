@@ -43,7 +43,7 @@ static enum weft_status explain_stored(const struct budget *b, const struct weft
                                        struct weft_arena *arena, struct weft__json *j, struct weft_error *ret_error) {
     struct weft_stored stored;
     struct weft_scenario_file *file = NULL;
-    struct weft_cli_why why = {.flow = NULL};
+    WEFT_ENDS(weft_cli_why_deinit) struct weft_cli_why why = {.flow = NULL};
     const struct weft_cli_why_wanted wanted = {.slowest = (uint32_t)b->flows, .jobs = true, .as_it_is = true};
     uint32_t variant = 0;
     enum weft_status status = weft_stored_read(run->dir, run->variant, &run->seed, arena, &stored, ret_error);
@@ -52,7 +52,6 @@ static enum weft_status explain_stored(const struct budget *b, const struct weft
     if (!status) status = weft_cli_stored_scenario(&seeded, run->dir, &stored, arena, &variant, ret_error);
     if (!status) status = weft_cli_why_explain(b->o, seeded, variant, &stored, &wanted, arena, &why, ret_error);
     if (!status) weft_cli_why_json_page(j, &why, arena);
-    weft_cli_why_deinit(&why);
     weft_scenario_file_free(file);
     return status;
 }
@@ -69,9 +68,8 @@ static enum weft_status explain_run(void *context, const struct weft_report_show
         return WEFT_OK;
     }
     b->hops -= run->packet_hops < b->hops ? run->packet_hops : b->hops;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     enum weft_status status = explain_stored(b, run, arena, j, ret_error);
-    weft_arena_free(arena);
     if (!status || asked.why || status == WEFT_INTERRUPTED) return status;
     weft__json_key_string(j, "note", weft_arena_format(b->o->arena, "Not explained: %s", ret_error->text));
     *ret_error = (struct weft_error){0};
@@ -89,7 +87,6 @@ static enum weft_status report_folder(const struct weft_cli_options *o, struct w
     enum weft_status status = weft_cli_can_write_file("--out", file, o, error);
     if (!status) status = weft_report_page_new((const char *const *)o->operand, o->operands, &options, &page, error);
     if (!status) status = weft_cli_replace_file(file, weft_report_page_write, page, error);
-    weft_report_page_free(page);
     if (!status) weft_cli_mention_file(file, o);
     return status;
 }

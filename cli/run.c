@@ -3,14 +3,121 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/hash.h"
 #include "base/param.h"
 #include "base/tree.h"
 #include "base/units.h"
-#include "checkpoint.h"
+#include "cache.h"
 #include "claims.h"
+#include "cli.h"
+#include "ranks.h"
 #include "results.h"
 #include "terminal.h"
+#include "weft/checkpoint.h"
+
+/// The values of the two options; NULL: not given.
+struct weft_cli_checkpoint_options {
+    const char *every, *resume;
+};
+
+static const char saved_name[] = "run.checkpoint"; ///< in the folder of results
+enum { PS_PER_MS = 1000000000, MS_MIN = 10 };
+
+static struct weft_checkpoint_program this_program(void) {
+    struct weft_checkpoint_program program = {.hash = weft_cli_program_hash(WEFT__HASH_START)};
+    snprintf(program.text, sizeof program.text, "weft %s, commit %s", WEFT_VERSION, weft_cli_commit);
+    return program;
+}
+
+static enum weft_status parse_every(const char *text, double *ret_s, struct weft_error *ret_error) {
+    char why[160];
+    uint64_t time_ps = 0;
+    if (!weft__quantity_parse(WEFT__TIME, text, &time_ps, why, sizeof why))
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--checkpoint"}, "%s", why);
+    if (time_ps < (uint64_t)MS_MIN * PS_PER_MS)
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--checkpoint"},
+                           "%s is too short; expected at least %dms", text, MS_MIN);
+    *ret_s = (double)time_ps * 1e-12;
+    return WEFT_OK;
+}
+
+/// From now on, memory is allocated where a checkpoint can save it; also copies `argv` there. Options must be parsed
+/// again.
+static enum weft_status checkpoint_begin(const struct weft_cli_checkpoint_options *given, int argc, char ***argv,
+                                         struct weft_error *ret_error) {
+    double every_s;
+    struct weft_checkpoint_program program = this_program();
+    enum weft_status status = parse_every(given->every, &every_s, ret_error);
+    if (!status) status = weft_checkpoint_open(&program, weft_cli_ranks(), ret_error);
+    if (status) return status;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO); // lives until the process ends
+    char **copy = weft_arena_alloc(arena, (size_t)argc + 1, sizeof *copy);
+    for (int i = 0; i < argc; i++)
+        copy[i] = weft_arena_text(arena, (*argv)[i]);
+    *argv = copy;
+    return WEFT_OK;
+}
+
+static void say_failure(const char *why) {
+    fprintf(stderr, "weft: the checkpoint cannot be written: %s; the run continues\n", why);
+}
+
+/// Called before the run: checks that it can be saved. Its options name its folder. _resume gives `root` back.
+static enum weft_status checkpoint_new(const struct weft_cli_options *o, const char *every, void *root,
+                                       struct weft_checkpoint **ret_checkpoint, struct weft_error *ret_error) {
+    if (!o->out)
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "--checkpoint writes into the folder of --out; expected --out DIR as well");
+    struct weft_checkpoint *checkpoint = weft_memory_new(WEFT_MEMORY_RESULT, 1, sizeof *checkpoint); // until the end
+    checkpoint->file = weft_arena_format(o->arena, "%s/%s", o->out, saved_name);
+    checkpoint->root = root;
+    checkpoint->on_failure = say_failure;
+    *ret_checkpoint = checkpoint;
+    if (!o->force && !access(checkpoint->file, F_OK))
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "--out: '%s' holds a checkpoint; --resume %s continues that run, --force replaces it",
+                           o->out, o->out);
+    return parse_every(every, &checkpoint->every_s, ret_error);
+}
+
+/// The run was described when it began, so these options cannot be repeated.
+static enum weft_status check_resume(const struct weft_cli_options *o, struct weft_error *ret_error) {
+    const char *wrong = o->operands   ? "a scenario"
+                        : o->settings ? "--set, --seed or --capture"
+                        : o->variant  ? "--variant"
+                        : o->out      ? "--out"
+                                      : NULL;
+    if (!wrong) return WEFT_OK;
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                       "--resume and %s; expected the folder alone: the run and its folder are those it began with",
+                       wrong);
+}
+
+/// `o`: of the resuming command; its folder becomes the run's.
+static enum weft_status checkpoint_resume(const struct weft_cli_options *o,
+                                          const struct weft_cli_checkpoint_options *given,
+                                          struct weft_checkpoint **ret_checkpoint, struct weft_error *ret_error) {
+    double every_s = 0;
+    struct weft_checkpoint_program program = this_program();
+    enum weft_status status = check_resume(o, ret_error);
+    if (!status && given->every) status = parse_every(given->every, &every_s, ret_error);
+    if (status) return status;
+    const char *file = weft_arena_format(o->arena, "%s/%s", given->resume, saved_name);
+    status = weft_checkpoint_read(file, &program, weft_cli_ranks(), ret_checkpoint, ret_error);
+    if (status) return status;
+    struct weft_checkpoint *checkpoint = *ret_checkpoint;
+    if (given->every) checkpoint->every_s = every_s;
+    checkpoint->file = file;
+    checkpoint->on_failure = say_failure;
+    return WEFT_OK;
+}
+
+/// The run has ended and its results are written: removes the checkpoint.
+static void checkpoint_remove(const struct weft_checkpoint *checkpoint) {
+    unlink(checkpoint->file);
+}
 
 static const char *export_text, *table_name, *interval_text;
 static struct weft_cli_checkpoint_options saving;
@@ -191,7 +298,7 @@ static enum weft_status prepare_run(struct work *work, struct weft_error *error)
     if (!status) status = weft_cli_claims_init(&claims, work->file, o->arena, error);
     if (!status) status = check_table(o, error);
     if (!status) status = parse_exports(o, &work->exports, error);
-    if (!status && saving.every) status = weft_cli_checkpoint_new(o, saving.every, work, &checkpoint, error);
+    if (!status && saving.every) status = checkpoint_new(o, saving.every, work, &checkpoint, error);
     if (!status) status = weft_cli_stored_variant(o, &work->file, &work->stored, &variant, error);
     if (!status) status = weft_cli_simulation_init(&work->s, work->file, variant, error);
     if (!status && checkpoint) status = check_savable(&work->s, error);
@@ -223,7 +330,7 @@ static enum weft_status report_run(struct work *work, enum weft_status status, s
     if (o->out) weft_cli_write_results(o->out, &results, &output);
     if (!output.status) write_exports(o, &work->exports, &work->run, &output);
     if (work->s.checkpoint && !output.status && work->s.outcome->end != WEFT_END_INTERRUPTED)
-        weft_cli_checkpoint_remove(work->s.checkpoint);
+        checkpoint_remove(work->s.checkpoint);
     enum weft_status printed = WEFT_OK;
     if (table_name)
         weft_report_nccl_tests(stdout, &work->run);
@@ -249,12 +356,6 @@ static enum weft_status run_work(struct work *work, struct weft_error *error) {
     return status;
 }
 
-static void work_end(struct work *work) {
-    weft_cli_simulation_deinit(&work->s);
-    weft_scenario_file_free(work->read);
-    weft_cli_options_deinit(&work->o);
-}
-
 /// `given`: the options of this command, which apply in addition to those that the run began with.
 static enum weft_status resume_run(const struct weft_cli_options *given, struct weft_error *error) {
     struct weft_checkpoint *checkpoint;
@@ -262,7 +363,7 @@ static enum weft_status resume_run(const struct weft_cli_options *given, struct 
         return WEFT_REFUSE(error, WEFT_NOWHERE,
                            "--resume and --%s; expected the folder alone: what the run writes was said when it began",
                            export_text ? "export" : "table");
-    enum weft_status status = weft_cli_checkpoint_resume(given, &saving, &checkpoint, error);
+    enum weft_status status = checkpoint_resume(given, &saving, &checkpoint, error);
     if (status) return status;
     struct work *work = checkpoint->root;
     struct weft_cli_options *o = &work->o;
@@ -283,9 +384,7 @@ static enum weft_status resume_run(const struct weft_cli_options *given, struct 
     table_name = work->table_name;
     work->s.resumed = true;
     if (weft_cli_is_raw(o)) weft_cli_terminal_raw();
-    status = run_work(work, error);
-    work_end(work);
-    return status;
+    return run_work(work, error);
 }
 
 static enum weft_status begin_run(struct work *work, struct weft_error *error) {
@@ -304,13 +403,12 @@ static int end_run(const struct work *work, const struct weft_error *error, enum
 /// Parses the options again, so that they are where a checkpoint finds them.
 static int run_saved(int argc, char **argv) {
     struct weft_error error = {0};
-    enum weft_status status = weft_cli_checkpoint_begin(&saving, argc, &argv, &error);
+    enum weft_status status = checkpoint_begin(&saving, argc, &argv, &error);
     if (status) return end_run(&(struct work){0}, &error, status);
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct work *work = weft_arena_alloc(arena, 1, sizeof *work);
     int exit_status = weft_cli_parse(&command, argc, argv, &work->o);
     if (exit_status == WEFT_CLI_GO) exit_status = end_run(work, &error, begin_run(work, &error));
-    work_end(work);
     return exit_status;
 }
 
@@ -332,6 +430,5 @@ int weft_cli_run(int argc, char **argv) {
         exit_status = run_saved(argc, argv);
     else if (exit_status == WEFT_CLI_GO)
         exit_status = end_run(&work, &error, begin_run(&work, &error));
-    work_end(&work);
     return exit_status;
 }

@@ -17,6 +17,7 @@
 #include "weft/scenario.h"
 #include "weft/sweep.h"
 #include "weft/tin_rma.h"
+#include "weft/training.h"
 #include "weft/workload.h"
 
 #define NUMBER "^ *[0-9]+(\\.[0-9]+)? *"
@@ -29,6 +30,17 @@ static __attribute__((format(printf, 3, 0))) void add_member(struct weft__json *
                                                              const char *text) {
     weft__json_key(j, key);
     fprintf(weft__json_value(j), format, text);
+}
+
+const struct weft_param_table *weft_cli_list_table(const char *key) {
+    static const struct {
+        const char *key;
+        const struct weft_param_table *table;
+    } all[] = {
+        {"model", &weft_training_model_table}, {"plan", &weft_training_plan_table}, {"pipeline", &weft_pipeline_table}};
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        if (!strcmp(all[i].key, key)) return all[i].table;
+    return NULL;
 }
 
 static void type_pattern(struct weft__json *j, const char *pattern) {
@@ -122,14 +134,13 @@ static void put_examples(struct weft__json *j, const struct weft_param_table *ta
                                           strcmp(weft_hardware_kind_row(kind), row->name) != 0))
         kind++;
     if (kind == WEFT_HARDWARE_KINDS) return;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     weft__json_key(j, "examples");
     weft__json_begin_array(j);
     weft__json_string(j, WEFT_HARDWARE_IDEAL);
     for (uint32_t i = 0; i < weft_hardware_count(); i++)
         if (weft_hardware_at(i, arena)->kind == kind) weft__json_string(j, weft_hardware_name(i));
     weft__json_end_array(j);
-    weft_arena_free(arena);
 }
 
 static void put_parameter(struct weft__json *j, const struct weft_param_table *table, const struct weft_param *row) {
@@ -182,8 +193,13 @@ static void table_object(struct weft__json *j, const struct weft_param_table *ta
         put_parameter(j, table, &table->rows[i]);
     for (uint32_t i = 0; i < table->n; i++)
         if (table->rows[i].beside) parameters_beside(j, &table->rows[i]);
-    for (const char *const *list = table->lists; list && *list; list++)
-        add_member(j, *list, TYPE, table == &weft_sweep_table ? "object" : "array"); // axes by their paths
+    for (const char *const *list = table->lists; list && *list; list++) {
+        const struct weft_param_table *own = weft_cli_list_table(*list);
+        if (own)
+            add_member(j, *list, "{\"anyOf\":[{\"type\":\"string\"}," REFERENCE "]}", own->name);
+        else
+            add_member(j, *list, TYPE, table == &weft_sweep_table ? "object" : "array"); // axes by their paths
+    }
     // Names chosen by the user, each with a model, or with another name of the map.
     for (const char *const *key = model ? table->models : NULL; key && *key; key++)
         add_member(j, *key,
@@ -223,13 +239,14 @@ static void define_kind(struct weft__json *j, enum weft_model_kind kind) {
 
 static void define_all(struct weft__json *j) {
     const struct weft_param_table *const tables[] = {
-        &weft_pfc_table,           &weft_dcbx_table,         &weft_run_table,       &weft_capture_table,
-        &weft_fabric_part_table,   &weft_server_table,       &weft_occupied_table,  &weft_operation_table,
-        &weft_pipeline_table,      &weft_control_table,      &weft_reach_table,     &weft_fsdb_table,
-        &weft_bgp_table,           &weft_bootstrap_table,    &weft_sdn_table,       &weft_timesync_table,
-        &weft_rma_processor_table, &weft_gnet_table,         &weft_tin_rma_table,   &weft_wire_table,
-        &weft_goodput_table,       &weft_goodput_part_table, &weft_sweep_table,     &weft_post_table,
-        &weft_sample_table,        &weft_link_table,         &weft_nccl_costs_table};
+        &weft_pfc_table,           &weft_dcbx_table,         &weft_run_table,        &weft_capture_table,
+        &weft_fabric_part_table,   &weft_server_table,       &weft_occupied_table,   &weft_operation_table,
+        &weft_pipeline_table,      &weft_control_table,      &weft_reach_table,      &weft_fsdb_table,
+        &weft_bgp_table,           &weft_bootstrap_table,    &weft_sdn_table,        &weft_timesync_table,
+        &weft_rma_processor_table, &weft_gnet_table,         &weft_tin_rma_table,    &weft_wire_table,
+        &weft_goodput_table,       &weft_goodput_part_table, &weft_sweep_table,      &weft_post_table,
+        &weft_sample_table,        &weft_link_table,         &weft_nccl_costs_table, &weft_training_model_table,
+        &weft_training_plan_table};
     weft__json_key(j, "$defs");
     weft__json_begin_object(j);
     for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++) {

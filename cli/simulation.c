@@ -365,7 +365,7 @@ static void remove_draft(void *context) {
 enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *file, const void *context),
                                        const void *context, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     char *target = realpath(path, NULL); // for a symbolic link: the link stays, and the draft is beside its target
     if (!target && errno == ENOMEM) weft_memory_fail();
     const char *name = weft_arena_text(arena, target ? target : path);
@@ -386,20 +386,17 @@ enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *fil
             weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': %s", path, strerror(errno));
         unlink(draft.name);
     }
-    weft_arena_free(arena);
     return status;
 }
 
 enum weft_status weft_cli_replace_in_folder(const char *dir, const char *name,
                                             void (*write)(FILE *file, const void *context), const void *context,
                                             struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const char *path = weft_arena_format(arena, "%s/%s", dir, name);
     struct stat target;
     if (!lstat(path, &target) && S_ISLNK(target.st_mode)) unlink(path);
-    enum weft_status status = weft_cli_replace_file(path, write, context, ret_error);
-    weft_arena_free(arena);
-    return status;
+    return weft_cli_replace_file(path, write, context, ret_error);
 }
 
 /// Whether another name would also fail.
@@ -415,7 +412,7 @@ static enum weft_status can_replace_file(const char *option, const char *path, s
     if (is_link || (there && !S_ISREG(target.st_mode)))
         return WEFT_REFUSE(ret_error, place, "'%s' is %s; expected a regular file, or a name that is free", path,
                            is_link ? "a symbolic link to nothing" : "not a regular file");
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const char *draft = weft__draft_name(path, arena);
     FILE *file = *path ? weft__file_open(draft, "w") : NULL;
     enum weft_status status = WEFT_OK;
@@ -425,7 +422,6 @@ static enum weft_status can_replace_file(const char *option, const char *path, s
     else
         fclose(file);
     if (file) unlink(draft);
-    weft_arena_free(arena);
     return status;
 }
 
@@ -460,14 +456,13 @@ static bool writes_file(const struct weft_cli_results *results, const char *name
 
 enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_results *results,
                                         struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t files;
     const char **file = weft_stored_files(dir, arena, &files);
     enum weft_status status = weft_report_sqlite(dir, results->run, results->runs, ret_error);
     for (uint32_t i = 0; i < files && !status; i++)
         if (!writes_file(results, file[i])) unlink(weft_arena_format(arena, "%s/%s", dir, file[i]));
     if (!status) status = weft_cli_replace_in_folder(dir, "result.json", write_json, results, ret_error);
-    weft_arena_free(arena);
     return status;
 }
 

@@ -119,8 +119,8 @@ static enum weft_status find_folder(struct sweep *s, uint64_t hash, struct weft_
 /// Hashes the runs of a point into `hash` [seeds], and determines the seed of each.
 static enum weft_status bind_point(struct sweep *s, uint32_t point, uint64_t program, uint64_t *hash,
                                    struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    struct weft_scenario *scenario = NULL;
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
+    WEFT_ENDS(weft_scenario_end) struct weft_scenario *scenario = NULL;
     const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, WEFT_NONE, arena);
     enum weft_status status = weft_scenario_new(file, s->plan->point[point].variant, &scenario, ret_error);
     if (!status) {
@@ -137,8 +137,6 @@ static enum weft_status bind_point(struct sweep *s, uint32_t point, uint64_t pro
             s->r.about = weft_arena_text(s->o->arena, scenario->about);
         }
     }
-    weft_scenario_free(scenario);
-    weft_arena_free(arena);
     return status;
 }
 
@@ -179,8 +177,8 @@ static void check_metrics(const struct sweep *s, const struct weft_cli_simulatio
 /// Everything of a run short of running it.
 static enum weft_status build_run(struct sweep *s, uint32_t run, struct check *check, struct weft_error *ret_error) {
     uint32_t point = run / s->plan->seeds, variant = s->plan->point[point].variant;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    struct weft_cli_simulation sim = {0};
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
     const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, run % s->plan->seeds, arena);
     enum weft_status status = weft_cli_simulation_init(&sim, file, variant, ret_error);
     if (!status) {
@@ -190,8 +188,6 @@ static enum weft_status build_run(struct sweep *s, uint32_t run, struct check *c
         size_t used = strlen(ret_error->text);
         snprintf(ret_error->text + used, sizeof ret_error->text - used, ", in %s", sweep_run_name(s, run));
     }
-    weft_cli_simulation_deinit(&sim);
-    weft_arena_free(arena);
     return status;
 }
 
@@ -222,7 +218,7 @@ static int by_hash(const void *a, const void *b, void *context) {
 /// Equal runs (two variants without a difference) become one, the first of them, so that no two tasks write the same
 /// file.
 static void share_out(struct sweep *s, uint64_t *hash, uint32_t runs) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t *order = weft_arena_alloc(arena, runs, sizeof *order);
     bool *again = weft_arena_alloc(arena, runs, sizeof *again);
     for (uint32_t i = 0; i < runs; i++)
@@ -233,7 +229,6 @@ static void share_out(struct sweep *s, uint64_t *hash, uint32_t runs) {
     s->own = weft_arena_alloc(s->o->arena, runs, sizeof *s->own);
     for (uint32_t i = 0, n = 0; i < runs; i++)
         if (!again[i] && n++ % s->share.tasks == s->share.task) s->own[s->owned++] = i;
-    weft_arena_free(arena);
 }
 
 void sweep_begin(struct sweep *s, const char *path) {

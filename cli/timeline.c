@@ -184,9 +184,9 @@ static bool is_quiet(const struct weft_story *root) {
 static void print_page(struct timeline_view *v, const struct weft_story *root) {
     static const uint32_t limits[] = {0, 16, 8, 6, 4, 3, 2};
     for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
-        struct weft__text_stream stream;
+        WEFT__TEXT_STREAM(stream, file);
         size_t lines = 0;
-        v->out = weft__text_stream_open(&stream);
+        v->out = file;
         v->limit = limits[k];
         timeline_print_story(v, root);
         const char *text = weft__text_stream_text(&stream);
@@ -194,7 +194,6 @@ static void print_page(struct timeline_view *v, const struct weft_story *root) {
             lines++;
         bool enough = lines <= PAGE || k + 1 == sizeof limits / sizeof *limits;
         if (enough) fputs(text, stdout);
-        weft__text_stream_free(&stream);
         if (enough) break;
     }
     v->out = stdout;

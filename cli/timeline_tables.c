@@ -127,10 +127,9 @@ WEFT_RESULT_VALUE(event_port, port_name(c, ((const struct weft_event *)c->part[0
 WEFT_RESULT_VALUE_OF(event_value, struct weft_event, e, weft_result_whole(*weft_event_infos[e->kind].value, e->value))
 WEFT_RESULT_VALUE_OF(event_more, struct weft_event, e, weft_result_whole(*weft_event_infos[e->kind].more, e->more))
 static struct weft_result_value event_text(struct weft_result_cursor *c) {
-    struct weft__text_stream stream;
-    timeline_event_text(view_of(c), id_of(c), weft__text_stream_open(&stream));
+    WEFT__TEXT_STREAM(stream, file);
+    timeline_event_text(view_of(c), id_of(c), file);
     const char *text = weft_arena_text(c->arena, weft__text_stream_text(&stream));
-    weft__text_stream_free(&stream);
     return (struct weft_result_value){.known = true, .text = text};
 }
 

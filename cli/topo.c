@@ -172,8 +172,8 @@ static void write_report(FILE *file, const void *topo_page) {
     static const char style[] = "body{font:15px sans-serif;max-width:1200px;margin:2em auto;padding:0 1em;color:#222}"
                                 "svg{width:100%;height:auto}pre{overflow-x:auto;font-size:13px}";
     const struct topo_page *page = topo_page;
-    struct weft__text_stream text;
-    print_text(weft__text_stream_open(&text), page->answer);
+    WEFT__TEXT_STREAM(text, out);
+    print_text(out, page->answer);
     fputs("<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
           "content='width=device-width'><title>",
           file);
@@ -187,7 +187,6 @@ static void write_report(FILE *file, const void *topo_page) {
     fputs("<pre>", file);
     topo_print_escaped(file, weft__text_stream_text(&text));
     fputs("</pre>\n</body></html>\n", file);
-    weft__text_stream_free(&text);
 }
 
 static enum weft_status write_files(const struct topo_page *page, struct weft_error *ret_error) {

@@ -51,7 +51,7 @@ static void print_host_boxes(FILE *file, const struct weft_topology *t) {
 }
 
 static void print_links(FILE *file, const struct weft_topology *t, bool hosts) {
-    struct bundle *bundle = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->links, sizeof *bundle);
+    WEFT_FREED struct bundle *bundle = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->links, sizeof *bundle);
     uint32_t bundles = 0;
     for (uint32_t l = 0; l < t->links; l++) {
         uint32_t a = t->port[t->link[l].port[0]].node, b = t->port[t->link[l].port[1]].node;
@@ -71,7 +71,6 @@ static void print_links(FILE *file, const struct weft_topology *t, bool hosts) {
         else
             fprintf(file, "tooltip=\"%s\"];\n", rate);
     }
-    weft_memory_free(WEFT_MEMORY_TOPOLOGY, bundle, t->links * sizeof *bundle);
 }
 
 void topo_print_dot(FILE *file, const struct weft_topology *t) {

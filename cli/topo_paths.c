@@ -90,7 +90,7 @@ static bool crosses_fabric(const struct paths *p, const struct weft_path *path) 
 
 void topo_print_paths(FILE *file, const struct weft_scenario *scenario, const struct weft_topology *topology,
                       const struct weft_workload *workload) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct paths p = {.file = file, .t = topology, .w = workload, .ends_width = 24};
     p.path = weft_paths_trace(scenario, topology, workload, arena, &p.n);
     for (uint32_t g = 0; g < workload->groups; g++)
@@ -106,5 +106,4 @@ void topo_print_paths(FILE *file, const struct weft_scenario *scenario, const st
     for (uint64_t i = 0; i < p.n; i++)
         print_way(&p, &p.path[i]);
     print_meetings(&p, arena);
-    weft_arena_free(arena);
 }

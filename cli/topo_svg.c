@@ -120,7 +120,7 @@ static uint64_t *colour_nodes(const struct drawing *d) {
     enum { ROUNDS = 8 };
     const struct weft_topology *t = d->t;
     uint64_t *colour = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->nodes, sizeof *colour);
-    uint64_t *next = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->nodes, sizeof *next);
+    WEFT_FREED uint64_t *next = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->nodes, sizeof *next);
     for (uint32_t n = 0; n < t->nodes; n++)
         colour[n] = mix_hash((uint64_t)network_of(t, n) << 32 | d->row_of[n]);
     for (int round = 0; round < ROUNDS; round++) {
@@ -133,7 +133,6 @@ static uint64_t *colour_nodes(const struct drawing *d) {
         }
         memcpy(colour, next, t->nodes * sizeof *colour);
     }
-    weft_memory_free(WEFT_MEMORY_TOPOLOGY, next, t->nodes * sizeof *next);
     return colour;
 }
 
@@ -161,14 +160,13 @@ static void box_each(struct drawing *d) {
 /// Puts the hosts of a switch into one box.
 static void box_hosts(struct drawing *d) {
     const struct weft_topology *t = d->t;
-    uint32_t *below = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->nodes, sizeof *below); // box + 1
+    WEFT_FREED uint32_t *below = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->nodes, sizeof *below); // box + 1
     for (uint32_t n = 0; n < t->nodes; n++) {
         uint32_t sw = is_host(t, n) ? peer_of(t, t->node[n].port0) : n;
         uint32_t box = is_host(t, n) && below[sw] ? below[sw] - 1 : d->boxes;
         if (is_host(t, n)) below[sw] = box + 1;
         add_to_box(d, box, n);
     }
-    weft_memory_free(WEFT_MEMORY_TOPOLOGY, below, t->nodes * sizeof *below);
 }
 
 /// Puts the nodes of a row and colour into one box. `crowd`: the last box of a row takes those that have no room.
@@ -200,11 +198,10 @@ static void box_alike_in_pods(struct drawing *d) {
 }
 
 static void box_pods(struct drawing *d) {
-    uint64_t *pod = weft_memory_new(WEFT_MEMORY_TOPOLOGY, d->t->nodes, sizeof *pod);
+    WEFT_FREED uint64_t *pod = weft_memory_new(WEFT_MEMORY_TOPOLOGY, d->t->nodes, sizeof *pod);
     for (uint32_t n = 0; n < d->t->nodes; n++)
         pod[n] = pod_of(d, n);
     box_by_colour(d, pod, false);
-    weft_memory_free(WEFT_MEMORY_TOPOLOGY, pod, d->t->nodes * sizeof *pod);
 }
 
 static void box_alike(struct drawing *d) {
@@ -264,7 +261,7 @@ static bool has_arcs(const struct drawing *d) {
 }
 
 static void place_boxes(struct drawing *d) {
-    uint32_t *placed = weft_memory_new(WEFT_MEMORY_TOPOLOGY, d->rows, sizeof *placed);
+    WEFT_FREED uint32_t *placed = weft_memory_new(WEFT_MEMORY_TOPOLOGY, d->rows, sizeof *placed);
     double top = MARGIN + (has_arcs(d) ? ARCS : 60), bottom = HEIGHT - MARGIN - 40;
     for (uint32_t r = 0; r < d->rows; r++)
         d->row[r].y = d->rows > 1 ? top + (bottom - top) * r / (d->rows - 1) : (top + bottom) / 2;
@@ -276,7 +273,6 @@ static void place_boxes(struct drawing *d) {
         b->y = r->y;
         b->width = fmin(0.8 * step, b->nodes > 1 ? 200 : 120);
     }
-    weft_memory_free(WEFT_MEMORY_TOPOLOGY, placed, d->rows * sizeof *placed);
 }
 
 void topo_print_escaped(FILE *file, const char *text) {

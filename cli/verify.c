@@ -89,8 +89,5 @@ int weft_cli_verify(int argc, char **argv) {
         exit_status = verify_all(&v, &error);
         if (error.status) weft_cli_fail_scenario(&error, v.preparing ? v.preparing->file : NULL);
     }
-    for (struct verified *s = v.first; s; s = s->next)
-        weft_scenario_file_free(s->file);
-    weft_cli_options_deinit(&o);
     return exit_status;
 }

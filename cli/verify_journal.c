@@ -120,15 +120,14 @@ void verify_journal_open(struct verify *v) {
 
 void verify_journal_add(struct verify *v, const struct verify_task *t, enum weft_status status) {
     if (!v->journal) return;
-    struct weft__text_stream stream;
-    struct line line = {.file = weft__text_stream_open(&stream)};
+    WEFT__TEXT_STREAM(stream, out);
+    struct line line = {.file = out};
     fprintf(line.file, "%016" PRIx64 " %d", t->key, (int)status);
     verify_each_value(t, write_value, &line);
     putc(' ', line.file);
     const char *text = weft__text_stream_text(&stream);
     fprintf(v->journal, "%s#%016" PRIx64 "\n", text, sum_of(text, strlen(text)));
     fflush(v->journal);
-    weft__text_stream_free(&stream);
 }
 
 void verify_journal_close(struct verify *v, bool whole) {

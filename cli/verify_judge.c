@@ -99,13 +99,12 @@ bool verify_is_judged(const struct verified *s) {
 
 struct verify_counts verify_count(const struct verify *v, const struct verified *s) {
     struct verify_counts counts = {.claims = s->claims.n};
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     for (uint32_t i = 0; i < s->claims.n && verify_is_judged(s); i++) {
         struct verify_judgement j = verify_judge(v, s, i, arena);
         weft_claim_counts_add(&counts.verdict, j.verdict);
         counts.toothless += j.teeth == VERIFY_UNARMED || j.teeth == VERIFY_TOOTHLESS;
         counts.exempt += j.teeth == VERIFY_EXEMPT;
     }
-    weft_arena_free(arena);
     return counts;
 }

@@ -191,7 +191,7 @@ static enum weft_status prepare_variant(struct verify *v, struct verify_reading 
         for (enum weft_claim_from from = 0; from < WEFT_CLAIM_FROMS; from++)
             values += count_values(&r[k], variant, from);
     if (!values) return WEFT_OK;
-    struct weft_cli_simulation sim = {0};
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
     enum weft_status status = weft_cli_simulation_init(&sim, file, variant, ret_error);
     if (!status) status = check_metrics(r, variant, &sim, ret_error);
     if (!status) {
@@ -201,7 +201,6 @@ static enum weft_status prepare_variant(struct verify *v, struct verify_reading 
         for (uint32_t k = 0; k < s->readings; k++)
             add_uses(v, &r[k], variant, &key);
     }
-    weft_cli_simulation_deinit(&sim);
     return status;
 }
 
@@ -279,12 +278,11 @@ static bool is_same_without(const struct weft_claim *a, const struct weft_claim 
 /// An error in `without` is reported at its place.
 static enum weft_status prepare_without(struct verify *v, struct verified *s, const struct weft_claim *c,
                                         struct verify_reading *r, struct weft_error *ret_error) {
-    struct weft_scenario_file *file = NULL;
+    WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *file = NULL;
     struct weft_error own = {0};
     enum weft_status status = weft_scenario_file_read(s->path, r->setting, r->settings, &file, &own);
     for (uint32_t i = 0; !status && i < weft_scenario_variants(s->file); i++)
         status = prepare_variant(v, r, file, i, &own);
-    weft_scenario_file_free(file);
     if (status) weft_error_set(ret_error, own.status, c->without_place, "without: %s", own.text + own.message_at);
     return status;
 }

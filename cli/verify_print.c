@@ -113,7 +113,7 @@ static enum part part_of(const struct verify_judgement *j) {
 }
 
 static void print_claims(const struct verify *v, enum part part) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     for (const struct verified *s = v->first; s; s = s->next) {
         bool named = false;
         for (uint32_t i = 0; i < s->claims.n && verify_is_judged(s); i++) {
@@ -124,7 +124,6 @@ static void print_claims(const struct verify *v, enum part part) {
             print_claim(s, i, &j, arena);
         }
     }
-    weft_arena_free(arena);
 }
 
 void verify_print(FILE *file, const void *context) {

@@ -151,7 +151,7 @@ static uint32_t count_lines(const char *text) {
 /// What became of the values: the process printed a line each, or it printed none because it failed.
 enum taken { TAKEN, MISSING, UNTOLD };
 static enum taken take_values(const struct verify_task *t, FILE *out) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     size_t size;
     struct taking taking = {.at = weft_cli_printed(out, arena, &size)};
     enum taken taken = count_lines(taking.at) == count_values(t) ? TAKEN : UNTOLD;
@@ -160,7 +160,6 @@ static enum taken take_values(const struct verify_task *t, FILE *out) {
         note_missing(t, &taking, arena);
         taken = MISSING;
     }
-    weft_arena_free(arena);
     return taken;
 }
 

@@ -76,12 +76,6 @@ struct versus {
     struct weft_versus_answer *answer; ///< once it is known
 };
 
-void versus_keep(struct versus_kept **kept, struct weft_scenario_file *file, struct weft_arena *arena) {
-    struct versus_kept *k = weft_arena_alloc(arena, 1, sizeof *k);
-    *k = (struct versus_kept){file, *kept};
-    *kept = k;
-}
-
 // --- what is kept of a run ----------------------------------------------------------------------------------------
 
 static bool is_explained(const struct sweep *s, uint32_t run) {
@@ -209,12 +203,11 @@ static void note_changes(struct versus *x) {
     x->v.changed = versus_changes(&x->v, old, arena, &x->v.n_changed);
     const char **line = weft_arena_alloc(arena, x->v.n_changed, sizeof *line);
     for (uint32_t i = 0; i < x->v.n_changed; i++) {
-        struct weft__text_stream stream;
-        versus_change_print(weft__text_stream_open(&stream), &x->v.changed[i]);
+        WEFT__TEXT_STREAM(stream, file);
+        versus_change_print(file, &x->v.changed[i]);
         char *text = weft_arena_text(arena, weft__text_stream_text(&stream));
         text[strcspn(text, "\n")] = 0;
         line[x->v.changes++] = text + 2;
-        weft__text_stream_free(&stream);
     }
     x->v.since = diff;
     x->v.change = line;
@@ -312,7 +305,7 @@ static enum weft_status add_cases(const struct weft_cli_options *o, const struct
 
 /// The job's sections are laid over the scenario, which has the same text, with their places in the job's own file, so
 /// that errors point there. With cases they are only in the text, because settings would apply to the other cases too.
-static enum weft_status compose_job(struct versus *x, const struct versus_job *job, struct versus_kept **kept,
+static enum weft_status compose_job(struct versus *x, const struct versus_job *job,
                                     const struct weft_scenario_file **ret_file, struct weft_error *ret_error) {
     const struct weft_cli_options *o = x->sweep.o;
     struct weft_scenario_file *file = NULL;
@@ -321,7 +314,6 @@ static enum weft_status compose_job(struct versus *x, const struct versus_job *j
     enum weft_status status =
         weft_scenario_file_parse(name, x->text, strlen(x->text), o->setting, o->settings, &file, ret_error);
     if (status) return status;
-    versus_keep(kept, file, o->arena);
     *ret_file = file;
     if (x->v.n_all > 1 || !job->work) return WEFT_OK;
     struct weft_tree *over = weft_arena_alloc(o->arena, 1, sizeof *over),
@@ -357,8 +349,7 @@ static enum weft_status run_all(struct versus *x, const struct weft_scenario_fil
     return sweep_through(s, jobs, show_versus, ret_error);
 }
 
-static enum weft_status run_versus(const struct weft_cli_options *o, struct versus_kept **kept,
-                                   struct weft_error *ret_error) {
+static enum weft_status run_versus(const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct versus x = {.sweep = {.o = o, .lock = -1, .merge = merge}};
     struct versus_job job = {0};
     const struct weft_scenario_file *file = NULL;
@@ -366,33 +357,22 @@ static enum weft_status run_versus(const struct weft_cli_options *o, struct vers
     uint32_t jobs;
     if (!check_options(o) || !sweep_share_out(&x.sweep, task_text, jobs_text, &jobs)) return WEFT_ERROR_INPUT;
     enum weft_status status = diff ? versus_old_read(diff, o->arena, &old, ret_error) : WEFT_OK;
-    if (!status && o->operands) status = versus_job_read(o, &job, kept, ret_error);
+    if (!status && o->operands) status = versus_job_read(o, &job, ret_error);
     x.v.job = job.path;
     x.run = job.run;
     x.v.ignored = job.ignored;
     x.v.n_ignored = job.n_ignored;
     if (!status) status = size_up(o, &job, &x.v, &scale, ret_error);
-    if (!status) status = versus_fabrics_read(o, fabrics, budget, &x.v, scale, kept, ret_error);
+    if (!status) status = versus_fabrics_read(o, fabrics, budget, &x.v, scale, ret_error);
     if (!status) status = add_cases(o, &job, &x.v, ret_error);
     x.v.n_all = x.v.n_cases;
     if (!status && assumptions) status = versus_assumptions_add(o, &x.v, ret_error);
     if (!status && !x.v.variants) status = tell_answer(&x, ret_error);
-    if (!status && x.v.variants) status = compose_job(&x, &job, kept, &file, ret_error);
+    if (!status && x.v.variants) status = compose_job(&x, &job, &file, ret_error);
     if (!status && x.v.variants) status = run_all(&x, file, jobs, ret_error);
     return status;
 }
 
 int weft_cli_versus(int argc, char **argv) {
-    struct weft_cli_options o;
-    struct weft_error error = {0};
-    struct versus_kept *kept = NULL;
-    int status = weft_cli_parse(&command, argc, argv, &o);
-    if (status == WEFT_CLI_GO) {
-        status = (int)run_versus(&o, &kept, &error);
-        if (error.status) weft_cli_fail(&error);
-    }
-    for (; kept; kept = kept->next)
-        weft_scenario_file_free(kept->file);
-    weft_cli_options_deinit(&o);
-    return status;
+    return weft_cli_act(&command, argc, argv, run_versus);
 }

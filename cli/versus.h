@@ -17,16 +17,9 @@ struct versus_job {
     const char **ignored; ///< sections that fabrics set themselves
     uint32_t n_ignored;
 };
-/// Files that must stay in memory to the end.
-struct versus_kept {
-    struct weft_scenario_file *file;
-    struct versus_kept *next;
-};
-void versus_keep(struct versus_kept **kept, struct weft_scenario_file *file, struct weft_arena *arena);
-
 /// Reads a scenario, a file with only `workload:`, or a file of another tool.
 enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus_job *ret_job,
-                                 struct versus_kept **kept, struct weft_error *ret_error);
+                                 struct weft_error *ret_error);
 
 /// The cases requested: sizes of collectives, "1KiB..64MiB"; names, "moe*,incast". NULL: all.
 struct versus_battery {
@@ -51,7 +44,7 @@ struct weft_sweep_kept *versus_why(const struct weft_cli_options *o, const struc
 /// Reads and sizes the fabrics in a list of blueprints and files (NULL: all that come with weft), at v->rate_bps and
 /// the hosts of each `scale` [v->scales], which are v->scale. `budget`: "watts=20000,optics=800", or NULL.
 enum weft_status versus_fabrics_read(const struct weft_cli_options *o, const char *list, const char *budget,
-                                     struct weft_versus *v, struct weft_versus_scale *scale, struct versus_kept **kept,
+                                     struct weft_versus *v, struct weft_versus_scale *scale,
                                      struct weft_error *ret_error);
 
 /// An earlier answer, for --diff: a folder of --out, or its versus.json.

@@ -139,8 +139,8 @@ static enum weft_status open_fabric(const struct finder *f, struct weft_scenario
 
 /// Whether the fabric can be built with it: laid over its file, as in the case.
 static bool can_have(const struct finder *f, const char *path, const char *value) {
-    struct weft_scenario_file *file = NULL;
-    struct weft_cli_simulation sim = {0};
+    WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *file = NULL;
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
     struct weft_error ignored = {0};
     struct weft_tree *over = NULL;
     const char *text = weft_arena_format(f->o->arena, "{\"%s\": %s}", path, value);
@@ -151,13 +151,11 @@ static bool can_have(const struct finder *f, const char *path, const char *value
         const struct weft_scenario_file *view = weft_scenario_file_over(file, list, 1, f->o->arena);
         can = !weft_cli_simulation_init(&sim, view, 0, &ignored);
     }
-    weft_cli_simulation_deinit(&sim);
-    weft_scenario_file_free(file);
     return can;
 }
 
 static enum weft_status add_fabric(struct finder *f, struct weft_error *ret_error) {
-    struct weft_scenario_file *file = NULL;
+    WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *file = NULL;
     struct weft_scenario *scenario = NULL;
     enum weft_status status = open_fabric(f, &file, ret_error);
     if (!status) status = weft_scenario_new(file, 0, &scenario, ret_error);
@@ -176,7 +174,6 @@ static enum weft_status add_fabric(struct finder *f, struct weft_error *ret_erro
             if (value && can_have(f, a->path, value)) a->value[k][f->fabric] = value;
         }
     weft_scenario_free(scenario);
-    weft_scenario_file_free(file);
     return status;
 }
 

@@ -82,18 +82,16 @@ static const char *stem_of(const char *path, struct weft_arena *arena) {
 static enum weft_status find_domains(const struct weft_cli_options *o, struct weft_scenario_file *file,
                                      struct weft_versus_fabric *f, struct weft_error *ret_error) {
     static const char work[] = "workload=[{kind: flow, src: host-0, dst: host-1, size: 1B}]";
-    struct weft_cli_simulation sim = {0};
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
     enum weft_status status = weft_scenario_file_set(file, work, ret_error);
     if (!status) status = weft_cli_simulation_init(&sim, file, 0, ret_error);
-    struct weft_arena *passing = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(passing, WEFT_MEMORY_RESULT);
     if (!status) {
         uint32_t n;
         const struct weft_versus_domain *domain = weft_versus_domains(sim.topology, passing, &n);
         f->domain = weft_versus_domains_copy(domain, n, o->arena);
         f->domains = n;
     }
-    weft_arena_free(passing);
-    weft_cli_simulation_deinit(&sim);
     return status;
 }
 
@@ -115,8 +113,7 @@ static enum weft_status grow_hosts(const struct weft_cli_options *o, struct weft
 
 /// `rate`: 0: the fabric's own.
 static enum weft_status read_fabric(const struct weft_cli_options *o, weft_rate_bps rate, const char *item,
-                                    struct weft_versus_fabric *f, struct versus_kept **kept,
-                                    struct weft_error *ret_error) {
+                                    struct weft_versus_fabric *f, struct weft_error *ret_error) {
     struct weft_scenario_file *file = NULL;
     struct weft_model_conf model;
     const char *name;
@@ -126,7 +123,6 @@ static enum weft_status read_fabric(const struct weft_cli_options *o, weft_rate_
     const uint32_t sizes = rate ? 2 : 1;
     const struct weft_tree *root = NULL;
     if (!status) status = weft_scenario_file_read(f->base, NULL, 0, &file, ret_error);
-    if (!status) versus_keep(kept, file, o->arena); // it holds texts in use
     if (!status) status = weft_scenario_tree(file, 0, o->arena, &root, ret_error);
     if (!status && !weft_tree_find(root, "fabric"))
         status =
@@ -153,15 +149,14 @@ static enum weft_status read_fabric(const struct weft_cli_options *o, weft_rate_
 
 /// A fabric that cannot take the rate, but its own, gets that as its reason.
 static enum weft_status read_at_rate(const struct weft_cli_options *o, weft_rate_bps rate, const char *item,
-                                     struct weft_versus_fabric *f, struct versus_kept **kept,
-                                     struct weft_error *ret_error) {
+                                     struct weft_versus_fabric *f, struct weft_error *ret_error) {
     struct weft_error error = {0}, other = {0};
-    enum weft_status status = read_fabric(o, rate, item, f, kept, &error);
+    enum weft_status status = read_fabric(o, rate, item, f, &error);
     if (!status) return WEFT_OK;
     uint64_t hosts = f->hosts;
     *f = (struct weft_versus_fabric){.hosts = hosts};
-    bool takes_own = status == WEFT_ERROR_INPUT && strcmp(item, "ideal") != 0 &&
-                     !read_fabric(o, 0, item, f, kept, &other) && f->status == WEFT_VERSUS_RAN;
+    bool takes_own = status == WEFT_ERROR_INPUT && strcmp(item, "ideal") != 0 && !read_fabric(o, 0, item, f, &other) &&
+                     f->status == WEFT_VERSUS_RAN;
     if (!takes_own) {
         if (ret_error && !ret_error->status) *ret_error = error;
         return status;
@@ -176,10 +171,10 @@ static enum weft_status read_at_rate(const struct weft_cli_options *o, weft_rate
 /// Adds a fabric after those that `scale` has.
 static enum weft_status add_fabric(const struct weft_cli_options *o, struct weft_versus *v,
                                    struct weft_versus_scale *scale, const char *item, const double *limit,
-                                   struct versus_kept **kept, struct weft_error *ret_error) {
+                                   struct weft_error *ret_error) {
     struct weft_versus_fabric *f = &v->fabric[v->fabrics];
     f->hosts = scale->hosts;
-    enum weft_status status = read_at_rate(o, v->rate_bps, item, f, kept, ret_error);
+    enum weft_status status = read_at_rate(o, v->rate_bps, item, f, ret_error);
     if (status) return status;
     for (uint32_t i = scale->first; i < v->fabrics; i++)
         if (!strcmp(v->fabric[i].name, f->name))
@@ -197,11 +192,11 @@ static enum weft_status add_fabric(const struct weft_cli_options *o, struct weft
 /// All fabrics of the list at one number of hosts.
 static enum weft_status add_list(const struct weft_cli_options *o, struct weft_versus *v,
                                  struct weft_versus_scale *scale, const char *list, const double *limit,
-                                 struct versus_kept **kept, struct weft_error *ret_error) {
+                                 struct weft_error *ret_error) {
     uint32_t all = weft_blueprint_count();
     scale->first = v->fabrics;
     scale->ruler = WEFT_NONE;
-    enum weft_status status = add_fabric(o, v, scale, "ideal", limit, kept, ret_error); // the ruler is always there
+    enum weft_status status = add_fabric(o, v, scale, "ideal", limit, ret_error); // the ruler is always there
     for (bool more = true; more && !status;) {
         size_t n = strcspn(list, ",");
         if (!n)
@@ -210,9 +205,8 @@ static enum weft_status add_list(const struct weft_cli_options *o, struct weft_v
         const char *item = weft_arena_format(o->arena, "%.*s", (int)n, list);
         for (uint32_t i = 0; i < all && !strcmp(item, "all") && !status; i++)
             if (strcmp(weft_blueprint_at(i)->name, "ideal"))
-                status = add_fabric(o, v, scale, weft_blueprint_at(i)->name, limit, kept, ret_error);
-        if (strcmp(item, "all") && strcmp(item, "ideal"))
-            status = add_fabric(o, v, scale, item, limit, kept, ret_error);
+                status = add_fabric(o, v, scale, weft_blueprint_at(i)->name, limit, ret_error);
+        if (strcmp(item, "all") && strcmp(item, "ideal")) status = add_fabric(o, v, scale, item, limit, ret_error);
         more = list[n] == ',';
         list += n + more;
     }
@@ -220,7 +214,7 @@ static enum weft_status add_list(const struct weft_cli_options *o, struct weft_v
 }
 
 enum weft_status versus_fabrics_read(const struct weft_cli_options *o, const char *list, const char *budget,
-                                     struct weft_versus *v, struct weft_versus_scale *scale, struct versus_kept **kept,
+                                     struct weft_versus *v, struct weft_versus_scale *scale,
                                      struct weft_error *ret_error) {
     double limit[LIMITS] = {0};
     enum weft_status status = WEFT_OK;
@@ -232,7 +226,7 @@ enum weft_status versus_fabrics_read(const struct weft_cli_options *o, const cha
     if (!list) list = "all";
     v->fabric = weft_arena_alloc(o->arena, v->scales * (weft_blueprint_count() + strlen(list) + 2), sizeof *v->fabric);
     for (uint32_t s = 0; s < v->scales && !status; s++)
-        status = add_list(o, v, &scale[s], list, limit, kept, ret_error);
+        status = add_list(o, v, &scale[s], list, limit, ret_error);
     v->ruler = v->scales == 1 ? scale->ruler : WEFT_NONE;
     return status;
 }

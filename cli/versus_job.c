@@ -77,13 +77,12 @@ static weft_rate_bps host_rate(const struct weft_topology *t) {
 /// The size of the job's present network.
 static enum weft_status size_of(const struct weft_scenario_file *file, uint32_t variant, struct versus_job *job,
                                 struct weft_error *ret_error) {
-    struct weft_cli_simulation sim = {0};
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
     enum weft_status status = weft_cli_simulation_init(&sim, file, variant, ret_error);
     if (!status) {
         job->hosts = sim.topology->hosts;
         job->rate_bps = host_rate(sim.topology);
     }
-    weft_cli_simulation_deinit(&sim);
     return status;
 }
 
@@ -99,7 +98,7 @@ static void note_ignored(const struct weft_tree *root, struct versus_job *job, s
 }
 
 /// The files that a workload names are found relative to the folder of the scenario, which here is the job's.
-enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus_job *job, struct versus_kept **kept,
+enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus_job *job,
                                  struct weft_error *ret_error) {
     struct weft_scenario_file *file = NULL;
     const struct weft_tree *root = NULL;
@@ -107,7 +106,6 @@ enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus
     *job = (struct versus_job){.path = o->operand[0]};
     enum weft_status status = read_file(o, job->path, &file, ret_error);
     if (status) return status;
-    versus_keep(kept, file, o->arena); // it holds trees in use
     uint32_t variants = weft_scenario_variants(file);
     if (o->variant) status = weft_cli_variant(o, file, &variant, ret_error);
     if (!status && !o->variant && variants > 1 && !o->quiet)

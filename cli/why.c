@@ -114,7 +114,7 @@ static void print_short(const struct weft_why_iteration *why, uint32_t n, weft_t
 }
 
 static void print_iteration(const struct weft_why_iteration *why) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     weft_time_ps from = weft_cli_why_shown_from(why, STEPS_SHOWN, arena), short_ps = 0;
     uint32_t shorter = 0;
     if (why->schedule)
@@ -139,7 +139,6 @@ static void print_iteration(const struct weft_why_iteration *why) {
         short_ps = 0;
     }
     print_short(why, shorter, short_ps);
-    weft_arena_free(arena);
 }
 
 // --- flows and operations ------------------------------------------------------------------------------------------
@@ -185,7 +184,7 @@ static enum weft_status explain_run(const struct weft_cli_options *o, const stru
                                          .job = asked.job,
                                          .rma = asked.rma,
                                          .iteration = asked.iteration};
-    struct weft_cli_why answer = {.flow = NULL};
+    WEFT_ENDS(weft_cli_why_deinit) struct weft_cli_why answer = {.flow = NULL};
     struct weft_stored stored;
     uint32_t variant = 0;
     uint64_t slowest = 0;
@@ -196,9 +195,7 @@ static enum weft_status explain_run(const struct weft_cli_options *o, const stru
     if (!status) status = weft_cli_stored_variant(o, &file, &stored, &variant, error);
     weft_cli_catch_interrupt();
     if (!status) status = weft_cli_why_explain(o, file, variant, &stored, &wanted, o->arena, &answer, error);
-    if (!status) status = weft_cli_answer(o, &weft__answer_why, &answer.found, print_found, error);
-    weft_cli_why_deinit(&answer);
-    return status;
+    return status ? status : weft_cli_answer(o, &weft__answer_why, &answer.found, print_found, error);
 }
 
 int weft_cli_why(int argc, char **argv) {

@@ -381,7 +381,7 @@ static enum weft_status show_schedule(const struct view *v, const struct weft_sc
 
 static enum weft_status show_workload(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                       struct weft_error *ret_error) {
-    struct weft_cli_simulation s = {0};
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation s = {0};
     uint32_t variant;
     enum weft_status status = weft_cli_variant(o, file, &variant, ret_error);
     if (!status) status = weft_cli_simulation_init(&s, file, variant, ret_error);
@@ -394,16 +394,9 @@ static enum weft_status show_workload(const struct weft_cli_options *o, const st
     }
     if (!status) v.dag = weft_dag_of(v.w, s.arena);
     if (!status && as_schedule.chakra) status = write_chakra(&v, s.scenario, o, s.arena, ret_error);
-    if (!status && shows_nccl) {
-        status = weft_cli_workload_nccl(v.w, s.scenario, o, ret_error);
-        weft_cli_simulation_deinit(&s);
-        return status;
-    }
-    if (!status && (as_schedule.goal || as_schedule.loggops)) {
-        status = show_schedule(&v, s.scenario, o, s.arena, ret_error);
-        weft_cli_simulation_deinit(&s);
-        return status;
-    }
+    if (!status && shows_nccl) return weft_cli_workload_nccl(v.w, s.scenario, o, ret_error);
+    if (!status && (as_schedule.goal || as_schedule.loggops))
+        return show_schedule(&v, s.scenario, o, s.arena, ret_error);
     if (!status) {
         v.sent = weft_arena_alloc(s.arena, v.t->hosts, sizeof *v.sent);
         v.received = weft_arena_alloc(s.arena, v.t->hosts, sizeof *v.received);
@@ -415,7 +408,6 @@ static enum weft_status show_workload(const struct weft_cli_options *o, const st
         complete_answer(&v, s.scenario, s.arena);
         status = weft_cli_answer(o, &weft__answer_workload, &v, print_text, ret_error);
     }
-    weft_cli_simulation_deinit(&s);
     return status;
 }
 

@@ -79,7 +79,7 @@ enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct w
                                    const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct view v = {.options = options, .s = s, .result = {.most_ps = WEFT_TIME_NEVER}};
     struct weft_loggops model;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     enum weft_status status = WEFT_OK;
     if (options->goal) status = weft_cli_can_write_file("--goal", options->goal, o, ret_error);
     if (!status && options->loggops)
@@ -88,14 +88,13 @@ enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct w
     if (!status && options->goal) status = weft_cli_replace_file(options->goal, write_goal, s, ret_error);
     if (!status && options->loggops) v.ranks = s->ranks;
     if (!status) status = weft_cli_answer(o, &weft__answer_schedule, &v, print_text, ret_error);
-    weft_arena_free(arena);
     return status;
 }
 
 static enum weft_status show_schedule(const struct weft_cli_options *o, const struct weft_cli_schedule *options,
                                       struct weft_error *ret_error) {
     struct weft_schedule *s = NULL;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     enum weft_status status = WEFT_OK;
     if (o->settings || o->variant)
         status = WEFT_REFUSE(ret_error, (struct weft_place){.file = o->settings ? "--set" : "--variant"},
@@ -105,7 +104,6 @@ static enum weft_status show_schedule(const struct weft_cli_options *o, const st
                              "'%s' is a schedule; expected a scenario", o->operand[0]);
     if (!status) status = weft_goal_load(o->operand[0], WEFT_NOWHERE, arena, &s, ret_error);
     if (!status) status = weft_cli_schedule(s, options, o, ret_error);
-    weft_arena_free(arena);
     return status;
 }
 
@@ -118,6 +116,5 @@ int weft_cli_goal(const struct weft_cli_command *command, const struct weft_cli_
         exit_status = (int)show_schedule(&o, options, &error);
         if (error.status) weft_cli_fail(&error);
     }
-    weft_cli_options_deinit(&o);
     return exit_status;
 }

@@ -3,7 +3,6 @@
 // network, at the full rate of each.
 #include "weft/training.h"
 
-#include "base/units.h"
 #include "weft/result.h"
 #include "workload.h"
 

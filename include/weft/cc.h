@@ -60,7 +60,15 @@ struct weft_cc_path {
 struct weft_cc_estimate {
     double share;            ///< of the line that it uses at most
     weft_bytes window_bytes; ///< payload in flight at most; 0: no bound
+    weft_bytes first_bytes;  ///< window at the start, which grows by `step_bytes` for each window acknowledged; 0: none
+    weft_bytes step_bytes;
 };
+
+/// Of a model that leaves nothing of the links unused, and shares them fairly.
+static inline void weft_cc_estimate_fair(const void *conf, const struct weft_cc_path *path,
+                                         struct weft_cc_estimate *estimate) {
+    (void)conf, (void)path, (void)estimate;
+}
 
 struct weft_cc_ops {
     size_t (*state_size)(const void *conf);                                                             ///< required

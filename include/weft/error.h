@@ -6,11 +6,14 @@
 
 #include "weft/status.h"
 
+struct weft_texts;
+
 /// Where in the user's text something stands. line 0: in no file (`file` then is a command-line option, or NULL).
 struct weft_place {
     const char *file; ///< borrowed; lives as long as the tree it came from; may be NULL
     int line, column; ///< from 1
     const char *with; ///< of a map into which settings of the command line were laid: "--set path=value"; NULL: none
+    const struct weft_texts *texts; ///< of the name of a file: has its text (weft/scenario.h); NULL: it is to be read
 };
 
 /// Fills *ret_error (which may be NULL) and returns `status`, so that `return weft_error_set(...)` works. The first

@@ -8,12 +8,6 @@
 #include "weft/result.h"
 #include "weft/sim.h"
 
-/// How much may be between an estimate and a run: the quantiles of what packets took over what was estimated, in cases
-/// that were run both ways. 0: not calibrated.
-struct weft_estimate_interval {
-    double low, high; ///< factors
-};
-
 /// What was estimated, as a time that an interval goes with.
 struct weft_estimate_time {
     const char *what; ///< "job", "iteration", "collective", "group"
@@ -48,20 +42,19 @@ struct weft_estimate_sharer {
 };
 
 struct weft_estimate {
-    const char *scenario, *mechanism;
+    const char *scenario;
+    const char *mechanism, *kind; ///< by which intervals are found
     uint64_t seed;
     weft_time_ps makespan_ps, low_ps, high_ps;
-    const char *limited; ///< what decides: the layer whose links are the busiest
     uint32_t hosts;
-    bool calibrated;
+    bool calibrated; ///< else low and high are 0
     double cpu_s;
     uint64_t events, changes; ///< changes: of levels of links
-    uint32_t times, links, layers, sharers, notes;
+    uint32_t times, links, layers, sharers;
     struct weft_estimate_time *time;
     struct weft_estimate_link *link; ///< the busiest, in order
     struct weft_estimate_layer *layer;
     struct weft_estimate_sharer *sharer;
-    const char **note; ///< what the estimate leaves out
     struct weft_outcome *outcome;
 };
 extern const struct weft_answer weft__answer_estimate;

@@ -187,6 +187,14 @@ static inline weft_time_ps weft_job_step_time(const struct weft_job_op *op, weft
     return c->step_ps + (c->copy_rate_bps ? weft_time_of_bytes(bytes, c->copy_rate_bps) : 0);
 }
 
+// Rings: a group of ranks is a ring in lane k of an operation if `sent` of that lane has one peer at every number of
+// the group (op->ops is without `sends`), and who follows the peers from number 0 is back there after shape.ranks of
+// them. Every step of the lane then receives from the number before and sends to the number after, and `alike` of the
+// collective says how many steps in sequence have equal bytes. A group is weft_job_member(op, rank, 0 ..
+// shape.ranks - 1), the groups of an operation have the same steps by number (weft_job_number), and operations with
+// equal communicator and volume pass the same messages: it is enough to look at one of them. Nothing is stored: the
+// turns of a stage (weft_job_stage) name the operations in order, and this finds the steps of a lane one by one.
+
 /// The first step from *index on, of a lane of `steps`, in which there is something to do in a turn; false: there is
 /// none. `number`: of the rank in its group; `plan`: what the collective's `plan` made, or NULL.
 static inline bool weft_job_find_step(const struct weft_job_op *op, uint32_t part, uint32_t number, uint32_t lane,

@@ -75,6 +75,11 @@ void *weft_memory_new(enum weft_memory_kind kind, size_t count, size_t size);
 /// Grows or shrinks; new bytes are not zeroed. `bytes_old` must be what it was.
 void *weft_memory_resize(enum weft_memory_kind kind, void *memory, size_t bytes_old, size_t bytes_new);
 void weft_memory_free(enum weft_memory_kind kind, void *memory, size_t bytes);
+/// Before a declaration: `end`, which takes a pointer to the variable, is called at the end of the block.
+#define WEFT_ENDS(end) __attribute__((cleanup(end)))
+/// Before the declaration of a pointer: what it leads to then is freed at the end of the block.
+#define WEFT_FREED WEFT_ENDS(weft_memory_end)
+void weft_memory_end(void *pointer);
 /// Of something large only parts will be written, which lie apart: it is to have small pages, as one that nobody writes
 /// takes no memory.
 void weft_memory_sparse(void *memory, size_t bytes);
@@ -99,6 +104,11 @@ bool weft_memory_has_cleanups(void);
 struct weft_arena;
 struct weft_arena *weft_arena_new(enum weft_memory_kind kind);
 void weft_arena_free(struct weft_arena *arena);
+/// An arena that lives until the end of the block: WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
+#define WEFT_SCRATCH(arena, kind) WEFT_ENDS(weft_arena_end) struct weft_arena *arena = weft_arena_new(kind)
+static inline void weft_arena_end(struct weft_arena **arena) {
+    weft_arena_free(*arena);
+}
 void *weft_arena_alloc(struct weft_arena *arena, size_t count, size_t size); ///< zeroed, 16-byte aligned
 /// Room for `n` elements, the first `n_old` those of `list`, which must not be used afterwards: a large one is freed at
 /// once.

@@ -121,6 +121,10 @@ struct weft_scenario_source {
     const char *name; ///< of a file, as errors name it; NULL: a setting
     const char *text; ///< what the file says; "path=value"
 };
+struct weft_texts {
+    const struct weft_scenario_source *source;
+    uint32_t n;
+};
 const struct weft_scenario_source *weft_scenario_sources(const struct weft_scenario_file *file, uint32_t *ret_n);
 /// The scenario that was read from these, without looking at the files. `source` must outlive the call only.
 enum weft_status weft_scenario_file_stored(const struct weft_scenario_source *source, uint32_t n,
@@ -161,6 +165,16 @@ enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32
 uint32_t weft_scenario_mistakes(const struct weft_scenario_file *file, uint32_t variant,
                                 void (*on_mistake)(void *context, const struct weft_error *error), void *context);
 void weft_scenario_free(struct weft_scenario *scenario);
+/// For WEFT_ENDS.
+static inline void weft_scenario_end(struct weft_scenario **scenario) {
+    weft_scenario_free(*scenario);
+}
+static inline void weft_scenario_file_end(struct weft_scenario_file **file) {
+    weft_scenario_file_free(*file);
+}
+static inline void weft_simulation_end(struct weft_simulation **simulation) {
+    weft_simulation_free(*simulation);
+}
 /// Builds the network, with the delays of its cables (section `link`). In `arena`.
 enum weft_status weft_scenario_topology(const struct weft_scenario *scenario, struct weft_arena *arena,
                                         struct weft_topology **ret_topology, struct weft_error *ret_error);

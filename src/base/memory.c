@@ -19,11 +19,13 @@ static const char *const names[WEFT_MEMORY_KINDS] = {
     [WEFT_MEMORY_SERIES] = "series",     [WEFT_MEMORY_RESULT] = "results",
 };
 
+enum { BYTES_BITS = 56 };
 /// Precedes each allocation and links it to the others.
 struct head {
     struct head *before, *after;
     struct weft_memory *owner; ///< NULL: none
-    size_t bytes;
+    size_t bytes : BYTES_BITS;
+    size_t kind : 64 - BYTES_BITS;
 };
 _Static_assert(sizeof(struct head) % 16 == 0, "what is handed out is aligned like malloc's");
 
@@ -43,6 +45,10 @@ struct guard {
     jmp_buf point;
 };
 
+static struct head head_of(struct weft_memory *owner, enum weft_memory_kind kind, size_t bytes) {
+    return (struct head){.owner = owner, .bytes = bytes & (SIZE_MAX >> (64 - BYTES_BITS)), .kind = kind & UINT8_MAX};
+}
+
 /// The guards that a thread is in.
 static _Thread_local struct guard *innermost;
 static _Thread_local struct weft_memory *current;
@@ -55,7 +61,7 @@ static void count_bytes(struct weft_memory *owner, enum weft_memory_kind kind, s
 }
 
 static void *link_in(struct head *head, struct weft_memory *owner, enum weft_memory_kind kind, size_t bytes) {
-    *head = (struct head){.owner = owner, .bytes = bytes};
+    *head = head_of(owner, kind, bytes);
     if (!owner) return head + 1;
     pthread_mutex_lock(&owner->lock);
     head->after = owner->first;
@@ -81,7 +87,7 @@ static void *new_in_image(enum weft_memory_kind kind, size_t bytes) {
     bool constant = kind == WEFT_MEMORY_SCENARIO || kind == WEFT_MEMORY_TOPOLOGY || kind == WEFT_MEMORY_ROUTES;
     void *memory = weft__image_new(bytes, constant);
     if (!memory) weft_memory_fail();
-    ((struct head *)memory)[-1] = (struct head){.bytes = bytes};
+    ((struct head *)memory)[-1] = head_of(NULL, kind, bytes);
     count_in_image(kind, 0, bytes);
     return memory;
 }
@@ -184,6 +190,14 @@ void weft_memory_free(enum weft_memory_kind kind, void *memory, size_t bytes) {
         free_in_image(kind, memory, bytes);
     else if (memory)
         release_head(unlink_from(memory, kind, bytes));
+}
+
+void weft_memory_end(void *pointer) {
+    void *memory;
+    memcpy(&memory, pointer, sizeof memory);
+    if (!memory) return;
+    const struct head *head = (const struct head *)memory - 1;
+    weft_memory_free((enum weft_memory_kind)head->kind, memory, head->bytes);
 }
 
 void weft_memory_sparse(void *memory, size_t bytes) {

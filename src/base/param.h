@@ -6,6 +6,9 @@
 #include "weft/model.h"
 #include "weft/param_load.h"
 
+/// A value of the row, in the form in which configurations have it, in `arena`; NULL: there is none.
+const char *weft__param_written(const struct weft_param *row, const char *text, struct weft_arena *arena);
+
 /// weft_params_load for a table at `path` ("devices.0.switch").
 enum weft_status weft__params_load_at(const struct weft_param_table *table, const struct weft_tree *tree,
                                       const char *path, void *conf, struct weft_arena *arena,

@@ -579,27 +579,25 @@ void weft__model_each(const struct weft_model_conf *model, const char *path,
     model_each(model, path, path, NULL, on_value, context);
 }
 
-/// The default in the form in which a value is written, in `arena`; NULL: there is none.
-static const char *default_text(const struct weft_param *row, struct weft_arena *arena) {
+const char *weft__param_written(const struct weft_param *row, const char *text, struct weft_arena *arena) {
     enum { FIELD = 128 }; // no value is longer
-    if (!row->dflt) return NULL;
+    if (!text) return NULL;
     void *conf = weft_arena_alloc(arena, row->offset + FIELD, 1);
-    if (weft__param_parse_at(row, row->dflt, WEFT_NOWHERE, row->name, conf, arena, NULL)) return NULL;
+    if (weft__param_parse_at(row, text, WEFT_NOWHERE, row->name, conf, arena, NULL)) return NULL;
     size_t size = (size_t)weft_param_format(row, conf, NULL, 0) + 1;
-    char *text = weft_arena_alloc(arena, size, 1);
-    weft_param_format(row, conf, text, size);
-    return text;
+    char *written = weft_arena_alloc(arena, size, 1);
+    weft_param_format(row, conf, written, size);
+    return written;
 }
 
 static void row_each(const struct weft_param *row, const void *conf, const char *path,
                      void (*on_value)(void *context, const char *path, const char *value, const char *dflt),
                      void *context) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     size_t size = (size_t)weft_param_format(row, conf, NULL, 0) + 1;
     char *text = weft_arena_alloc(arena, size, 1);
     weft_param_format(row, conf, text, size);
-    on_value(context, path, text, default_text(row, arena));
-    weft_arena_free(arena);
+    on_value(context, path, text, weft__param_written(row, row->dflt, arena));
 }
 
 void weft_params_each(const struct weft_param_table *table, const void *conf, const char *prefix,

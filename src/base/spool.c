@@ -192,20 +192,19 @@ void weft__merge_free(struct weft__merge *m) {
 void weft__spool_send(struct weft__spool *spool, void (*put)(void *context, const void *bytes, size_t n),
                       void *context) {
     uint64_t all = spool->written * spool->record_bytes;
-    uint8_t *piece = weft_memory_new(WEFT_MEMORY_SERIES, 1, PIECE_BYTES);
+    WEFT_FREED uint8_t *piece = weft_memory_new(WEFT_MEMORY_SERIES, 1, PIECE_BYTES);
     for (uint64_t at = 0; at < all; at += PIECE_BYTES) {
         size_t n = all - at < PIECE_BYTES ? (size_t)(all - at) : PIECE_BYTES;
         if (!spool->error) read_all(spool, piece, n, at);
         put(context, piece, n);
     }
-    weft_memory_free(WEFT_MEMORY_SERIES, piece, PIECE_BYTES);
     put(context, &spool->error, sizeof spool->error);
 }
 
 void weft__spool_receive(struct weft__spool *spool, void (*get)(void *context, void *bytes, size_t n), void *context) {
     int error = 0;
     uint64_t all = spool->written * spool->record_bytes;
-    uint8_t *piece = weft_memory_new(WEFT_MEMORY_SERIES, 1, PIECE_BYTES);
+    WEFT_FREED uint8_t *piece = weft_memory_new(WEFT_MEMORY_SERIES, 1, PIECE_BYTES);
     errno = 0;
     spool->error = 0;
     spool->file = all ? open_nameless(spool->folder) : -1;
@@ -215,7 +214,6 @@ void weft__spool_receive(struct weft__spool *spool, void (*get)(void *context, v
         get(context, piece, n);
         write_all(spool, piece, n);
     }
-    weft_memory_free(WEFT_MEMORY_SERIES, piece, PIECE_BYTES);
     get(context, &error, sizeof error);
     if (error) spool->error = error;
     if (spool->error) spool->written = 0;

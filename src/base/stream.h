@@ -22,6 +22,10 @@ FILE *weft__text_stream_open(struct weft__text_stream *stream);
 const char *weft__text_stream_text(struct weft__text_stream *stream);
 void weft__text_stream_clear(struct weft__text_stream *stream);
 void weft__text_stream_free(struct weft__text_stream *stream);
+/// One that lives until the end of the block, and its FILE: WEFT__TEXT_STREAM(stream, file);
+#define WEFT__TEXT_STREAM(stream, file)                                                                                \
+    WEFT_ENDS(weft__text_stream_free) struct weft__text_stream stream;                                                 \
+    FILE *file = weft__text_stream_open(&stream)
 
 /// fopen; NULL with errno, which is never ENOMEM. For reading: a named pipe without a writer is empty.
 FILE *weft__file_open(const char *path, const char *mode);

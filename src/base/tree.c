@@ -85,12 +85,10 @@ static void write_tree(struct weft__json *j, const struct weft_tree *tree) {
 }
 
 const char *weft_tree_text(const struct weft_tree *tree, struct weft_arena *arena) {
-    struct weft__text_stream stream;
-    struct weft__json j = {.file = weft__text_stream_open(&stream)};
+    WEFT__TEXT_STREAM(stream, out);
+    struct weft__json j = {.file = out};
     write_tree(&j, tree);
-    const char *text = weft_arena_text(arena, weft__text_stream_text(&stream));
-    weft__text_stream_free(&stream);
-    return text;
+    return weft_arena_text(arena, weft__text_stream_text(&stream));
 }
 
 static void close_file(void *file) {
@@ -154,11 +152,9 @@ void weft__text_free(struct weft__text *text) {
 
 enum weft_status weft_tree_read(const char *path, struct weft_arena *arena, struct weft_tree **ret_tree,
                                 struct weft_error *ret_error) {
-    struct weft__text text;
+    WEFT_ENDS(weft__text_free) struct weft__text text = {0};
     enum weft_status status = weft__text_read(path, &text, ret_error);
     if (status) return status;
     const char *name = strcmp(path, "-") ? path : "<stdin>";
-    status = weft_tree_parse(name, text.text, text.size, arena, ret_tree, ret_error);
-    weft__text_free(&text);
-    return status;
+    return weft_tree_parse(name, text.text, text.size, arena, ret_tree, ret_error);
 }

@@ -84,7 +84,7 @@ WEFT__ORDER_OF_POINTERS(compare_keys, struct weft_tree,
 static enum weft_status check_keys(struct reader *r, const struct weft_tree *map) {
     if (map->n < 2) return WEFT_OK;
     size_t bytes = map->n * sizeof *map->child;
-    struct weft_tree **sorted = weft_memory_new(WEFT_MEMORY_SCENARIO, 1, bytes);
+    WEFT_FREED struct weft_tree **sorted = weft_memory_new(WEFT_MEMORY_SCENARIO, 1, bytes);
     memcpy(sorted, map->child, bytes);
     qsort(sorted, map->n, sizeof *sorted, compare_keys);
     enum weft_status status = WEFT_OK;
@@ -92,7 +92,6 @@ static enum weft_status check_keys(struct reader *r, const struct weft_tree *map
         if (!strcmp(sorted[i]->key, sorted[i - 1]->key))
             status = FAIL(r, sorted[i]->key_place, "%.80s: this key is in line %d already", sorted[i]->key,
                           sorted[i - 1]->key_place.line);
-    weft_memory_free(WEFT_MEMORY_SCENARIO, sorted, bytes);
     return status;
 }
 
@@ -389,11 +388,10 @@ static enum weft_status parse_checked(struct reader *r, const char *text, size_t
 static enum weft_status parse_text(struct reader *r, const char *text, size_t size) {
     if (size > WEFT__TREE_BYTES_MAX)
         return FAIL(r, place_at(r, 0, 0), "larger than %u MiB, the limit of a scenario", WEFT__TREE_BYTES_MAX >> 20);
-    char *copy = weft_memory_new(WEFT_MEMORY_SCENARIO, size + PADDING, 1);
+    WEFT_FREED char *copy = weft_memory_new(WEFT_MEMORY_SCENARIO, size + PADDING, 1);
     size_t checked = 0;
     enum weft_status status = check_text(r, text, size, copy, &checked);
     if (!status) status = parse_checked(r, copy, checked);
-    weft_memory_free(WEFT_MEMORY_SCENARIO, copy, size + PADDING);
     return status;
 }
 

@@ -45,6 +45,15 @@ struct weft__crossing {
     bool whole;           ///< no cut-through: it must be complete before it crosses
 };
 
+/// For weft estimate: credit that data waits for at the entrance to a fabric, a queue for each place where it leaves.
+struct weft__box_credit {
+    weft_bytes credit_bytes;
+    weft_bytes surplus_bytes, balance_bytes; ///< that a queue asks for beyond its data; that it keeps at most
+    weft_time_ps loop_ps;                    ///< from a request until its first credit is there
+    weft_time_ps age_ps;                     ///< credit that is left is given up after that
+    double speedup;                          ///< rate of the credits of a port, relative to that of the port
+};
+
 /// What a box grants the host at one of its ports.
 struct weft__host_terms {
     int64_t room_bytes;            ///< initial room in the NIC that the host shares; INT64_MAX: it shares none
@@ -194,6 +203,9 @@ struct weft__box {
     /// Optional: whether the frame crosses a fabric from here.
     bool (*cross)(const struct weft__forwarding *forwarding, const struct weft__lone_frame *frame,
                   struct weft__crossing *ret);
+    /// Optional: the credit of data for a host (index) that enters here. NULL: it waits for none.
+    void (*credit)(const struct weft__forwarding *forwarding, uint32_t node, uint32_t dst,
+                   struct weft__box_credit *ret);
     /// Optional: the port (among all ports) by which a packet that enters here leaves the fabric; WEFT_NONE: none.
     uint32_t (*exit)(const struct weft__network *net, uint32_t node, const struct weft_packet *p);
     /// Optional: the port (among all ports) that its records refer to like this (weft__event_voq).

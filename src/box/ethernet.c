@@ -65,11 +65,9 @@ static const char *check_links(const struct weft__plan *plan, uint32_t node, con
     if (!buffer_by_port(conf)) return NULL;
     const struct weft_node_info *info = &plan->topology->node[node];
     if (!weft__box_of(info)->takes_routes) return "it goes by the links of ports, which Ethernet switches alone do";
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     const struct weft_buffer_port *port = weft__ethernet_links(conf, plan->topology, node, arena);
-    const char *wrong = buffer->fit_ports(conf->buffer.conf, port, info->ports, conf->pfc.priorities, text, size);
-    weft_arena_free(arena);
-    return wrong;
+    return buffer->fit_ports(conf->buffer.conf, port, info->ports, conf->pfc.priorities, text, size);
 }
 
 enum weft_status weft__ethernet_check(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error) {

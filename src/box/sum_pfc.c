@@ -104,7 +104,7 @@ enum { PAUSED_PORTS = 5, TEXT = 64 };
 
 /// One line per pair of layers with pauses.
 static void print_layers(FILE *file, const struct weft_run *run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t n;
     const struct weft_pfc_layers *l = weft_report_pfc_layers(run, arena, &n);
     for (uint32_t i = 0; i < n; i++) {
@@ -116,7 +116,6 @@ static void print_layers(FILE *file, const struct weft_run *run) {
                 weft__counted(l[i].frames, "frame").text, l[i].paused_ports, weft__counted(l[i].ports, "port").text,
                 all, most);
     }
-    weft_arena_free(arena);
 }
 
 static void print_pfc(FILE *file, const struct weft_run *run) {

@@ -205,6 +205,7 @@ static const struct weft_cc_ops dcqcn_ops = {
     .on_sent = dcqcn_sent,
     .values_of = dcqcn_values,
     .check = dcqcn_check,
+    .estimate = weft_cc_estimate_fair,
 };
 
 const struct weft_model weft__cc_dcqcn = {

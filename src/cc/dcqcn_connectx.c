@@ -283,6 +283,7 @@ static const struct weft_cc_ops connectx_ops = {
     .on_timer = connectx_timer,
     .values_of = connectx_values,
     .check = connectx_check,
+    .estimate = weft_cc_estimate_fair,
 };
 
 const struct weft_model weft__cc_dcqcn_connectx = {

@@ -126,12 +126,18 @@ static struct weft_cc_values hpcc_values(const void *conf) {
     return (struct weft_cc_values){UINT64_C(100000000000), "w_ai"};
 }
 
+/// Links are used to eta.
+static void hpcc_estimate(const void *conf, const struct weft_cc_path *path, struct weft_cc_estimate *estimate) {
+    estimate->share = ((const struct hpcc_conf *)conf)->eta;
+}
+
 static const struct weft_cc_ops hpcc_ops = {
     .state_size = hpcc_state_size,
     .on_start = hpcc_start,
     .on_ack = hpcc_ack,
     .values_of = hpcc_values,
     .check = hpcc_check,
+    .estimate = hpcc_estimate,
     .telemetry_bytes = hpcc_telemetry_bytes,
 };
 

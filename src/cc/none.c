@@ -17,12 +17,8 @@ static const char *none_check(const void *state, const void *conf, const struct 
     return act->rate_bps ? NULL : "rate is 0";
 }
 
-static void none_estimate(const void *conf, const struct weft_cc_path *path, struct weft_cc_estimate *estimate) {
-    (void)conf, (void)path, (void)estimate;
-}
-
 static const struct weft_cc_ops none_ops = {
-    .state_size = none_state_size, .on_start = none_start, .check = none_check, .estimate = none_estimate};
+    .state_size = none_state_size, .on_start = none_start, .check = none_check, .estimate = weft_cc_estimate_fair};
 
 const struct weft_model weft__cc_none = {
     .kind = WEFT_KIND_CC,

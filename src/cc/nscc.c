@@ -271,6 +271,7 @@ static const struct weft_cc_ops ops = {
     .pull = nscc_pull,
     .by_credit = nscc_by_credit,
     .check = nscc_check,
+    .estimate = weft_cc_estimate_fair,
     .wants_marks = true,
 };
 

@@ -44,12 +44,21 @@ static const char *swift_check(const void *state, const void *conf, const struct
     return weft__delay_check(state, window_of(conf), act);
 }
 
+/// While nothing queues, the window grows from the first one.
+static void swift_estimate(const void *conf, const struct weft_cc_path *path, struct weft_cc_estimate *estimate) {
+    const struct weft__delay_conf *c = window_of(conf);
+    estimate->first_bytes = (weft_bytes)(c->initial_cwnd * path->packet_bytes);
+    estimate->step_bytes = (weft_bytes)(c->ai * path->packet_bytes);
+    estimate->window_bytes = (weft_bytes)(c->max_cwnd * path->packet_bytes);
+}
+
 static const struct weft_cc_ops swift_ops = {
     .state_size = swift_state_size,
     .on_start = swift_start,
     .on_ack = swift_ack,
     .on_loss = swift_loss,
     .check = swift_check,
+    .estimate = swift_estimate,
 };
 
 const struct weft_model weft__cc_swift = {

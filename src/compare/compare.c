@@ -520,7 +520,7 @@ static int name_width(const struct weft_run *run) {
 }
 
 static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds, bool all_alike) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct compare c = {
         .file = file, .run = run, .runs = runs, .columns = runs / seeds, .seeds = seeds, .arena = arena};
     c.group = weft_arena_alloc(arena, runs, sizeof *c.group);
@@ -531,16 +531,14 @@ static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, ui
         c.width[r / seeds] = max_int(VALUE + (seeds > 1 ? SPREAD : 0), (int)strlen(column_name(&run[r])));
         c.group_width = max_int(c.group_width, name_width(&run[r]));
     }
-    struct weft__text_stream stream;
+    WEFT__TEXT_STREAM(stream, out);
     c.stream = &stream;
-    c.line = weft__text_stream_open(&stream);
+    c.line = out;
     print_columns(&c, all_alike);
     print_groups(&c);
     print_jobs(&c);
     print_network(&c);
     print_idle(&c);
-    weft__text_stream_free(&stream);
-    weft_arena_free(arena);
 }
 
 void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds, uint32_t not_run) {

@@ -56,13 +56,11 @@ static int by_size(const void *a, const void *b) {
 /// The change that this many figures reach.
 static double least_shown(const struct weft_diff_pair *p, uint32_t most) {
     if (p->figures <= most) return -1;
-    double *change = weft_memory_new(WEFT_MEMORY_RESULT, p->figures, sizeof *change);
+    WEFT_FREED double *change = weft_memory_new(WEFT_MEMORY_RESULT, p->figures, sizeof *change);
     for (uint32_t i = 0; i < p->figures; i++)
         change[i] = change_of(&p->figure[i]);
     qsort(change, p->figures, sizeof *change, by_size);
-    double least = change[most - 1];
-    weft_memory_free(WEFT_MEMORY_RESULT, change, p->figures * sizeof *change);
-    return least;
+    return change[most - 1];
 }
 
 static int width_of(const char *text, int width) {
@@ -136,11 +134,10 @@ static void print_pair(FILE *file, const struct weft_diff_pair *p, uint32_t most
 
 void weft_diff_print(FILE *file, const struct weft_diff *d, uint32_t most) {
     bool noise = false;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     for (int k = 0; k < 2; k++)
         fprintf(file, "%c  %s%s%s\n", 'A' + k, weft__text_shown(d->side[k].dir, arena), *d->side[k].made_by ? ": " : "",
                 d->side[k].made_by);
-    weft_arena_free(arena);
     for (int k = 0; k < 2; k++)
         for (uint32_t i = 0; i < d->side[k].onlys; i++)
             fprintf(file, "only in %c: variant %s\n", 'A' + k, d->side[k].only[i]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rate at most of a queue pair that its own end sets, whatever the links allow: a window in flight, messages in a
 // closed loop, the share of the line that a congestion control leaves unused.
+
 #include <math.h>
 
 #include "estimate/fluid.h"
@@ -25,21 +26,18 @@ double weft__bound_of(const struct weft__fluid *x, uint32_t number) {
     const struct weft_flow *flow = &x->net.workload->flow[qp->flow];
     const struct weft_host_conf *host = weft__fluid_host(x, qp->src);
     const struct weft_topology *t = x->net.topology;
-    double line =
-        (double)t->link[weft_topology_port(t, t->host[qp->src], 0)->link].rate_bps / 8 / (double)WEFT_PS_PER_S;
+    weft_rate_bps rate_bps = t->link[weft_topology_port(t, t->host[qp->src], 0)->link].rate_bps;
+    double line = (double)rate_bps / 8 / (double)WEFT_PS_PER_S;
     uint32_t framing = x->net.hosts.framing_bytes + (uint32_t)host->wire.overhead_bytes;
     uint32_t frame = weft__message_frame_bytes(qp->mtu, false, x->net.hosts.data_header_bytes) + framing;
     double ratio = (double)frame / qp->mtu, bound = 0;
     struct weft_cc_estimate cc = {.share = 1};
     double rtt = round_time(x, number, frame, frame, line);
-    ((const struct weft_cc_ops *)host->cc.model->ops)
-        ->estimate(host->cc.conf,
-                   &(struct weft_cc_path){weft_time_of_real(rtt),
-                                          weft_topology_port(t, t->host[qp->src], 0)
-                                              ? t->link[weft_topology_port(t, t->host[qp->src], 0)->link].rate_bps
-                                              : 0,
-                                          qp->mtu},
-                   &cc);
+    const struct weft_cc_path path = {weft_time_of_real(rtt), rate_bps, qp->mtu};
+    ((const struct weft_cc_ops *)host->cc.model->ops)->estimate(host->cc.conf, &path, &cc);
+    x->way[number].rtt_ps = (float)rtt;
+    x->way[number].window = (float)((double)cc.first_bytes * ratio);
+    x->way[number].step = (float)((double)cc.step_bytes * ratio);
     if (cc.share < 1) bound = line * cc.share;
     if (host->window_bytes) bound = smaller_bound((double)host->window_bytes * ratio / rtt, bound);
     if (cc.window_bytes) bound = smaller_bound((double)cc.window_bytes * ratio / rtt, bound);
@@ -47,4 +45,19 @@ double weft__bound_of(const struct weft__fluid *x, uint32_t number) {
     double message = (double)flow->message_bytes * ratio;
     double loop = (double)flow->depth * message / round_time(x, number, message, frame, line);
     return smaller_bound(loop, bound);
+}
+
+/// The window is W after `acked` bytes: dW = step / W for each, so W^2 = first^2 + 2 step acked; and the rate is W a
+/// round trip, until that is more than the links give. What fits into the window needs no acknowledgement.
+double weft__bound_wait(struct weft__fluid *x, uint32_t qp, double wire) {
+    const struct weft__way *way = &x->way[qp];
+    struct weft__drain *d = &x->drain[qp];
+    double first = (double)way->window, step = (double)way->step, rtt = (double)way->rtt_ps;
+    double took = (double)(x->now_ps - d->begun_ps), window = sqrt(first * first + 2 * step * d->acked);
+    if (step <= 0 || took <= 0) return 0;
+    double enough = wire / took * rtt, until_enough = (enough * enough - window * window) / (2 * step);
+    double grows = fmin(wire - window, until_enough);
+    d->acked += fmax(fmin(wire, until_enough), 0);
+    if (grows <= 0) return 0;
+    return rtt / step * (sqrt(window * window + 2 * step * grows) - window) - grows / wire * took;
 }

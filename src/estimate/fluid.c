@@ -50,12 +50,12 @@ static void set_drain(struct weft__fluid *x, uint32_t flow) {
 void weft__fluid_begin(struct weft__fluid *x, uint32_t flow, double wire) {
     struct weft__drain *d = &x->drain[flow];
     d->left = wire;
-    d->since_ps = x->now_ps;
-    d->turn = x->turns++;
+    d->since_ps = d->begun_ps = x->now_ps;
     if (x->levels.flow[flow].active) {
         set_drain(x, flow);
     } else {
         d->rate = 0;
+        d->turn = x->turns++;
         weft__levels_begin(&x->levels, flow);
     }
 }
@@ -77,8 +77,11 @@ static void settle_rates(struct weft__fluid *x) {
 
 static void note_bytes(struct weft__fluid *x, uint32_t flow, double wire) {
     const struct weft__level_flow *f = &x->levels.flow[flow];
-    for (uint32_t e = f->first; e < f->first + f->entries; e++)
-        x->levels.link[x->levels.entry[e].link].bytes += wire * fabs((double)x->levels.entry[e].weight);
+    for (uint32_t e = f->first; e < f->first + f->entries; e++) {
+        double weight = fabs((double)x->levels.entry[e].weight);
+        if (flow < x->net.qps && weight > 1) weight = 1; // of credit, which is no data
+        x->levels.link[x->levels.entry[e].link].bytes += wire * weight;
+    }
 }
 
 static void on_drained(struct weft__fluid *x, uint32_t flow) {
@@ -92,7 +95,7 @@ static void on_drained(struct weft__fluid *x, uint32_t flow) {
     if (d->first == WEFT_NONE)
         weft__levels_end(&x->levels, flow);
     else
-        weft__fluid_begin(x, flow, x->piece[d->first].wire);
+        weft__pieces_begin(x, flow);
 }
 
 // --- the loop -----------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@
 // whole picoseconds.
 #pragma once
 
-#include "box/network.h"
+#include "box/box.h"
 #include "estimate/level.h"
 #include "transport/program.h"
 #include "weft/estimate.h"
@@ -13,8 +13,19 @@
 
 /// How frames of a queue pair get there, alone.
 struct weft__way {
-    double base_ps, byte_ps; ///< from the last bit sent by the NIC: base + byte * bytes of the frame
-    double control_ps;       ///< of a control frame from the other end, from its first bit
+    double base_ps, byte_ps;    ///< from the last bit sent by the NIC: base + byte * bytes of the frame
+    double control_ps;          ///< of a control frame from the other end, from its first bit
+    uint32_t queue;             ///< that waits for credit; WEFT_NONE: none
+    float rtt_ps, window, step; ///< of a window that grows, in bytes on the wire: the first, and by how much; 0: none
+};
+
+/// A queue at the entrance to a fabric that waits for credit (credits.c).
+struct weft__credit_queue {
+    struct weft__box_credit conf;
+    double wait_ps;       ///< of its last data
+    double left;          ///< credit, when that was gone
+    weft_time_ps last_ps; ///< when the last of its data was gone
+    uint32_t pieces;      ///< under way in it
 };
 
 enum weft__fluid_what {
@@ -41,15 +52,17 @@ struct weft__piece {
     double wire;      ///< bytes on the wire
     uint32_t qp, next;
     uint32_t psn_end; ///< of a clear-to-send: what is granted
-    uint32_t last;    ///< bytes of the last frame
+    uint32_t last;    ///< bytes of the last frame, or of the one before it that it waits for
 };
 
 /// A flow of levels, as it drains.
 struct weft__drain {
-    double left, rate; ///< bytes on the wire; bytes a picosecond
-    weft_time_ps since_ps;
-    uint32_t first, last; ///< pieces in order, the first under way; WEFT_NONE: none
-    uint32_t turn;        ///< of flows of a NIC that end together, those that began earlier are ahead
+    double left, rate;               ///< bytes on the wire; bytes a picosecond
+    weft_time_ps since_ps, begun_ps; ///< begun: the piece under way
+    double acked;                    ///< bytes on the wire for which the window has grown
+    bool cold;                       ///< its queue had no credit when it began, or only what was left
+    uint32_t first, last;            ///< pieces in order, the first under way; WEFT_NONE: none
+    uint32_t turn;                   ///< of flows of a NIC that end together, those that began earlier are ahead
 };
 
 struct weft__fluid {
@@ -75,6 +88,8 @@ struct weft__fluid {
         uint32_t next;
     } * carried;
     uint32_t carrieds, carrieds_room, carried_free;
+    struct weft__credit_queue *queue;
+    uint32_t queues, queues_room;
     struct weft__node node; ///< of all programs: their timers
     struct weft__endpoint *end;
     struct weft__poster *poster; ///< [hosts] both
@@ -103,16 +118,28 @@ void weft__fluid_run(struct weft__fluid *x);
 /// Links, and the queue pairs' flows over them (ways.c). An error: packets go by a way that is not estimated.
 enum weft_status weft__ways_new(struct weft__fluid *x, struct weft_error *ret_error);
 
-/// The rate at most of a queue pair, for its window and its congestion control; 0: no bound. `way` is known.
+// What a queue pair's own end does (bounds.c).
+/// The rate at most, for its window and its congestion control; 0: no bound. `way` is known, and gets the window.
 double weft__bound_of(const struct weft__fluid *x, uint32_t qp);
+/// A piece with so many bytes has drained: how much longer it took because the window grows.
+double weft__bound_wait(struct weft__fluid *x, uint32_t qp, double wire);
 
 // Messages (pieces.c).
 /// What hosts of an estimate do instead of a NIC.
 extern const struct weft__endpoint_ops weft__fluid_endpoint;
+/// The first piece of a queue pair begins to drain; it has drained.
+void weft__pieces_begin(struct weft__fluid *x, uint32_t qp);
 void weft__pieces_drained(struct weft__fluid *x, uint32_t qp);
 void weft__pieces_on(struct weft__fluid *x, enum weft__fluid_what what, uint32_t index);
-/// Bytes on the wire, and of the last frame.
+/// Bytes on the wire, and what weft__piece.last is.
 double weft__piece_wire(const struct weft__fluid *x, uint32_t qp, weft_bytes bytes, uint32_t *ret_last);
+
+// Credits (credits.c).
+uint32_t weft__credits_add(struct weft__fluid *x, uint32_t node, uint32_t dst);
+/// A piece begins to drain, behind others of its queue pair or not. It has drained: how much later its last frame
+/// comes.
+void weft__credits_begin(struct weft__fluid *x, uint32_t qp, double wire);
+double weft__credits_wait(struct weft__fluid *x, uint32_t qp, double wire);
 
 // Rings, each as one flow (rings.c).
 bool weft__rings_take(struct weft__at *at, uint32_t stream);

@@ -69,7 +69,7 @@ static void enqueue_links(struct weft__levels *l, uint32_t flow) {
 }
 
 /// Flows come and go: what the last settling changed is forgotten.
-static void unsettle(struct weft__levels *l) {
+static void unsettle_rates(struct weft__levels *l) {
     if (!l->settled) return;
     l->settled = false;
     l->changes = 0;
@@ -79,7 +79,7 @@ static void unsettle(struct weft__levels *l) {
 void weft__levels_begin(struct weft__levels *l, uint32_t flow) {
     struct weft__level_flow *f = &l->flow[flow];
     assert(!f->active);
-    unsettle(l);
+    unsettle_rates(l);
     f->active = true;
     f->rate = 0;
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
@@ -97,7 +97,7 @@ void weft__levels_begin(struct weft__levels *l, uint32_t flow) {
 void weft__levels_end(struct weft__levels *l, uint32_t flow) {
     struct weft__level_flow *f = &l->flow[flow];
     assert(f->active);
-    unsettle(l);
+    unsettle_rates(l);
     f->active = false;
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
         struct weft__level_link *link = &l->link[l->entry[e].link];
@@ -106,6 +106,14 @@ void weft__levels_end(struct weft__levels *l, uint32_t flow) {
         l->entry[last.entry].at = l->entry[e].at;
     }
     enqueue_links(l, flow);
+}
+
+void weft__levels_weigh(struct weft__levels *l, uint32_t flow, uint32_t entry, float weight) {
+    bool same = weight >= l->entry[entry].weight && weight <= l->entry[entry].weight;
+    l->entry[entry].weight = weight;
+    if (same || !l->flow[flow].active) return;
+    unsettle_rates(l);
+    enqueue_link(l, l->entry[entry].link);
 }
 
 /// What a flow would have without the link of entry `own`.

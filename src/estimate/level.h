@@ -59,5 +59,7 @@ uint32_t weft__levels_add_link(struct weft__levels *l, double capacity);
 uint32_t weft__levels_add_flow(struct weft__levels *l, const struct weft__crossed *crossed, uint32_t n, double most);
 void weft__levels_begin(struct weft__levels *l, uint32_t flow);
 void weft__levels_end(struct weft__levels *l, uint32_t flow);
+/// A flow crosses the link of one of its entries with another weight from now on.
+void weft__levels_weigh(struct weft__levels *l, uint32_t flow, uint32_t entry, float weight);
 /// Gives all flows their rates; `changed` then has those that may have changed. The next change of flows empties it.
 void weft__levels_settle(struct weft__levels *l);

@@ -43,9 +43,10 @@ double weft__piece_wire(const struct weft__fluid *x, uint32_t number, weft_bytes
     *ret_last = weft__message_frame_bytes((uint32_t)(bytes - (packets - 1) * qp->mtu), packets == 1, header) + framing;
     double wire = (double)(packets - 1) * full + *ret_last + (double)packets * (double)host->wire.overhead_bytes;
     if (packets > 1 && !header) wire += WEFT_FRAME_RETH;
+    uint32_t own = *ret_last;
+    if (packets > 1) *ret_last = full; // a shorter last frame waits for the one before it, hop by hop
     double line = x->levels.link[x->levels.entry[x->levels.flow[number].first].link].capacity;
-    double gaps =
-        (double)weft__frame_gap(host, full) * (double)(packets - 1) + (double)weft__frame_gap(host, *ret_last);
+    double gaps = (double)weft__frame_gap(host, full) * (double)(packets - 1) + (double)weft__frame_gap(host, own);
     if (gaps < (double)host->work_request_qp_ps) gaps = (double)host->work_request_qp_ps;
     return fmax(wire, gaps * line);
 }
@@ -70,6 +71,12 @@ static void post_piece(struct weft__fluid *x, uint32_t qp, uint32_t psn_end, wef
         weft__pieces_on(x, WEFT__FLUID_POST, p);
 }
 
+void weft__pieces_begin(struct weft__fluid *x, uint32_t qp) {
+    double wire = x->piece[x->drain[qp].first].wire;
+    weft__credits_begin(x, qp, wire);
+    weft__fluid_begin(x, qp, wire);
+}
+
 static void enqueue_piece(struct weft__fluid *x, uint32_t p) {
     uint32_t qp = x->piece[p].qp;
     struct weft__drain *d = &x->drain[qp];
@@ -79,7 +86,7 @@ static void enqueue_piece(struct weft__fluid *x, uint32_t p) {
     else
         x->piece[d->last].next = p;
     d->last = p;
-    if (idle) weft__fluid_begin(x, qp, x->piece[p].wire);
+    if (idle) weft__pieces_begin(x, qp);
 }
 
 // --- a piece has left ---------------------------------------------------------------------------------------------
@@ -91,11 +98,11 @@ static double lead_of(const struct weft__fluid *x, uint32_t qp, uint32_t last) {
     const struct weft__level_link *line = &l->link[l->entry[l->flow[qp].first].link];
     double ahead = 0, packet = last + WEFT_WIRE_OVERHEAD;
     if (line->members < 2 || line->members > MANY) return 0;
+    if (x->drain[qp].rate < line->level * (1 - 1e-6)) return 0; // it does not wait for its turns there
     for (uint32_t i = 0; i < line->members; i++) {
         uint32_t other = line->member[i].flow;
-        const struct weft__drain *d = &x->drain[other];
-        if (other >= x->net.qps || (int32_t)(d->turn - x->drain[qp].turn) <= 0) continue;
-        if (d->left - d->rate * (double)(x->now_ps - d->since_ps) < packet / 2) ahead += packet;
+        bool later = other < x->net.qps && (int32_t)(x->drain[other].turn - x->drain[qp].turn) > 0;
+        if (later && x->levels.entry[line->member[i].entry].weight > 0) ahead += packet;
     }
     return ahead / line->capacity;
 }
@@ -106,6 +113,7 @@ void weft__pieces_drained(struct weft__fluid *x, uint32_t qp) {
     const struct weft__piece *piece = &x->piece[p];
     const struct weft__way *way = &x->way[qp];
     double lead = lead_of(x, qp, piece->last), time = way->base_ps + way->byte_ps * piece->last - lead;
+    time += weft__credits_wait(x, qp, piece->wire) + weft__bound_wait(x, qp, piece->wire);
     d->first = piece->next;
     weft__fluid_note(x, x->now_ps + (time > 0 ? weft_time_of_real(time) : 0), WEFT__FLUID_ARRIVE, p);
 }
@@ -259,7 +267,7 @@ static void on_start(struct weft__node *node, struct weft__endpoint *end, uint32
     start_qp(node->state, qp);
 }
 
-static void carry(struct weft__worker *w, uint32_t node, weft_time_ps time, const struct weft_packet *p) {
+static void carry_packet(struct weft__worker *w, uint32_t node, weft_time_ps time, const struct weft_packet *p) {
     struct weft__fluid *x = fluid_of(w);
     uint32_t index = x->carried_free;
     if (index == WEFT_NONE) {
@@ -279,6 +287,6 @@ const struct weft__endpoint_ops weft__fluid_endpoint = {
     .consumed = on_consumed,
     .grant = grant_messages,
     .start = on_start,
-    .carry = carry,
+    .carry = carry_packet,
     .take = weft__rings_take,
 };

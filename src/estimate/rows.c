@@ -212,7 +212,9 @@ static const struct weft_result_table estimate_table = WEFT_RESULT_TABLE_OF(
     "estimate", OBJECT, "an estimate", WEFT_RESULT_SUBJECT, WEFT_RESULT_VERSION,
     ESTIMATE(scenario, TEXT, "name of the scenario"), ESTIMATE(seed, COUNT, "seed of the run that is estimated"),
     ESTIMATE(hosts, COUNT, "hosts of the network"),
-    ESTIMATE(mechanism, TEXT, "mechanism whose measured errors the interval comes from; null: not calibrated"),
+    ESTIMATE(mechanism, TEXT,
+             "what decides how data gets there: scheduled fabric, transport, congestion control or route model"),
+    ESTIMATE(kind, TEXT, "kind of work: flows, or jobs of small or large messages"),
     ESTIMATE(calibrated, BOOL, "whether an interval is known"),
     ESTIMATE(makespan_ps, TIME, "time from the first start to the last end of all work"),
     ESTIMATE(low_ps, TIME,
@@ -221,7 +223,7 @@ static const struct weft_result_table estimate_table = WEFT_RESULT_TABLE_OF(
     ESTIMATE(high_ps, TIME,
              "upper end of the interval that holds the makespan of a run in 90% of cases; null: not calibrated",
              .flags = WEFT_RESULT_NONZERO),
-    ESTIMATE(limited, TEXT, "layers whose links are the busiest"), ESTIMATE(events, COUNT, "events of the estimate"),
+    ESTIMATE(events, COUNT, "events of the estimate"),
     ESTIMATE(changes, COUNT, "times that the share of a link was computed"),
     ESTIMATE(cpu_s, REAL, "processor time of the estimate", .unit = "s"));
 static const struct weft_result_table time_table = WEFT_RESULT_TABLE_OF(

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "box/box.h"
+#include "estimate/calibration.h"
 #include "estimate/refuse.h"
 #include "estimate/rings.h"
 #include "estimate/rows.h"
@@ -66,8 +67,8 @@ static bool *find_down(const struct weft_topology *t, struct weft_arena *arena) 
     return down;
 }
 
-static enum weft_status assemble(struct weft__fluid *x, const struct weft_estimate_options *options,
-                                 struct weft_error *ret_error) {
+static enum weft_status assemble_fluid(struct weft__fluid *x, const struct weft_estimate_options *options,
+                                       struct weft_error *ret_error) {
     struct weft__network *net = &x->net;
     net->device = weft_device_confs(net->scenario, net->topology, net->arena_switch);
     enum weft_status status = weft__estimate_refuse(net, ret_error);
@@ -106,7 +107,7 @@ static bool is_over(const struct weft__fluid *x) {
     return true;
 }
 
-static enum weft_status collect(struct weft__fluid *x, struct weft_error *ret_error) {
+static enum weft_status collect_outcome(struct weft__fluid *x, struct weft_error *ret_error) {
     struct weft_outcome *o = x->net.outcome;
     o->sim_time_ps = x->now_ps;
     o->events = x->happened;
@@ -131,6 +132,7 @@ static void fluid_free(struct weft__fluid *x) {
     weft__levels_deinit(&x->levels);
     weft__rings_free(x);
     weft_memory_free(WEFT_MEMORY_QP, x->drain, x->drains_room * sizeof *x->drain);
+    weft_memory_free(WEFT_MEMORY_QP, x->queue, x->queues_room * sizeof *x->queue);
     weft_memory_free(WEFT_MEMORY_TIMER, x->event, x->events_room * sizeof *x->event);
     weft_memory_free(WEFT_MEMORY_FLIGHT, x->piece, x->pieces_room * sizeof *x->piece);
     weft_memory_free(WEFT_MEMORY_FLIGHT, x->carried, x->carrieds_room * sizeof *x->carried);
@@ -162,12 +164,14 @@ enum weft_status weft_estimate_run(const struct weft_scenario *scenario, const s
         .carried_free = WEFT_NONE,
         .arena = own,
     };
-    status = assemble(x, options, ret_error);
+    status = assemble_fluid(x, options, ret_error);
     if (!status) weft__fluid_run(x);
-    if (!status) status = collect(x, ret_error);
+    if (!status) status = collect_outcome(x, ret_error);
+    struct weft_estimate *e = status ? NULL : weft__estimate_describe(x, options, arena);
+    if (e) status = weft__estimate_calibrate(&x->net, options->calibration, e, ret_error);
     if (!status) {
-        *ret_estimate = weft__estimate_describe(x, options, arena);
-        (*ret_estimate)->cpu_s = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID) - begun;
+        *ret_estimate = e;
+        e->cpu_s = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID) - begun;
     } else {
         weft_outcome_free(x->net.outcome);
     }

@@ -5,7 +5,6 @@
 // link of levels stands for all of a set, with their capacity, if no other set has any of them; else each has its part
 // of the load.
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "base/hash.h"
@@ -42,7 +41,8 @@ struct walk {
     uint32_t *seen, turn;              ///< [nodes]
     struct weft__crossed *crossed;
     uint32_t crosseds, crossed_room;
-    bool adds; ///< flows are made; before that, only the sets are found
+    uint32_t queue; ///< of credit; WEFT_NONE: none
+    bool adds;      ///< flows are made; before that, only the sets are found
     struct weft_error *error;
 };
 static const uint32_t SEVERAL = UINT32_MAX;
@@ -169,6 +169,14 @@ static void leave_place(struct walk *w, const struct place *from, const struct w
     }
 }
 
+/// The queue at an entrance for data to a host; among bundles, as a set without ports.
+static uint32_t queue_of(struct walk *w, const struct place *from) {
+    const uint32_t key[] = {from->node, from->dst, WEFT_NONE};
+    uint32_t b = bundle_of(w, weft__hash(WEFT__HASH_START, key, sizeof key));
+    if (w->bundle[b].link == WEFT_NONE) w->bundle[b].link = weft__credits_add(w->x, from->node, from->dst);
+    return w->bundle[b].link;
+}
+
 /// Cells cross the fabric by all its links: those of the node where they enter, and those of the node where they leave.
 static bool cross_fabric(struct walk *w, const struct place *from) {
     const struct weft_topology *t = w->t;
@@ -185,6 +193,7 @@ static bool cross_fabric(struct walk *w, const struct place *from) {
         if (w->ports) cross_ports(w, 1);
     }
     w->ports = 0;
+    if (box->credit && w->adds) w->queue = queue_of(w, from);
     add_place(w, (struct place){crossing.node, from->dst, 0, true});
     return true;
 }
@@ -201,6 +210,7 @@ static bool walk_links(struct walk *w, uint32_t number, uint32_t plane, uint32_t
     struct weft_packet packet = {.qp = number, .entropy = qp->entropy & 0x3fffu, .priority = qp->priority & 7u};
     uint32_t per_plane = w->t->network[0].hosts;
     w->crosseds = w->nexts = 0;
+    w->queue = WEFT_NONE;
     w->turn++;
     for (uint32_t p = by_packet ? 0 : plane; p < (by_packet ? planes : plane + 1); p++)
         add_place(w, (struct place){w->t->host[qp->src + p * per_plane], qp->dst + p * per_plane, 0, false});
@@ -263,6 +273,7 @@ static enum weft_status add_way(struct walk *w, uint32_t number, uint32_t turn, 
     if (!walk_links(w, number, plane, planes, by_packet) || (w->adds && !find_times(w, number, plane, &x->way[number])))
         return WEFT_REFUSE(w->error, WEFT_NOWHERE, "no route from %s to %s; expected one for each flow",
                            w->t->node[w->t->host[qp->src]].name, w->t->node[w->t->host[qp->dst]].name);
+    x->way[number].queue = w->queue;
     if (!by_packet) add_acks(w, number, plane);
     if (!w->adds) return WEFT_OK;
     weft__levels_add_flow(&x->levels, w->crossed, w->crosseds, weft__bound_of(x, number));

@@ -59,7 +59,7 @@ static uint64_t alone_ns(const struct path *path, const struct weft_flow *f, con
 
 void weft__export_hpcc_fct(FILE *file, const struct weft_run *run) {
     const struct weft_topology *t = run->topology;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t n;
     const uint32_t *number = weft__export_numbers(t, arena), *done = weft__export_acked(run, arena, &n);
     const uint64_t *before = weft_workload_qps_before(run->workload, arena);
@@ -77,14 +77,13 @@ void weft__export_hpcc_fct(FILE *file, const struct weft_run *run) {
                 (run->outcome->flow[done[i]].acked_ps - start) / WEFT_PS_PER_NS, alone_ns(&path, f, host));
     }
     weft_routes_free(routes);
-    weft_arena_free(arena);
 }
 
 /// A line per pause frame and class that is obeyed: time, node, 0 host or 1 switch, interface (0 is the loopback), 1
 /// pause or 0 resume.
 void weft__export_hpcc_pfc(FILE *file, const struct weft_run *run) {
     const struct weft_topology *t = run->topology;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const uint32_t *number = weft__export_numbers(t, arena);
     for (uint32_t i = 0; i < run->outcome->recorded; i++) {
         const struct weft_event *e = &run->outcome->record[i];
@@ -93,5 +92,4 @@ void weft__export_hpcc_pfc(FILE *file, const struct weft_run *run) {
         fprintf(file, "%" PRIu64 " %u %u %u %u\n", e->time_ps / WEFT_PS_PER_NS, number[e->node],
                 node->role != WEFT_NODE_HOST, e->port - node->port0 + 1, e->value != 0);
     }
-    weft_arena_free(arena);
 }

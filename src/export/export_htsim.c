@@ -18,7 +18,7 @@ static uint64_t packets_of(const struct weft_flow *f, weft_bytes mtu) {
 
 void weft__export_htsim(FILE *file, const struct weft_run *run) {
     const struct weft_topology *t = run->topology;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const uint32_t *number = weft__export_numbers(t, arena);
     const struct weft_device_conf **device = weft_device_confs(run->scenario, t, arena);
     uint64_t once = 0, again = 0;
@@ -35,5 +35,4 @@ void weft__export_htsim(FILE *file, const struct weft_run *run) {
     for (uint32_t f = 0; f < run->outcome->flows; f++)
         again += run->outcome->flow[f].packets_again;
     fprintf(file, "Done\nNew: %" PRIu64 " Rtx: %" PRIu64 "\n", once, again);
-    weft_arena_free(arena);
 }

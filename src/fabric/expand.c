@@ -231,8 +231,7 @@ static void say_classes(const struct expand *e, FILE *file) {
 /// The sections that the solver writes: the topology, the chip and buffer of the lowest layer for all switches, and
 /// entries of `devices` for layers with others.
 static const char *solved_text(const struct expand *e) {
-    struct weft__text_stream stream;
-    FILE *file = weft__text_stream_open(&stream);
+    WEFT__TEXT_STREAM(stream, file);
     const struct weft_fabric_layer *layer = e->plan->layer;
     fprintf(file, "topology: %s\n", e->plan->topology);
     say_switch(e, file, &layer[0]);
@@ -245,9 +244,7 @@ static const char *solved_text(const struct expand *e) {
         say_switch(e, file, &layer[i]);
         any = true;
     }
-    const char *text = weft_arena_text(e->arena, weft__text_stream_text(&stream));
-    weft__text_stream_free(&stream);
-    return text;
+    return weft_arena_text(e->arena, weft__text_stream_text(&stream));
 }
 
 // --- the whole ----------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include "base/tree.h"
 #include "hardware/hardware.h"
 #include "weft/param.h"
+#include "weft/scenario.h"
 
 uint32_t weft_hardware_count(void) {
     return weft__hardware_files_n;
@@ -43,6 +44,11 @@ static enum weft_status read_file(const char *name, struct weft_place place, str
     struct weft__text text;
     const char *path = weft__path_beside(name, place, arena);
     struct weft_error own = {0};
+    for (uint32_t i = 0; place.texts && i < place.texts->n; i++) {
+        const struct weft_scenario_source *kept = &place.texts->source[i];
+        if (kept->name && !strcmp(kept->name, path))
+            return weft_hardware_parse(path, kept->text, strlen(kept->text), arena, ret_hardware, ret_error);
+    }
     if (weft__text_read(path, &text, &own)) return WEFT_REFUSE(ret_error, place, "%s", own.text);
     enum weft_status status;
     status = weft_hardware_parse(path, text.text, text.size, arena, ret_hardware, ret_error);

@@ -106,7 +106,7 @@ static enum weft_status csv_expand(const void *conf, struct weft_place place, co
                                    uint64_t seed, uint32_t entry, struct weft_workload *w,
                                    struct weft_error *ret_error) {
     struct reader r = {.conf = conf, .w = w};
-    struct weft__lines lines = {0};
+    WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     const char *path = weft__path_beside(r.conf->flows.file, place, w->arena);
     enum weft_status status =
         weft__file_hosts_init(&r.hosts, r.conf->flows.hosts, r.conf->flows.ranks, place, topology, ret_error);
@@ -118,7 +118,6 @@ static enum weft_status csv_expand(const void *conf, struct weft_place place, co
         status = weft__lines_next_full(&lines, &more, ret_error);
         if (!status && more) status = add_row(&r, &lines, ret_error);
     }
-    weft__lines_close(&lines);
     if (!status && w->flows == before) status = fail_empty(path, &lines, ret_error);
     return status;
 }
@@ -178,14 +177,13 @@ static enum weft_status csv_make(const void *conf, const struct weft_import_file
                                  struct weft_import *import, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     for (uint32_t f = 0; f < files && !status; f++) {
-        struct weft__lines lines;
+        WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
         struct weft__table table;
         uint64_t flows = 0;
         status = weft__lines_open(&lines, file[f].path, WEFT_NOWHERE, ret_error);
         if (status) return status;
         status = weft__table_header(&lines, columns, COLUMNS, NULL, &table, ret_error);
         if (!status) status = scan_table(&lines, &table, import, &flows, ret_error);
-        weft__lines_close(&lines);
         if (!status && !flows) status = fail_empty(file[f].path, &lines, ret_error);
         if (status) return status;
         weft_import_say(import, WEFT_IMPORT_WORKLOAD, "- kind: csv\n  file: %s\n",

@@ -9,15 +9,123 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_read.h"
 #include "base/stream.h"
 #include "base/tree.h"
 #include "base/units.h"
 #include "base/unpack.h"
-#include "import/unknown.h"
+#include "base/xml.h"
 #include "weft/param.h"
 #include "weft/param_load.h"
 #include "weft/scenario.h"
 #include "weft/weft.h"
+
+enum { SHOWN = 40 };
+
+/// Where the first word of a text is.
+static struct weft_place find_word(const struct weft_import_file *file, const char **ret_word) {
+    struct weft_place place = {.file = file->path, .line = 1, .column = 1};
+    const char *c = file->head + (strncmp(file->head, "\xef\xbb\xbf", 3) ? 0 : 3);
+    for (; *c && strchr(" \t\r\n", *c); c++) {
+        place.column++;
+        if (*c != '\n') continue;
+        place.line++;
+        place.column = 1;
+    }
+    *ret_word = c;
+    return place;
+}
+
+static bool is_text(const struct weft_import_file *file) {
+    for (size_t i = 0; i < file->size; i++) {
+        unsigned char c = (unsigned char)file->head[i];
+        if (c < 0x20 && !strchr("\t\r\n", c)) return false;
+        if (!c || c == 0x7f) return false;
+    }
+    return true;
+}
+
+static unsigned syntax_of(const struct weft_import_file *file, const char *word) {
+    if (!is_text(file)) return WEFT_IMPORT_BINARY;
+    return *word == '{' || *word == '[' ? WEFT_IMPORT_JSON : *word == '<' ? WEFT_IMPORT_XML : WEFT_IMPORT_TEXT;
+}
+
+static enum weft_status pass_element(void *context, const struct weft__xml_element *element,
+                                     struct weft_error *ret_error) {
+    (void)context;
+    (void)element;
+    (void)ret_error;
+    return WEFT_OK;
+}
+
+/// A text that is neither JSON nor XML has its error where it stops being that.
+static enum weft_status check_syntax(const struct weft_import_file *file, unsigned syntax,
+                                     struct weft_error *ret_error) {
+    static const struct weft__xml_handler handler = {.begin = pass_element};
+    struct weft_place place = {.file = file->path};
+    if (syntax == WEFT_IMPORT_XML) return weft__xml_read(file->path, place, &handler, NULL, ret_error);
+    if (syntax != WEFT_IMPORT_JSON) return WEFT_OK;
+    struct weft__json_file json;
+    enum weft_status status = weft__json_open(&json, file->path, place, ret_error);
+    if (!status) weft__json_close(&json);
+    return status;
+}
+
+/// How files of this syntax begin.
+static const char *expected_begins(const struct weft_model *importer, unsigned syntax, struct weft_arena *arena) {
+    const char *list = "";
+    for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_IMPORT); m++) {
+        const struct weft_model *model = weft_model_at(WEFT_KIND_IMPORT, m);
+        const struct weft_import_ops *ops = model->ops;
+        if (importer ? model != importer : !(ops->syntax & syntax)) continue;
+        list = weft_arena_format(arena, "%s%s%s (%s)", list, *list ? "; " : "", ops->begins, model->name);
+    }
+    return list;
+}
+
+/// The beginning of a text up to the end of the line, without terminal control characters.
+static const char *show_text(const char *word, struct weft_arena *arena) {
+    size_t n = strcspn(word, "\r\n");
+    bool cut = n > SHOWN;
+    if (cut)
+        for (n = SHOWN; n > SHOWN - 4 && ((unsigned char)word[n] & 0xc0) == 0x80;)
+            n--;
+    const char *text = weft_arena_format(arena, "%.*s", (int)n, word);
+    return weft__text_is_plain(text) ? weft_arena_format(arena, "'%s%s'", text, cut ? "..." : "")
+                                     : "text that is not UTF-8";
+}
+
+static const char *show_bytes(const struct weft_import_file *file, struct weft_arena *arena) {
+    const char *bytes = "bytes";
+    for (size_t i = 0; i < 8 && i < file->size; i++)
+        bytes = weft_arena_format(arena, "%s %02x", bytes, (unsigned char)file->head[i]);
+    return bytes;
+}
+
+/// An error at the place in the file. `importer`: the expected format; NULL: any.
+static enum weft_status describe_unknown(const struct weft_import_file *file, const struct weft_model *importer,
+                                         struct weft_arena *arena, struct weft_error *ret_error) {
+    const char *word,
+        *of = importer ? weft_arena_format(arena, "a %s file", importer->name) : "a file of a known format";
+    struct weft_place place = find_word(file, &word);
+    unsigned syntax = syntax_of(file, word);
+    if (file->folder || file->absent)
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path},
+                           importer ? "is a folder; expected files of format %s"
+                                    : "is a folder without Chakra traces; expected files",
+                           importer ? importer->name : "");
+    if (!file->size || (syntax != WEFT_IMPORT_BINARY && !*word))
+        return WEFT_REFUSE(ret_error, place, "the file is empty; expected %s",
+                           importer ? expected_begins(importer, 0, arena) : "a file of a known format");
+    enum weft_status status = importer ? WEFT_OK : check_syntax(file, syntax, ret_error);
+    if (status) return status;
+    if (syntax == WEFT_IMPORT_BINARY)
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path},
+                           "byte 0: %s do not begin %s; expected %s", show_bytes(file, arena), of,
+                           expected_begins(importer, syntax, arena));
+    return WEFT_REFUSE(ret_error, place, "%s does not begin %s; expected %s", show_text(word, arena), of,
+                       expected_begins(importer, syntax, arena));
+}
 
 static const char *const section_names[WEFT_IMPORT_SECTIONS] = {
     [WEFT_IMPORT_TOPOLOGY] = "topology", [WEFT_IMPORT_SWITCH] = "switch", [WEFT_IMPORT_HOST] = "host",
@@ -172,7 +280,7 @@ static enum weft_status fail_absent(const struct weft_import_file *file, struct 
 enum weft_status weft_import_guess(const char *path,
                                    void (*on_guess)(void *context, const struct weft_model *importer, const char *what),
                                    void *context, struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     struct weft_import_file file;
     bool known = false;
     enum weft_status status = look_at(path, "", arena, &file, ret_error);
@@ -183,8 +291,7 @@ enum weft_status weft_import_guess(const char *path,
         known |= what != NULL;
     }
     if (!status && !known && file.absent) status = fail_absent(&file, ret_error);
-    if (!status && !known) status = weft__import_unknown(&file, NULL, arena, ret_error);
-    weft_arena_free(arena);
+    if (!status && !known) status = describe_unknown(&file, NULL, arena, ret_error);
     return status;
 }
 
@@ -195,7 +302,7 @@ static enum weft_status recognise_files(const struct weft_model *importer, struc
     for (uint32_t f = 0; f < files; f++) {
         file[f].what = ops->recognise(&file[f]);
         if (!file[f].what && file[f].absent) return fail_absent(&file[f], ret_error);
-        if (!file[f].what) return weft__import_unknown(&file[f], importer, arena, ret_error);
+        if (!file[f].what) return describe_unknown(&file[f], importer, arena, ret_error);
     }
     return WEFT_OK;
 }
@@ -217,15 +324,12 @@ const char *weft_import_quote(struct weft_import *im, const char *text) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+";
     if (*text && strspn(text, plain) == strlen(text) && !strchr("-.+0123456789", *text)) return text;
     if (*text == '/' && strspn(text, plain) == strlen(text)) return text;
-    struct weft__text_stream quoted;
-    FILE *file = weft__text_stream_open(&quoted);
+    WEFT__TEXT_STREAM(quoted, file);
     fputc('\'', file);
     for (; *text; text++)
         fprintf(file, *text == '\'' ? "''" : "%c", *text);
     fputc('\'', file);
-    const char *copy = weft_arena_text(im->arena, weft__text_stream_text(&quoted));
-    weft__text_stream_free(&quoted);
-    return copy;
+    return weft_arena_text(im->arena, weft__text_stream_text(&quoted));
 }
 
 // --- the scenario -------------------------------------------------------------------------------------------------
@@ -325,20 +429,18 @@ static void on_refusal(void *context, uint32_t variant, const struct weft_error 
 /// what it says of the files is no error here, as the files may have nothing better: it is noted; *ret_noted.
 static enum weft_status check_made(struct weft_import *im, const char *text, size_t size, bool *ret_noted,
                                    struct weft_error *ret_error) {
-    struct weft_scenario_file *file = NULL;
-    struct weft_scenario *scenario = NULL;
+    WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *file = NULL;
+    WEFT_ENDS(weft_scenario_end) struct weft_scenario *scenario = NULL;
     struct refusal refusal = {
         .name = weft_arena_format(im->arena, "%s%sthe scenario made", im->folder, *im->folder ? "/" : "")};
     enum weft_status status = weft_scenario_file_parse(refusal.name, text, size, NULL, 0, &file, ret_error);
     if (!status) status = weft_scenario_new(file, 0, &scenario, ret_error);
-    weft_scenario_free(scenario);
     *ret_noted = !status && weft_scenario_check(file, on_refusal, &refusal) != 0;
     if (*ret_noted) {
         const char *why = refusal.error.text;
         bool own = !strncmp(why, refusal.name, strlen(refusal.name)); // no such file is there to look at
         weft_import_note(im, WEFT_IMPORT_BROKEN, "a run refuses it: %s", own ? why + refusal.error.message_at : why);
     }
-    weft_scenario_file_free(file);
     return status;
 }
 
@@ -352,8 +454,7 @@ static enum weft_status make_scenario(struct weft_import *im, const struct weft_
     if (status) return status;
     if (!*weft__text_stream_text(&im->section[WEFT_IMPORT_TOPOLOGY])) say_default_network(im, conf);
     if (!*weft__text_stream_text(&im->section[WEFT_IMPORT_WORKLOAD])) say_default_workload(im, conf);
-    struct weft__text_stream whole;
-    FILE *stream = weft__text_stream_open(&whole);
+    WEFT__TEXT_STREAM(whole, stream);
     print_scenario(im, importer, file, files, stream);
     struct weft_error why = {0};
     bool noted;
@@ -368,7 +469,6 @@ static enum weft_status make_scenario(struct weft_import *im, const struct weft_
         weft_error_set(ret_error, status, (struct weft_place){.file = file[0].path},
                        "says something that a scenario cannot have: %s", why.text + why.message_at);
     if (!status) fwrite(text, 1, whole.size, out);
-    weft__text_stream_free(&whole);
     return status;
 }
 

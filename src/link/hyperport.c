@@ -13,7 +13,7 @@ void weft__port_set_members(struct weft__port *port, uint32_t n, struct weft_are
     port->members = weft_arena_alloc(arena, 1, sizeof *port->members + n * sizeof *port->members->until_ps);
     port->members->n = n;
     port->special = WEFT__PORT_SPECIAL;
-    port->cut_through = false; // the far end needs the complete frame to release it in order
+    port->part_ps = 0; // the far end needs the complete frame to release it in order
 }
 
 weft_time_ps weft__members_take(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet,

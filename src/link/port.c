@@ -54,7 +54,7 @@ void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_lin
         .peer_node = peer->node,
         .peer_port = peer->port,
         .peer_inbox = (uint8_t)peer->inbox,
-        .cut_through = peer->cut_through,
+        .part_ps = peer->cut_through, // of the speed below
         .counters = weft_outcome_at(outcome, id, 0),
         .special = faults || tap ? WEFT__PORT_SPECIAL : WEFT__PORT_PLAIN,
         .turn_ps = WEFT_TIME_NEVER,
@@ -69,6 +69,7 @@ void weft__port_set_speed(struct weft__port *port, struct weft__speed speed) {
     port->speed = speed;
     port->byte_ps = speed.byte_den == 1 && speed.byte_num <= UINT32_MAX ? (uint32_t)speed.byte_num : 0;
     port->gap_ps = (uint32_t)weft__port_time(port, WEFT__GAP);
+    if (port->part_ps) port->part_ps = (uint32_t)weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER);
 }
 
 /// The port's number at its node.
@@ -76,13 +77,14 @@ static uint32_t trace_port(const struct weft__port *port) {
     return port->id - port->trace->port0;
 }
 
+weft_time_ps weft__port_part_rare(const struct weft__port *port, weft_time_ps now, uint32_t bytes,
+                                  weft_time_ps last_bit) {
+    return weft__port_part_sent(port, now, bytes, last_bit, true);
+}
+
 weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, uint64_t bytes) {
     if (now != port->busy_until_ps) port->byte_rem = 0; // the line was idle: no remainder to carry
     uint64_t num = bytes * port->speed.byte_num + port->byte_rem;
-    if (weft__speed_is_off(port->speed)) { // as below, without a division
-        port->byte_rem = num & (port->speed.byte_den - 1);
-        return num >> WEFT__CLOCK_BITS;
-    }
     port->byte_rem = num % port->speed.byte_den;
     return num / port->speed.byte_den;
 }
@@ -246,7 +248,7 @@ bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w
                                  weft_time_ps time, weft_time_ps delay) {
     weft_time_ps now = w->now_ps, last_bit = port->busy_until_ps - port->gap_ps;
     if (port->special != WEFT__PORT_SPECIAL) {
-        weft_time_ps sent = weft__port_sent(port, now, packet, last_bit);
+        weft_time_ps sent = weft__port_sent(port, now, packet, last_bit, false);
         if (packet->kind == WEFT_PACKET_DATA) transmit_followed(port, w, packet, sent);
         weft__send(w, weft__port_peer_of(port), sent + delay, packet);
         return true;
@@ -257,7 +259,7 @@ bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w
     uint32_t psn = weft__side_psn(w, packet); // a lost packet has no record any more
     struct on_wire frame = {.begun = now, .last_bit = last_bit, .lost_at = now};
     bool lost = is_lost(port, w, packet, time, &frame);
-    weft_time_ps sent = weft__port_sent(port, frame.begun, packet, frame.last_bit);
+    weft_time_ps sent = weft__port_sent(port, frame.begun, packet, frame.last_bit, false);
     if (port->follow && weft__follow_has(port->follow, port->id, packet))
         follow_frame(port, now, packet, psn, sent, lost, !port->wire && !port->members);
     if (lost) return false;

@@ -124,6 +124,8 @@ static inline weft_time_ps weft__speed_time(struct weft__speed speed, uint64_t b
 /// By more than clocks may differ: ports bridge that much with their FIFOs.
 static inline bool weft__speed_is_faster(struct weft__speed a, struct weft__speed b) {
     enum { MILLION = 1000000 };
+    if (weft__speed_is_off(a) && weft__speed_is_off(b)) // the same, as both count the same units
+        return a.byte_num + a.byte_num / (MILLION / 2 / WEFT__CLOCK_PPM_MAX) < b.byte_num;
     uint64_t ours = MILLION + (weft__speed_is_off(a) || weft__speed_is_off(b) ? 2 * WEFT__CLOCK_PPM_MAX : 0);
     return (unsigned __int128)a.byte_num * b.byte_den * ours < (unsigned __int128)b.byte_num * a.byte_den * MILLION;
 }
@@ -159,11 +161,11 @@ struct weft__port {
     };
     uint16_t peer_port;
     uint8_t peer_inbox;
-    bool cut_through; ///< the peer is a cut-through switch
     uint8_t lossless; ///< priorities at which we may pause the peer
-    uint8_t pfc_xoff; ///< priorities that we want paused
+    uint32_t part_ps; ///< time of that part of a frame which a cut-through peer waits for; 0: it waits for all
     // fields of the slow path
     _Alignas(64) weft_time_ps delay_pause_ps; ///< as delay_data_ps, of a pause frame
+    uint8_t pfc_xoff;                         ///< priorities that we want paused
     struct weft__speed speed;
     uint8_t pfc_told;            ///< priorities that the peer was last told to pause
     uint32_t waiting;            ///< packets for this port that wait at inputs of a switch
@@ -252,6 +254,12 @@ static inline bool weft__port_is_faster(const struct weft__port *a, const struct
 enum weft_drop weft__faults_loss(struct weft__port_faults *f, uint32_t bytes, weft_time_ps now, weft_time_ps last_bit,
                                  weft_time_ps *ret_at);
 weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, uint64_t bytes);
+/// The same of a port whose clock is off, without a division.
+static inline weft_time_ps weft__port_time_off(struct weft__port *port, weft_time_ps now, uint64_t bytes) {
+    uint64_t num = bytes * port->speed.byte_num + (now == port->busy_until_ps ? port->byte_rem : 0);
+    port->byte_rem = num & ((UINT64_C(1) << WEFT__CLOCK_BITS) - 1);
+    return num >> WEFT__CLOCK_BITS;
+}
 
 /// Makes it a Hyperport of `n` members. Call it before the first frame.
 void weft__port_set_members(struct weft__port *port, uint32_t n, struct weft_arena *arena);
@@ -281,17 +289,23 @@ static inline struct weft__to weft__port_peer_of(const struct weft__port *port) 
     return (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port};
 }
 
-/// When the part that a cut-through peer waits for has left, of a frame that starts at `now`, or the last bit.
-static inline weft_time_ps weft__port_part_sent(const struct weft__port *port, weft_time_ps now, uint32_t bytes,
-                                                weft_time_ps last_bit) {
-    enum { PART = WEFT__PREAMBLE + WEFT__HEADER };
-    if (__builtin_expect(!port->cut_through, 1) || bytes <= WEFT__HEADER) return last_bit;
-    return now + weft__port_time_fast(port, PART);
+/// When the part that a cut-through peer waits for has left, of a frame that starts at `now`, or the last bit. `often`:
+/// peers cut through, in a hot loop.
+weft_time_ps weft__port_part_rare(const struct weft__port *port, weft_time_ps now, uint32_t bytes,
+                                  weft_time_ps last_bit);
+static inline __attribute__((always_inline)) weft_time_ps weft__port_part_sent(const struct weft__port *port,
+                                                                               weft_time_ps now, uint32_t bytes,
+                                                                               weft_time_ps last_bit, bool often) {
+    if (often) return port->part_ps && bytes > WEFT__HEADER ? now + port->part_ps : last_bit;
+    return __builtin_expect(!port->part_ps, 1) ? last_bit : weft__port_part_rare(port, now, bytes, last_bit);
 }
+
 /// The same of any frame: frames for the neighbour itself count when they are complete.
-static inline weft_time_ps weft__port_sent(const struct weft__port *port, weft_time_ps now,
-                                           const struct weft_packet *packet, weft_time_ps last_bit) {
-    return weft_packet_is_local(packet) ? last_bit : weft__port_part_sent(port, now, packet->bytes, last_bit);
+static inline __attribute__((always_inline)) weft_time_ps weft__port_sent(const struct weft__port *port,
+                                                                          weft_time_ps now,
+                                                                          const struct weft_packet *packet,
+                                                                          weft_time_ps last_bit, bool often) {
+    return weft_packet_is_local(packet) ? last_bit : weft__port_part_sent(port, now, packet->bytes, last_bit, often);
 }
 
 /// A packet joins the FIFO of its priority; the next one of a priority leaves it, with or without a copy.
@@ -314,38 +328,53 @@ static inline void weft__port_pop(struct weft__port *port, struct weft_packet_po
 void weft__port_each(const struct weft__port *port, uint32_t number,
                      void (*on_packet)(void *context, const struct weft_packet *, uint32_t number), void *context);
 
-/// Takes the line for a frame of this size from now on. Returns for how long.
-static inline weft_time_ps weft__port_take(struct weft__port *port, struct weft__worker *w, uint32_t bytes) {
-    weft_time_ps now = w->now_ps;
+/// Takes the line for a frame of this size from now on. Returns for how long. `off`: clocks are, in a hot loop.
+static inline __attribute__((always_inline)) weft_time_ps
+weft__port_take_as(struct weft__port *port, struct weft__worker *w, uint32_t bytes, bool off) {
+    weft_time_ps now = w->now_ps, time;
     assert(port->busy_until_ps <= now);
     uint64_t wire = bytes + WEFT_WIRE_OVERHEAD;
-    weft_time_ps time = port->byte_ps ? wire * port->byte_ps : weft__port_time_carried(port, now, wire);
+    if (off && weft__speed_is_off(port->speed))
+        time = weft__port_time_off(port, now, wire);
+    else
+        time = port->byte_ps ? wire * port->byte_ps : weft__port_time_carried(port, now, wire);
     port->busy_until_ps = now + time;
     weft__count(w, WEFT__COUNT_PACKET_HOPS, 1);
     return time;
 }
+static inline weft_time_ps weft__port_take(struct weft__port *port, struct weft__worker *w, uint32_t bytes) {
+    return weft__port_take_as(port, w, bytes, false);
+}
 
 /// Takes the line of a plain port for data. Returns when the peer acts on it.
-static inline weft_time_ps weft__port_take_plain(struct weft__port *port, struct weft__worker *w, uint32_t bytes) {
-    weft__port_take(port, w, bytes);
-    return weft__port_part_sent(port, w->now_ps, bytes, port->busy_until_ps - port->gap_ps) + port->delay_data_ps;
+static inline __attribute__((always_inline)) weft_time_ps
+weft__port_take_plain(struct weft__port *port, struct weft__worker *w, uint32_t bytes, bool off) {
+    weft__port_take_as(port, w, bytes, off);
+    weft_time_ps last_bit = port->busy_until_ps - port->gap_ps;
+    return weft__port_part_sent(port, w->now_ps, bytes, last_bit, off) + port->delay_data_ps;
 }
 /// Puts data on the wire of a plain port.
-static inline void weft__port_transmit_plain(struct weft__port *port, struct weft__worker *w,
-                                             const struct weft_packet *packet) {
-    weft_time_ps at = weft__port_take_plain(port, w, packet->bytes);
+static inline __attribute__((always_inline)) void
+weft__port_transmit_plain(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet, bool off) {
+    weft_time_ps at = weft__port_take_plain(port, w, packet->bytes, off);
     weft__send(w, weft__port_peer_of(port), at, packet);
 }
 
 /// Puts a frame on the wire now, without counting it; the port must be free. False: the link loses it.
-static inline bool weft__port_transmit(struct weft__port *port, struct weft__worker *w,
-                                       const struct weft_packet *packet, weft_time_ps delay) {
-    weft_time_ps time = weft__port_take(port, w, packet->bytes);
+static inline __attribute__((always_inline)) bool weft__port_transmit_as(struct weft__port *port,
+                                                                         struct weft__worker *w,
+                                                                         const struct weft_packet *packet,
+                                                                         weft_time_ps delay, bool off) {
+    weft_time_ps time = weft__port_take_as(port, w, packet->bytes, off);
     if (__builtin_expect(port->special != WEFT__PORT_PLAIN, 0))
         return weft__port_transmit_special(port, w, packet, time, delay);
-    weft_time_ps sent = weft__port_sent(port, w->now_ps, packet, port->busy_until_ps - port->gap_ps);
+    weft_time_ps sent = weft__port_sent(port, w->now_ps, packet, port->busy_until_ps - port->gap_ps, off);
     weft__send(w, weft__port_peer_of(port), sent + delay, packet);
     return true;
+}
+static inline bool weft__port_transmit(struct weft__port *port, struct weft__worker *w,
+                                       const struct weft_packet *packet, weft_time_ps delay) {
+    return weft__port_transmit_as(port, w, packet, delay, false);
 }
 
 /// Counts a frame of the queue that is sent.

@@ -164,7 +164,7 @@ static void write_run(struct weft__json *j, struct weft__reader *r, const char *
 
 /// Opens a folder's results and adds its runs to the comparison.
 static enum weft_status compare_folder(struct weft__page_comparison *c, const char *dir, struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct weft__reader r;
     enum weft_status status = weft__reader_open(&r, dir, arena, ret_error);
     if (!status && r.status == SQLITE_OK && r.old)
@@ -174,9 +174,7 @@ static enum weft_status compare_folder(struct weft__page_comparison *c, const ch
     uint32_t runs = 0;
     if (!status) status = weft__reader_choose(&r, NULL, NULL, &names, &runs, ret_error);
     if (!status) weft__page_compare(c, &r, dir);
-    status = weft__reader_close(&r, status, ret_error);
-    weft_arena_free(arena);
-    return status;
+    return weft__reader_close(&r, status, ret_error);
 }
 
 static uint64_t read_hops(struct weft__reader *r) {
@@ -201,7 +199,7 @@ static enum weft_status explain_run(struct weft__json *j, const struct weft__pag
 /// The first run of a column.
 static enum weft_status write_column(struct weft__json *j, const struct weft__page_column *column,
                                      const struct weft_report_options *options, struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct weft__reader r;
     const char *const *names;
     uint32_t runs = 0;
@@ -212,15 +210,12 @@ static enum weft_status write_column(struct weft__json *j, const struct weft__pa
     status = weft__reader_close(&r, status, ret_error);
     if (!status) status = explain_run(j, column, hops, options, ret_error);
     weft__json_end_object(j);
-    weft_arena_free(arena);
     return status;
 }
 
 static bool has_file(const char *dir, const char *file) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    bool there = !access(weft_arena_format(arena, "%s/%s", dir, file), F_OK);
-    weft_arena_free(arena);
-    return there;
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
+    return !access(weft_arena_format(arena, "%s/%s", dir, file), F_OK);
 }
 
 /// Runs: the comparison, and for each column its first run with all charts.

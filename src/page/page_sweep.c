@@ -25,7 +25,7 @@ static const char seeds_query[] =
     "SELECT * FROM sweep WHERE point < 20000 / max(1, (SELECT count(DISTINCT number) FROM runs)) ORDER BY point, seed";
 
 enum weft_status weft__page_sweep(struct weft__json *j, const char *dir, bool no_data, struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct weft__reader r;
     enum weft_status status = WEFT_OK;
     weft__reader_open_file(&r, weft_arena_format(arena, "%s/sweep.sqlite", dir), arena);
@@ -52,7 +52,5 @@ enum weft_status weft__page_sweep(struct weft__json *j, const char *dir, bool no
         weft__json_end_object(j);
         weft__json_end_object(j);
     }
-    status = weft__reader_close(&r, status, ret_error);
-    weft_arena_free(arena);
-    return status;
+    return weft__reader_close(&r, status, ret_error);
 }

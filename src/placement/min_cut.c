@@ -115,7 +115,7 @@ static void take_slots(const struct weft_placement_problem *p, const struct zone
 
 static void choose_racks(const struct weft_placement_problem *p, uint32_t tries, const uint32_t *zone_of, uint32_t zone,
                          uint32_t *ret_slot) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     struct zone z = {0};
     find_racks(p, zone, arena, &z);
     find_units(p, zone_of, zone, arena, &z);
@@ -131,7 +131,6 @@ static void choose_racks(const struct weft_placement_problem *p, uint32_t tries,
     }
     if (z.units) weft__cut_search(&cut, tries, (const uint32_t *const *)start, 2, rack);
     take_slots(p, &z, rack, arena, ret_slot);
-    weft_arena_free(arena);
 }
 
 static void min_cut_place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,

@@ -13,13 +13,12 @@ struct room {
 WEFT__ORDER(by_room, struct room, WEFT__DOWN(room) ?: WEFT__UP(number))
 
 void weft__by_room(const uint32_t *room, uint32_t n, uint32_t *ret_order) {
-    struct room *list = weft_memory_new(WEFT_MEMORY_SCENARIO, n, sizeof *list);
+    WEFT_FREED struct room *list = weft_memory_new(WEFT_MEMORY_SCENARIO, n, sizeof *list);
     for (uint32_t i = 0; i < n; i++)
         list[i] = (struct room){room[i], i};
     qsort(list, n, sizeof *list, by_room);
     for (uint32_t i = 0; i < n; i++)
         ret_order[i] = list[i].number;
-    weft_memory_free(WEFT_MEMORY_SCENARIO, list, n * sizeof *list);
 }
 
 void weft__placement_packed(const struct weft_placement_problem *p, struct weft_arena *arena, uint32_t *ret_slot) {

@@ -149,7 +149,7 @@ static int64_t refine_pass(struct refine *r) {
 }
 
 void weft__cut_refine(const struct weft__cut *cut, uint32_t *bin) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     struct refine r = {
         .cut = cut,
         .bin = bin,
@@ -166,5 +166,4 @@ void weft__cut_refine(const struct weft__cut *cut, uint32_t *bin) {
     }
     for (uint32_t k = 0; k < PASSES_MAX && refine_pass(&r) > 0; k++) {
     }
-    weft_arena_free(arena);
 }

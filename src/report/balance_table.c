@@ -12,7 +12,7 @@ enum { TEXT = 64 };
 
 /// Links between layers of switches, if there is a choice of them.
 static void print_balance(FILE *file, const struct weft_run *run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t n;
     const struct weft_balance *b = weft_report_balance(run, arena, &n);
     for (uint32_t i = 0; i < n; i++) {
@@ -26,12 +26,11 @@ static void print_balance(FILE *file, const struct weft_run *run) {
             fprintf(file, ", within a switch %s", weft__text_ratio(own, b[i].switch_max_mean));
         fprintf(file, "; Jain %.3f\n", b[i].jain);
     }
-    weft_arena_free(arena);
 }
 
 /// Where flows may have met.
 static void print_collisions(FILE *file, const struct weft_run *run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t n;
     const struct weft_collisions *c = weft_report_collisions(run, arena, &n);
     for (uint32_t i = 0; i < n; i++) {
@@ -46,11 +45,10 @@ static void print_collisions(FILE *file, const struct weft_run *run) {
                     weft__text_ratio(most, c[i].switch_most), weft__counted(c[i].switches, "switch").text, c[i].clear);
         putc('\n', file);
     }
-    weft_arena_free(arena);
 }
 
 static void print_load(FILE *file, const struct weft_run *run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t n;
     const struct weft_load *l = weft_report_load(run, arena, &n);
     for (uint32_t i = 0; i < n; i++) {
@@ -65,7 +63,6 @@ static void print_load(FILE *file, const struct weft_run *run) {
                 weft__counted(l[i].active, "interval").text, interval, weft__text_ratio(usual, l[i].max_mean_p50),
                 weft__text_ratio(worst, l[i].max_mean_worst));
     }
-    weft_arena_free(arena);
 }
 
 void weft__report_balance_table(FILE *file, const struct weft_run *run) {

@@ -70,11 +70,10 @@ void weft_report_claim_reasons(FILE *file, const struct weft_claim *c) {
 
 void weft_report_claim(FILE *file, const struct weft_claim_result *r) {
     const struct weft_claim *c = r->claim;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     weft_report_claim_head(file, c, weft_claim_verdict_titles[weft_claim_verdict(c, r->holds, 1)]);
     fprintf(file, "%*s%s\n", WEFT_CLAIM_INDENT, "", weft_claim_filled(c, r->value, arena));
     weft_report_claim_reasons(file, c);
-    weft_arena_free(arena);
 }
 
 void weft_report_claims(FILE *file, const struct weft_claim_result *result, uint32_t n) {

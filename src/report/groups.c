@@ -86,9 +86,10 @@ struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct w
     const struct weft_workload *w = run->workload;
     const struct weft_outcome *outcome = run->outcome;
     struct weft_group_stats *group = weft_arena_alloc(arena, w->groups, sizeof *group);
-    size_t *next = weft_memory_new(WEFT_MEMORY_RESULT, w->groups, sizeof *next); // in `fct`, flows sorted by group
-    double *fct = weft_memory_new(WEFT_MEMORY_RESULT, w->flows, sizeof *fct);
-    double *slowdown = weft_memory_new(WEFT_MEMORY_RESULT, w->flows, sizeof *slowdown);
+    WEFT_FREED size_t *next =
+        weft_memory_new(WEFT_MEMORY_RESULT, w->groups, sizeof *next); // in `fct`, flows sorted by group
+    WEFT_FREED double *fct = weft_memory_new(WEFT_MEMORY_RESULT, w->flows, sizeof *fct);
+    WEFT_FREED double *slowdown = weft_memory_new(WEFT_MEMORY_RESULT, w->flows, sizeof *slowdown);
     for (uint32_t f = 0; f < w->flows; f++) {
         if (w->flow[f].rma) continue;
         struct weft_group_stats *g = &group[w->flow[f].group];
@@ -117,8 +118,5 @@ struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct w
         group[g].slowdown = weft__quantiles(slowdown + first, group[g].finished);
         weft__report_rma_group(run, g, &group[g]);
     }
-    weft_memory_free(WEFT_MEMORY_RESULT, slowdown, w->flows * sizeof *slowdown);
-    weft_memory_free(WEFT_MEMORY_RESULT, fct, w->flows * sizeof *fct);
-    weft_memory_free(WEFT_MEMORY_RESULT, next, w->groups * sizeof *next);
     return group;
 }

@@ -32,7 +32,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct weft_hints *h, cons
 /// Each layer with less to the layers above it than to those below. A millionth less is rounding.
 static void say_oversubscribed(struct weft_hints *h) {
     struct weft_layer_summary *layer;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t n = weft_topology_layers(h->now->topology, arena, &layer);
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_layer_summary *l = &layer[i];
@@ -43,7 +43,6 @@ static void say_oversubscribed(struct weft_hints *h) {
         say(h, "layer %s is oversubscribed %.3g:1: %s down, %s up (weft topo shows all layers)", l->name,
             (double)l->down_bps / (double)l->up_bps, down, up);
     }
-    weft_arena_free(arena);
 }
 
 static const struct weft_device_conf *conf_of(const struct weft_run *run, uint32_t node) {
@@ -93,10 +92,9 @@ static void say_phase(struct weft_hints *h) {
 }
 
 static void say_values(struct weft_hints *h) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const char *text = weft_hint_values(h->now->scenario, h->now->topology, h->now->workload, arena);
     if (text) say(h, "%s", text);
-    weft_arena_free(arena);
 }
 
 static void say_ideal_host(struct weft_hints *h) {

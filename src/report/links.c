@@ -81,7 +81,7 @@ static void print_kind(FILE *file, const struct weft_topology *t, const struct w
 }
 
 void weft_report_links(FILE *file, const struct weft_topology *t, const struct weft_link_dcbx *links, bool all) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct kind *kind = weft_arena_alloc(arena, t->links, sizeof *kind);
     uint32_t kinds = sort_links(t, links, kind), differ = 0;
     for (uint32_t k = 0; k < kinds; k++)
@@ -93,5 +93,4 @@ void weft_report_links(FILE *file, const struct weft_topology *t, const struct w
                 "lossless");
     for (uint32_t k = 0; k < kinds; k++)
         if (all || links[kind[k].first].notes) print_kind(file, t, links, &kind[k]);
-    weft_arena_free(arena);
 }

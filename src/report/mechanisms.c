@@ -67,7 +67,7 @@ const char *weft__report_nothing(const struct weft__mechanism_row *row, uint32_t
 }
 
 void weft__report_mechanisms_table(FILE *file, const struct weft_run *run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t n;
     const struct weft__mechanism_row *row = weft__report_mechanisms(run, arena, &n);
     const char *label = "idle";
@@ -80,5 +80,4 @@ void weft__report_mechanisms_table(FILE *file, const struct weft_run *run) {
         putc('\n', file);
         label = "";
     }
-    weft_arena_free(arena);
 }

@@ -93,7 +93,7 @@ static const char *written_path(const char *const *part, uint32_t parts, struct 
 
 void weft_result_expected(const struct weft_run *run, const char *const *part, uint32_t parts, char *text,
                           size_t size) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct names *names = weft_arena_alloc(arena, 1, sizeof *names);
     names->arena = arena;
     for (uint32_t i = 0; i < weft_result_table_count(); i++)
@@ -106,5 +106,4 @@ void weft_result_expected(const struct weft_run *run, const char *const *part, u
         used += snprintf(text + used, size - (size_t)used, "%s %s", i ? "," : "", names->example[i]);
     if ((size_t)used < size)
         snprintf(text + used, size - (size_t)used, "%s weft models results lists all", near ? "" : ";");
-    weft_arena_free(arena);
 }

@@ -158,10 +158,9 @@ static struct weft_result_value flow_slowdown(struct weft_result_cursor *c) {
 }
 
 /// Of a flow that posts messages.
-static struct weft_result_value flow_messages(struct weft_result_cursor *c) {
-    const struct weft_flow *f = c->part[0];
-    return (struct weft_result_value){.known = f->depth > 0, .whole = f->depth ? f->bytes / f->message_bytes : 0};
-}
+WEFT_RESULT_VALUE_OF(flow_messages, struct weft_flow, f,
+                     (struct weft_result_value){.known = f->depth > 0,
+                                                .whole = f->depth ? f->bytes / f->message_bytes : 0})
 static struct weft_result_value flow_message_rate(struct weft_result_cursor *c) {
     const struct weft_flow *f = c->part[0];
     const struct weft_flow_outcome *o = c->part[1];

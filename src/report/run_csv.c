@@ -110,20 +110,18 @@ static void put_run(FILE *file, const struct weft_result_table *table, const str
 
 static void put_rows(FILE *file, const struct weft_result_table *table, const struct weft_run *run, uint32_t r,
                      const struct parameters *parameters) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct weft_result_walk walk = weft_result_walk(&run[r], table, arena);
     for (struct weft_result_cursor *row; (row = weft_result_next(&walk));) {
         put_run(file, table, run, r, parameters);
         weft_answer_csv_row(file, row, false);
     }
-    weft_arena_free(arena);
 }
 
 void weft_report_csv(FILE *file, const struct weft_result_table *table, const struct weft_run *run, uint32_t runs) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct parameters parameters = find_parameters(run, runs, arena);
     put_head(file, table, &parameters);
     for (uint32_t r = 0; r < runs; r++)
         if (weft_result_table_present(table, &run[r])) put_rows(file, table, run, r, &parameters);
-    weft_arena_free(arena);
 }

@@ -12,9 +12,8 @@ void weft_report_json(FILE *file, const struct weft_run *run) {
 void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t not_run,
                               const struct weft_claim_result *claim, uint32_t claims) {
     struct weft__json j = {.file = file};
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct weft_compare_answer answer = weft_compare_answer(run, runs, not_run, claim, claims, arena);
     weft_answer_json(&j, &weft__answer_compare, &answer);
     putc('\n', file);
-    weft_arena_free(arena);
 }

@@ -20,7 +20,7 @@ static const char views[] =
 
 enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run, uint32_t runs,
                                     struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const void **subject = weft_arena_alloc(arena, runs, sizeof *subject);
     for (uint32_t r = 0; r < runs; r++)
         subject[r] = &run[r];
@@ -33,6 +33,5 @@ enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run,
                                       .views = views};
     enum weft_status status = weft_report_folder(dir, ret_error);
     if (!status) status = weft__answer_database_write(&d, ret_error);
-    weft_arena_free(arena);
     return status;
 }

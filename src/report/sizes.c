@@ -38,22 +38,20 @@ WEFT__ORDER(by_group_and_bin, struct entry, WEFT__UP(group) ?: WEFT__UP(bin))
 
 /// A stable sort of entries by a number below `numbers` (group or bin).
 static void sort_by(const struct entry *from, struct entry *to, uint32_t n, bool group, uint32_t numbers) {
-    uint32_t *next = weft_memory_new(WEFT_MEMORY_RESULT, numbers + 1, sizeof *next);
+    WEFT_FREED uint32_t *next = weft_memory_new(WEFT_MEMORY_RESULT, numbers + 1, sizeof *next);
     for (uint32_t i = 0; i < n; i++)
         next[(group ? from[i].group : from[i].bin) + 1]++;
     for (uint32_t k = 0; k < numbers; k++)
         next[k + 1] += next[k];
     for (uint32_t i = 0; i < n; i++)
         to[next[group ? from[i].group : from[i].bin]++] = from[i];
-    weft_memory_free(WEFT_MEMORY_RESULT, next, (numbers + 1) * sizeof *next);
 }
 
 /// By group, within it by bin. Returns `entry`.
 static struct entry *sort_entries(struct entry *entry, uint32_t n, const struct weft_workload *w) {
-    struct entry *other = weft_memory_new(WEFT_MEMORY_RESULT, n, sizeof *other);
+    WEFT_FREED struct entry *other = weft_memory_new(WEFT_MEMORY_RESULT, n, sizeof *other);
     sort_by(entry, other, n, false, DECADES);
     sort_by(other, entry, n, true, w->groups);
-    weft_memory_free(WEFT_MEMORY_RESULT, other, n * sizeof *other);
     return entry;
 }
 
@@ -92,7 +90,7 @@ static void fill_bin(struct weft__size_bin *bin, const struct weft_run *run, con
 struct weft__size_bin *weft__report_sizes(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n) {
     uint32_t flows, n = 0;
     struct entry *entry = list_entries(run, &flows);
-    double *value = weft_memory_new(WEFT_MEMORY_RESULT, run->workload->flows, sizeof *value);
+    WEFT_FREED double *value = weft_memory_new(WEFT_MEMORY_RESULT, run->workload->flows, sizeof *value);
     for (uint32_t f = 0; f < flows; f++)
         n += !f || by_group_and_bin(&entry[f - 1], &entry[f]);
     struct weft__size_bin *bin = weft_arena_alloc(arena, n, sizeof *bin);
@@ -101,7 +99,6 @@ struct weft__size_bin *weft__report_sizes(const struct weft_run *run, struct wef
             end++;
         fill_bin(&bin[b++], run, &entry[at], end - at, value);
     }
-    weft_memory_free(WEFT_MEMORY_RESULT, value, run->workload->flows * sizeof *value);
     weft_memory_free(WEFT_MEMORY_RESULT, entry, run->workload->flows * sizeof *entry);
     *ret_n = n;
     return bin;
@@ -126,7 +123,7 @@ static void print_bin(FILE *file, const struct weft__size_bin *bin, int width, s
 }
 
 void weft__report_sizes_table(FILE *file, const struct weft_run *run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t n;
     const struct weft__size_bin *bin = weft__report_sizes(run, arena, &n);
     int width = (int)strlen("group");
@@ -148,5 +145,4 @@ void weft__report_sizes_table(FILE *file, const struct weft_run *run) {
                 "max", "mean", "p50", "p99", "max");
     for (uint32_t i = 0; i < n; i++)
         if (is_told_apart(bin, n, i)) print_bin(file, &bin[i], width, unit);
-    weft_arena_free(arena);
 }

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "base/below.h"
+#include "base/param.h"
 #include "results/run/reader.h"
 #include "weft/hardware.h"
+#include "weft/param.h"
 #include "weft/param_load.h"
 #include "weft/report.h"
 
@@ -27,9 +29,33 @@ static uint32_t add_ideal(struct weft__reader *r, struct weft_scenario_source *s
     return first + 1;
 }
 
+/// The value of a section's row, from a configuration's path: of the default then, if that is another today.
+static bool is_old_default(const char *path, const char *value, struct weft_arena *arena) {
+    const char *dot = strchr(path, '.');
+    const char *section = weft_arena_format(arena, "%.*s", (int)(dot ? dot - path : 0), path);
+    const struct weft_model *box = dot ? weft_model_find(WEFT_KIND_BOX, section) : NULL;
+    const struct weft_param *row = box ? weft_param_find(box->params, dot + 1) : NULL;
+    const char *today = row && row->type != WEFT_PARAM_MODEL ? weft__param_written(row, row->dflt, arena) : NULL;
+    return today && strcmp(today, value) != 0;
+}
+
+/// Settings for what the run had by default and would not have today.
+static uint32_t add_defaults(struct weft__reader *r, struct weft_scenario_source *source, uint32_t n) {
+    sqlite3_stmt *s =
+        weft__reader_prepare(r, "SELECT path, value FROM config WHERE run = ? AND value = \"default\" ORDER BY path");
+    while (weft__reader_next(r, s)) {
+        const char *path = weft__reader_text(r, s, 0), *value = weft__reader_text(r, s, 1);
+        if (is_old_default(path, value, r->arena)) source[n++].text = weft_arena_format(r->arena, "%s=%s", path, value);
+    }
+    sqlite3_finalize(s);
+    return n;
+}
+
 static uint32_t read_sources(struct weft__reader *r, struct weft_scenario_source **ret_source) {
     uint32_t room = weft__reader_count(r, "SELECT count(*) FROM sources WHERE run = ?"), n = 0;
-    struct weft_scenario_source *source = weft_arena_alloc(r->arena, room + WEFT_HARDWARE_KINDS, sizeof *source);
+    uint32_t values = weft__reader_count(r, "SELECT count(*) FROM config WHERE run = ?");
+    struct weft_scenario_source *source =
+        weft_arena_alloc(r->arena, room + WEFT_HARDWARE_KINDS + values, sizeof *source);
     sqlite3_stmt *s = weft__reader_prepare(r, "SELECT name, text FROM sources WHERE run = ? ORDER BY rowid");
     for (; n < room && weft__reader_next(r, s); n++) {
         bool is_file = weft__reader_peek(s, 0);
@@ -38,7 +64,7 @@ static uint32_t read_sources(struct weft__reader *r, struct weft_scenario_source
     }
     sqlite3_finalize(s);
     *ret_source = source;
-    return add_ideal(r, source, n);
+    return add_defaults(r, source, add_ideal(r, source, n));
 }
 
 static void read_run(struct weft__reader *r, struct weft_stored *stored) {

@@ -27,11 +27,10 @@ void weft_answer_csv_row(FILE *file, struct weft_result_cursor *row, bool first)
 
 void weft_answer_csv(FILE *file, const struct weft_answer *answer, const struct weft_result_table *table,
                      const void *subject) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct weft_result_walk walk = weft_answer_walk(answer, subject, table, arena);
     weft_answer_csv_names(file, table, true);
     bool has = weft_answer_has(answer, table, subject);
     for (struct weft_result_cursor *row; has && (row = weft_result_next(&walk));)
         weft_answer_csv_row(file, row, true);
-    weft_arena_free(arena);
 }

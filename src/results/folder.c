@@ -8,7 +8,7 @@
 
 enum weft_status weft_report_folder(const char *path, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     char *part = weft_arena_text(arena, path);
     for (char *at = part + (*part != 0);; at++) { // not before a leading slash
         if (*at && *at != '/') continue;
@@ -23,6 +23,5 @@ enum weft_status weft_report_folder(const char *path, struct weft_error *ret_err
     if (!status && access(path, W_OK | X_OK))
         status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write into the folder '%s': %s",
                                 path, strerror(errno));
-    weft_arena_free(arena);
     return status;
 }

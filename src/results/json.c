@@ -197,13 +197,12 @@ static void write_table(struct weft__json *j, const char *name, struct weft_resu
 }
 
 void weft_answer_json(struct weft__json *j, const struct weft_answer *answer, const void *subject) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct weft_result_cursor c = {.subject = subject, .answer = answer, .table = answer->table[0], .arena = arena};
     struct form form;
     make_form(&form, c.table, NULL, NULL);
     weft__result_next(&c);
     write_row(j, &c, &form, true);
-    weft_arena_free(arena);
 }
 
 void weft_answer_json_row(struct weft__json *j, struct weft_result_cursor *row) {
@@ -214,8 +213,7 @@ void weft_answer_json_row(struct weft__json *j, struct weft_result_cursor *row) 
 
 void weft_answer_json_table(struct weft__json *j, const struct weft_answer *answer,
                             const struct weft_result_table *table, const void *subject) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     write_table(j, NULL,
                 &(struct weft_result_cursor){.subject = subject, .answer = answer, .table = table, .arena = arena});
-    weft_arena_free(arena);
 }

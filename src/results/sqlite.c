@@ -76,8 +76,7 @@ static void add_table(FILE *sql, const struct weft__answer_database *d, const st
 }
 
 static void write_schema(struct writer *w) {
-    struct weft__text_stream stream;
-    FILE *sql = weft__text_stream_open(&stream);
+    WEFT__TEXT_STREAM(stream, sql);
     fprintf(sql, "PRAGMA user_version = %" PRIu32 ";", w->to->version);
     for (uint32_t i = 0; i < w->to->answer->tables; i++)
         add_table(sql, w->to, w->to->answer->table[i]);
@@ -86,7 +85,6 @@ static void write_schema(struct writer *w) {
           sql);
     fputs(w->to->views, sql);
     weft__database_execute(&w->db, weft__text_stream_text(&stream));
-    weft__text_stream_free(&stream);
 }
 
 static int bind_value(sqlite3_stmt *s, int k, const struct weft_result_value *v) {
@@ -104,8 +102,7 @@ static int bind_value(sqlite3_stmt *s, int k, const struct weft_result_value *v)
 enum { ROWS_A_STATEMENT = 64 };
 
 static sqlite3_stmt *prepare_insert(struct writer *w, const struct weft_result_table *t, uint32_t rows) {
-    struct weft__text_stream stream;
-    FILE *sql = weft__text_stream_open(&stream);
+    WEFT__TEXT_STREAM(stream, sql);
     char name[64];
     fprintf(sql, "INSERT INTO \"%s\" VALUES ", weft_answer_table_name(w->to->answer, t, name, sizeof name));
     for (uint32_t r = 0; r < rows; r++) {
@@ -115,7 +112,6 @@ static sqlite3_stmt *prepare_insert(struct writer *w, const struct weft_result_t
         fputs(")", sql);
     }
     sqlite3_stmt *s = weft__database_prepare(&w->db, weft__text_stream_text(&stream));
-    weft__text_stream_free(&stream);
     return s;
 }
 
@@ -171,7 +167,7 @@ static void flush_rows(struct writer *w, struct insert *in, uint32_t run, uint32
 }
 
 static void write_rows(struct writer *w, struct insert *in, uint32_t run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct weft_result_walk walk = weft_answer_walk(w->to->answer, w->to->subject[run], in->table, arena);
     struct weft_result_cursor *row;
     uint32_t rows = 0;
@@ -182,7 +178,6 @@ static void write_rows(struct writer *w, struct insert *in, uint32_t run) {
         rows = 0;
     }
     flush_rows(w, in, run, rows);
-    weft_arena_free(arena);
 }
 
 static void write_table(struct writer *w, const struct weft_result_table *t) {
@@ -215,7 +210,7 @@ static inline void put_value(struct weft__pages *p, struct weft_result_cursor *r
 
 static void put_rows(struct writer *w, struct weft__pages *p, const struct weft_result_table *t,
                      const struct weft_result_column *const *column, uint32_t run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct weft_result_walk walk = weft_answer_walk(w->to->answer, w->to->subject[run], t, arena);
     struct weft_result_cursor *row;
     while (w->db.status == SQLITE_OK && (row = weft_result_next(&walk))) {
@@ -224,7 +219,6 @@ static void put_rows(struct writer *w, struct weft__pages *p, const struct weft_
             put_value(p, row, column[i]);
         weft__pages_row(p);
     }
-    weft_arena_free(arena);
 }
 
 /// Those of the key first.
@@ -275,7 +269,7 @@ static void write_meaning(struct writer *w, const struct weft_result_table *t) {
 }
 
 enum weft_status weft__answer_database_write(const struct weft__answer_database *d, struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct writer w = {.to = d};
     weft__database_begin(&w.db, d->path, arena);
     write_schema(&w);
@@ -284,9 +278,7 @@ enum weft_status weft__answer_database_write(const struct weft__answer_database 
         write_meaning(&w, d->answer->table[i]);
     }
     write_in_order(&w, arena);
-    enum weft_status status = weft__database_end(&w.db, ret_error);
-    weft_arena_free(arena);
-    return status;
+    return weft__database_end(&w.db, ret_error);
 }
 
 enum weft_status weft_answer_sqlite(const char *path, const struct weft_answer *answer, const void *subject,

@@ -42,7 +42,7 @@ static const char *shown_value(const struct weft_result_column *column, const st
 
 void weft_answer_text_table(FILE *file, const struct weft_answer *answer, const struct weft_result_table *table,
                             const void *subject) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct cells c = {.arena = arena};
     c.column = weft_arena_alloc(arena, table->columns, sizeof(const struct weft_result_column *));
     c.width = weft_arena_alloc(arena, table->columns, sizeof *c.width);
@@ -59,5 +59,4 @@ void weft_answer_text_table(FILE *file, const struct weft_answer *answer, const 
         }
     for (uint32_t at = 0; c.n > c.columns && at < c.n; at += c.columns)
         print_line(file, &c, &c.text[at]);
-    weft_arena_free(arena);
 }

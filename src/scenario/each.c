@@ -28,7 +28,7 @@ static void model_each(const struct sink *sink, const struct weft_model_conf *mo
 static void models_each(const struct sink *sink, const struct weft_model_conf *model, const char *key,
                         const char *path) {
     const struct weft_tree *map = weft_tree_find(model->tree, key);
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     for (uint32_t i = 0; map && i < map->n; i++) {
         const struct weft_tree *child = map->child[i];
         char map_path[WEFT__PATH_MAX], child_path[WEFT__PATH_MAX];
@@ -40,7 +40,6 @@ static void models_each(const struct sink *sink, const struct weft_model_conf *m
         else
             model_each(sink, &inner, child_path);
     }
-    weft_arena_free(arena);
 }
 
 /// A model with the lists that it reads itself.

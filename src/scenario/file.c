@@ -3,11 +3,62 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lines.h"
 #include "base/tree.h"
 #include "scenario/scenario.h"
 #include "weft/hardware.h"
 
 enum { SETTING_SHOWN = 300 }; // of a longer one the message would have no room
+
+enum { VARIANTS_MAX = 4096 };
+
+static void add_source(struct weft_scenario_file *file, const struct weft_scenario_source *source) {
+    struct weft_scenario_source *all = weft_arena_alloc(file->arena, file->read.n + 1, sizeof *all);
+    if (file->read.n) memcpy(all, file->read.source, file->read.n * sizeof *all);
+    all[file->read.n++] = *source;
+    file->read.source = all;
+}
+
+static const char *stored_text(const struct weft_scenario_file *file, const char *name) {
+    for (uint32_t i = 0; i < file->n_stored; i++)
+        if (file->stored[i].name && !strcmp(file->stored[i].name, name)) return file->stored[i].text;
+    return NULL;
+}
+
+static bool is_known(const struct weft_scenario_file *file, const char *name) {
+    for (uint32_t i = 0; i < file->read.n; i++)
+        if (file->read.source[i].name && !strcmp(file->read.source[i].name, name)) return true;
+    return false;
+}
+
+/// Whether the value of the key is a class of hardware: "chip", "cable", "host_cable", "class" of a blueprint's part.
+static bool names_class(const char *key) {
+    const char *line = strpbrk(key, "_."), *last = key;
+    for (; line; line = strpbrk(last, "_."))
+        last = line + 1;
+    bool names = !strcmp(last, "class");
+    for (uint32_t k = 0; k < WEFT_HARDWARE_KINDS && !names; k++)
+        names = !strcmp(last, weft_hardware_kind_row(k));
+    return names;
+}
+
+/// Keeps the text of each file of a class of hardware that the tree names: results contain it, and it is read once.
+static void keep_classes(struct weft_scenario_file *file, struct weft_tree *tree) {
+    for (uint32_t i = 0; i < tree->n; i++)
+        keep_classes(file, tree->child[i]);
+    bool named = tree->type == WEFT_TREE_TEXT && tree->key && weft_hardware_is_file(tree->text);
+    if (!named || !names_class(tree->key)) return;
+    struct weft__text text;
+    const char *path = weft__path_beside(tree->text, tree->place, file->arena), *kept = stored_text(file, path);
+    if (!kept && !file->stored && !weft__text_read(path, &text, NULL)) {
+        kept = weft_arena_format(file->arena, "%.*s", (int)text.size, text.text);
+        weft__text_free(&text);
+    }
+    if (!kept) return;
+    if (!is_known(file, path))
+        add_source(file, &(struct weft_scenario_source){path, weft_arena_text(file->arena, kept)});
+    tree->place.texts = &file->read;
+}
 
 /// "path=value" as a map of one dotted key; errors in it say "--set path=value: ...".
 static enum weft_status read_setting(struct weft_scenario_file *file, const char *setting,
@@ -23,6 +74,7 @@ static enum weft_status read_setting(struct weft_scenario_file *file, const char
     if (status) return status;
     value->key = weft_arena_format(arena, "%.*s", (int)(equals - setting), setting);
     value->key_place = place;
+    keep_classes(file, value);
     struct weft_tree *map = weft_arena_alloc(arena, 1, sizeof *map);
     *map = (struct weft_tree){.type = WEFT_TREE_MAP, .place = place, .n = 1};
     map->child = weft_arena_alloc(arena, 1, sizeof *map->child);
@@ -31,45 +83,28 @@ static enum weft_status read_setting(struct weft_scenario_file *file, const char
     return WEFT_OK;
 }
 
-enum { VARIANTS_MAX = 4096 };
-
-static void add_source(struct weft_scenario_file *file, const struct weft_scenario_source *source) {
-    struct weft_scenario_source *all = weft_arena_alloc(file->arena, file->sources + 1, sizeof *all);
-    if (file->sources) memcpy(all, file->source, file->sources * sizeof *all);
-    all[file->sources++] = *source;
-    file->source = all;
-}
-
-static bool is_known(const struct weft_scenario_file *file, const char *name) {
-    for (uint32_t i = 0; i < file->sources; i++)
-        if (file->source[i].name && !strcmp(file->source[i].name, name)) return true;
-    return false;
-}
-
 static enum weft_status add_file(struct weft_scenario_file *file, const char *name, const char *text, size_t size,
                                  struct weft_tree **ret_root, struct weft_error *ret_error) {
     enum weft_status status = weft_tree_parse(name, text, size, file->arena, ret_root, ret_error);
     if (!status && !is_known(file, name)) // variants may share a base
         add_source(file, &(struct weft_scenario_source){weft_arena_text(file->arena, name),
                                                         weft_arena_format(file->arena, "%.*s", (int)size, text)});
+    if (!status) keep_classes(file, *ret_root);
     return status;
 }
 
 enum weft_status weft__scenario_read(struct weft_scenario_file *file, const char *path, struct weft_tree **ret_root,
                                      struct weft_error *ret_error) {
-    for (uint32_t i = 0; i < file->n_stored; i++)
-        if (file->stored[i].name && !strcmp(file->stored[i].name, path))
-            return add_file(file, path, file->stored[i].text, strlen(file->stored[i].text), ret_root, ret_error);
+    const char *stored = stored_text(file, path);
+    if (stored) return add_file(file, path, stored, strlen(stored), ret_root, ret_error);
     if (file->stored)
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = path}, "is not stored with the results");
     const struct weft_blueprint *blueprint = weft_blueprint_find(path);
     if (blueprint) return add_file(file, path, blueprint->text, blueprint->size, ret_root, ret_error);
-    struct weft__text text;
+    WEFT_ENDS(weft__text_free) struct weft__text text = {0};
     enum weft_status status = weft__text_read(path, &text, ret_error);
     if (status) return status;
-    status = add_file(file, strcmp(path, "-") ? path : "<stdin>", text.text, text.size, ret_root, ret_error);
-    weft__text_free(&text);
-    return status;
+    return add_file(file, strcmp(path, "-") ? path : "<stdin>", text.text, text.size, ret_root, ret_error);
 }
 
 /// A section of names with overrides, which may be missing or empty; *ret_n is then 0.
@@ -309,23 +344,20 @@ enum weft_status weft_scenario_file_parse(const char *name, const char *text, si
 
 enum weft_status weft_scenario_file_stored(const struct weft_scenario_source *stored, uint32_t n,
                                            struct weft_scenario_file **ret_file, struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     const char **settings = weft_arena_alloc(arena, n, sizeof *settings);
     struct source source = {.stored = stored, .n_stored = n, .settings = settings};
     for (uint32_t i = n; i-- > 0;)
         if (stored[i].name) source.name = stored[i].name;
     for (uint32_t i = 0; i < n; i++)
         if (!stored[i].name) settings[source.n_settings++] = stored[i].text;
-    enum weft_status status = source.name
-                                  ? read_file(&source, ret_file, ret_error)
-                                  : WEFT_REFUSE(ret_error, WEFT_NOWHERE, "no scenario is stored with the results");
-    weft_arena_free(arena);
-    return status;
+    return source.name ? read_file(&source, ret_file, ret_error)
+                       : WEFT_REFUSE(ret_error, WEFT_NOWHERE, "no scenario is stored with the results");
 }
 
 const struct weft_scenario_source *weft_scenario_sources(const struct weft_scenario_file *file, uint32_t *ret_n) {
-    *ret_n = file->sources;
-    return file->source;
+    *ret_n = file->read.n;
+    return file->read.source;
 }
 
 void weft_scenario_file_free(struct weft_scenario_file *file) {

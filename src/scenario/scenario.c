@@ -381,7 +381,7 @@ enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32
 
 uint32_t weft_scenario_mistakes(const struct weft_scenario_file *file, uint32_t variant,
                                 void (*on_mistake)(void *context, const struct weft_error *error), void *context) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     struct weft__mistakes mistakes = {.arena = arena};
     struct weft_error first = {0};
     struct bind b = {.error = &first, .mistakes = &mistakes};
@@ -392,7 +392,6 @@ uint32_t weft_scenario_mistakes(const struct weft_scenario_file *file, uint32_t 
     }
     uint32_t left_out = mistakes.left_out;
     weft_scenario_free(b.scenario);
-    weft_arena_free(arena);
     return left_out;
 }
 

@@ -20,8 +20,7 @@ struct weft_scenario_file {
     const struct weft_tree *sweep;  ///< likewise
     uint32_t settings;
     const struct weft_tree **setting;
-    struct weft_scenario_source *source; ///< everything it was read from
-    uint32_t sources;
+    struct weft_texts read;                    ///< everything it was read from
     const struct weft_scenario_source *stored; ///< to be read instead of files; NULL: files are read
     uint32_t n_stored;
     bool is_stored;         ///< it was read from results

@@ -67,11 +67,10 @@ static const char *name_draft(const struct weft__capture *c) {
     const struct weft_ranks *ranks = c->net->engine.conf.ranks;
     size_t room = strlen(c->path) + DRAFT_BYTES;
     char *name = weft_arena_alloc(c->arena, room, 1);
-    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SERIES);
+    WEFT_SCRATCH(scratch, WEFT_MEMORY_SERIES);
     const char *draft = weft_arena_alloc(scratch, 1, 1);
     if (!ranks || !ranks->self) draft = weft__draft_name(c->path, scratch);
     memcpy(name, draft, strnlen(draft, room - 1));
-    weft_arena_free(scratch);
     return name;
 }
 

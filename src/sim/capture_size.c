@@ -34,7 +34,7 @@ static weft_bytes bytes_of(const struct weft_scenario *s, const struct weft_topo
 weft_bytes weft_capture_expected_bytes(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                        const struct weft_workload *workload) {
     if (!*scenario->capture.ports) return 0;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const uint8_t *recorded = find_recorded(scenario, topology, arena);
     uint64_t paths = 0;
     weft_bytes bytes = 0;
@@ -45,6 +45,5 @@ weft_bytes weft_capture_expected_bytes(const struct weft_scenario *scenario, con
             times += recorded[path[i].port[h]];
         if (times) bytes += times * bytes_of(scenario, topology, &workload->flow[path[i].flow]);
     }
-    weft_arena_free(arena);
     return bytes;
 }

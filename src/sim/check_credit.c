@@ -119,7 +119,7 @@ enum weft_status weft__check_credit(const struct weft_scenario *scenario, const 
         }
     }
     if (!priorities) return WEFT_OK;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     const struct weft_device_conf **device = weft_device_confs(scenario, t, arena);
     enum weft_status status = WEFT_OK;
     weft_rate_bps host_rate = weft__host_rate_least(t);
@@ -128,6 +128,5 @@ enum weft_status weft__check_credit(const struct weft_scenario *scenario, const 
         status = check_node(device, t, n, priorities, chosen, ret_error);
         if (!status) status = check_room(device, t, n, frame_bytes, host_rate, ret_error);
     }
-    weft_arena_free(arena);
     return status;
 }

@@ -46,7 +46,7 @@ static void add_flying(void *context, const struct weft_packet *p) {
 void weft__check_end(const struct weft__network *net, weft_time_ps now) {
     const struct weft_topology *t = net->topology;
     size_t n = (size_t)t->ports * WEFT__CREDIT_CLASSES;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SWITCH);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SWITCH);
     struct flight f = {.net = net};
     f.sums.granted = weft_arena_alloc(arena, n, sizeof *f.sums.granted);
     f.sums.found = weft_arena_alloc(arena, n, sizeof *f.sums.found);
@@ -66,5 +66,4 @@ void weft__check_end(const struct weft__network *net, weft_time_ps now) {
                                   "credit granted", f.sums.granted[i]);
             expect_unbroken(&c, now);
         }
-    weft_arena_free(arena);
 }

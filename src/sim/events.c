@@ -208,7 +208,7 @@ static void join_all(const struct weft__network *net, struct weft_arena *arena) 
 void weft__network_collect_events(struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     struct weft_outcome *o = net->outcome;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     o->unrecorded_ps = WEFT_TIME_NEVER;
     size_t *offset = weft_arena_alloc(arena, t->nodes + 2, sizeof *offset);
     struct weft_event *change = weft_arena_alloc(arena, t->events, sizeof *change);
@@ -248,5 +248,4 @@ void weft__network_collect_events(struct weft__network *net) {
     for (uint32_t i = 0; i < t->nodes; i++)
         if (weft__network_trace(net, i)) weft__trace_release(weft__network_trace(net, i));
     join_all(net, arena);
-    weft_arena_free(arena);
 }

@@ -90,9 +90,7 @@ void weft__follow_collect(struct weft__network *net) {
     struct weft_follow_log *log = net->following->log;
     for (uint32_t i = 0; i < log->ports; i++) {
         const struct weft__port *port = weft__network_port(net, i);
-        if (port)
-            log->wire[i] = (struct wire){port->delay_data_ps, port->gap_ps,
-                                         port->cut_through ? weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER) : 0};
+        if (port) log->wire[i] = (struct wire){port->delay_data_ps, port->gap_ps, port->part_ps};
     }
     for (uint32_t n = 0; n < log->nodes; n++) {
         weft__follow_settle(&log->node[n].frames);

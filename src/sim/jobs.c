@@ -179,7 +179,7 @@ static struct arrivals make_arrivals(const struct build *b, const struct weft_jo
 
 static void make_receivers(const struct build *b, const struct weft_job *job, uint32_t program0, uint32_t connection0,
                            const uint32_t *qp_of_flow) {
-    struct by_receiver *list = weft_memory_new(WEFT_MEMORY_QP, job->connections, sizeof *list);
+    WEFT_FREED struct by_receiver *list = weft_memory_new(WEFT_MEMORY_QP, job->connections, sizeof *list);
     for (uint32_t i = 0; i < job->connections; i++)
         list[i] = (struct by_receiver){&job->connection[i], connection0 + i,
                                        weft__distance(job, job->connection[i].src, job->connection[i].dst)};
@@ -222,7 +222,6 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
                 b->all->receiving[q] = &p->receiving[k];
         }
     }
-    weft_memory_free(WEFT_MEMORY_QP, list, job->connections * sizeof *list);
 }
 
 /// The most that the slots of a rank's connections over the network hold, as sender or receiver.
@@ -264,7 +263,7 @@ static void make_gpus(const struct build *b) {
     struct weft__network *net = b->net;
     uint32_t hosts = net->topology->hosts;
     net->gpu = weft_arena_alloc(b->arena, hosts, sizeof *net->gpu);
-    uint32_t *n = weft_memory_new(WEFT_MEMORY_QP, hosts, sizeof *n);
+    WEFT_FREED uint32_t *n = weft_memory_new(WEFT_MEMORY_QP, hosts, sizeof *n);
     for (uint32_t i = 0; i < b->all->n; i++)
         n[b->all->program[i].job->host[b->all->program[i].rank]]++;
     for (uint32_t h = 0; h < hosts; h++) {
@@ -286,7 +285,6 @@ static void make_gpus(const struct build *b) {
         gpu->launch_ps = p->job->server.launch_ps;
         gpu->launch_skew = 0;
     }
-    weft_memory_free(WEFT_MEMORY_QP, n, hosts * sizeof *n);
     make_ports(b);
 }
 
@@ -304,7 +302,7 @@ struct weft__programs *weft__jobs_new(struct weft__network *net) {
     b.all->receiving = weft_arena_alloc(b.arena, net->qps, sizeof *b.all->receiving);
     net->hosts.carrier = weft_arena_alloc(b.arena, net->qps, sizeof *net->hosts.carrier);
     b.all->node = net->topology->host;
-    uint32_t *qp_of_flow = weft_memory_new(WEFT_MEMORY_QP, w->flows, sizeof *qp_of_flow);
+    WEFT_FREED uint32_t *qp_of_flow = weft_memory_new(WEFT_MEMORY_QP, w->flows, sizeof *qp_of_flow);
     for (uint32_t q = net->qps; q-- > 0;)
         qp_of_flow[net->qp[q].flow] = q;
     uint32_t program = 0, connection = 0;
@@ -316,7 +314,6 @@ struct weft__programs *weft__jobs_new(struct weft__network *net) {
         program += w->job[j].ranks;
         connection += w->job[j].connections;
     }
-    weft_memory_free(WEFT_MEMORY_QP, qp_of_flow, w->flows * sizeof *qp_of_flow);
     make_gpus(&b);
     return b.all;
 }
@@ -421,7 +418,7 @@ struct weft_wait_outcome weft__wait_quantiles(const struct weft_histogram *h) {
 }
 
 static void collect_waits(struct weft__waits *const *waits, uint32_t workers, struct weft_job_outcome *ret) {
-    struct weft__waits *all = weft_memory_new(WEFT_MEMORY_RESULT, 1, sizeof *all);
+    WEFT_FREED struct weft__waits *all = weft_memory_new(WEFT_MEMORY_RESULT, 1, sizeof *all);
     for (uint32_t k = 0; k < workers; k++) {
         if (!waits[k]) continue;
         weft_histogram_merge(&all->cts, &waits[k]->cts);
@@ -429,7 +426,6 @@ static void collect_waits(struct weft__waits *const *waits, uint32_t workers, st
     }
     ret->cts_wait = weft__wait_quantiles(&all->cts);
     ret->sender_wait = weft__wait_quantiles(&all->sender);
-    weft_memory_free(WEFT_MEMORY_RESULT, all, sizeof *all);
 }
 
 static void take_most(weft_bytes *most, weft_bytes own) {

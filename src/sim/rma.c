@@ -91,12 +91,11 @@ struct weft__rma_run *weft__rma_new(struct weft__network *net) {
     }
     all->connection = weft_arena_alloc(b.arena, all->connections, sizeof *all->connection);
     all->of_flow = weft_arena_alloc(b.arena, w->flows, sizeof *all->of_flow);
-    uint32_t *qp_of_flow = weft_memory_new(WEFT_MEMORY_QP, w->flows, sizeof *qp_of_flow);
+    WEFT_FREED uint32_t *qp_of_flow = weft_memory_new(WEFT_MEMORY_QP, w->flows, sizeof *qp_of_flow);
     for (uint32_t q = net->qps; q-- > 0;)
         qp_of_flow[net->qp[q].flow] = q;
     for (uint32_t e = 0; e < w->rmas; e++)
         if (weft_rma_is_software(&w->rma[e])) make_connections(&b, e, qp_of_flow);
-    weft_memory_free(WEFT_MEMORY_QP, qp_of_flow, w->flows * sizeof *qp_of_flow);
     make_hosts(&b);
     for (uint32_t e = 0; e < w->rmas; e++)
         for (uint32_t i = 0; i < w->rma[e].clients; i++)
@@ -148,7 +147,7 @@ void weft__rma_collect(struct weft__network *net) {
     uint32_t workers = net->engine.conf.workers;
     for (uint32_t e = 0; e < net->workload->rmas; e++) {
         struct weft_rma_outcome *o = &net->outcome->rma[e];
-        struct weft__rma_stats *sum = weft_memory_new(WEFT_MEMORY_RESULT, 1, sizeof *sum);
+        WEFT_FREED struct weft__rma_stats *sum = weft_memory_new(WEFT_MEMORY_RESULT, 1, sizeof *sum);
         for (uint32_t k = 0; k < workers; k++) {
             const struct weft__rma_stats *own = net->rma->stats[(size_t)e * workers + k];
             if (!own) continue;
@@ -160,7 +159,6 @@ void weft__rma_collect(struct weft__network *net) {
         }
         o->latency = times_of(&sum->latency);
         o->execution = times_of(&sum->execution);
-        weft_memory_free(WEFT_MEMORY_RESULT, sum, sizeof *sum);
     }
 }
 

@@ -231,7 +231,7 @@ static void list_queue_pairs(const struct weft__network *net, bool sending, uint
 static void make_boxes(struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     const struct weft__engine *e = &net->engine;
-    struct weft__numa numa;
+    WEFT_ENDS(weft__numa_release) struct weft__numa numa = {0};
     uint32_t own = e->own_end - e->own_first, last = UINT32_MAX;
     weft__numa_read(&numa, own > 1 ? e->conf.numa : NULL);
     for (uint32_t i = 0; i < t->nodes; i++) {
@@ -242,7 +242,6 @@ static void make_boxes(struct weft__network *net) {
         weft__box_of(&t->node[i])->make(net, i);
         assert(net->engine.node[i].ops && net->engine.node[i].state); // what `make` promises
     }
-    weft__numa_release(&numa);
 }
 
 static void make_devices(struct weft__network *net) {

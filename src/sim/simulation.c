@@ -103,13 +103,12 @@ uint32_t weft_scenario_check(const struct weft_scenario_file *file,
                              void *context) {
     uint32_t wrong = 0;
     for (uint32_t v = 0; v < weft_scenario_variants(file); v++) {
-        struct weft_simulation *s;
+        WEFT_ENDS(weft_simulation_end) struct weft_simulation *s = NULL;
         struct weft_error error = {0};
         if (weft_simulation_count(file, v, &s, &error)) {
             wrong++;
             if (on_error) on_error(context, v, &error);
         }
-        weft_simulation_free(s);
     }
     return wrong;
 }

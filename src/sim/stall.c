@@ -176,8 +176,7 @@ static void say_schedules(FILE *text, const struct weft__network *net) {
 
 char *weft__network_explain_stall(const struct weft__network *net) {
     struct weft_arena *arena = net->outcome->arena;
-    struct weft__text_stream stream;
-    FILE *text = weft__text_stream_open(&stream);
+    WEFT__TEXT_STREAM(stream, text);
     struct edges edges = {.net = net};
     for (edges.node = 0; edges.node < net->topology->nodes; edges.node++) {
         const struct weft__box *box = weft__box_of(&net->topology->node[edges.node]);
@@ -194,7 +193,5 @@ char *weft__network_explain_stall(const struct weft__network *net) {
     say_triggers(text, net);
     say_schedules(text, net);
     weft_memory_free(WEFT_MEMORY_RESULT, edges.edge, edges.capacity * sizeof *edges.edge);
-    char *kept = weft_arena_text(arena, weft__text_stream_text(&stream));
-    weft__text_stream_free(&stream);
-    return kept;
+    return weft_arena_text(arena, weft__text_stream_text(&stream));
 }

@@ -31,7 +31,7 @@ static weft_time_ps *find_down(const struct weft__network *net, struct weft_aren
 
 static void say_links(FILE *text, const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const weft_time_ps *since_ps = find_down(net, arena);
     struct weft__stall_list list = {.text = text, .title = "links out of service"};
     for (uint32_t link = 0; link < t->links; link++) {
@@ -48,7 +48,6 @@ static void say_links(FILE *text, const struct weft__network *net) {
                 weft__counted(lost, "packet").text);
     }
     weft__stall_end(&list);
-    weft_arena_free(arena);
 }
 
 static bool has_route(const struct weft__network *net, uint32_t src, uint32_t dst) {

@@ -38,9 +38,8 @@ bool weft__programs_find_kinds(struct weft__programs *programs, struct weft_aren
             continue;
         }
         uint32_t *kind = weft_arena_alloc(arena, p->job->ops, sizeof *kind);
-        uint32_t *first = weft_memory_new(WEFT_MEMORY_QP, p->job->ops, sizeof *first);
+        WEFT_FREED uint32_t *first = weft_memory_new(WEFT_MEMORY_QP, p->job->ops, sizeof *first);
         again |= find_kinds(p->job, first, kind) < p->job->ops;
-        weft_memory_free(WEFT_MEMORY_QP, first, p->job->ops * sizeof *first);
         p->kind = kind;
     }
     return again;

@@ -248,7 +248,7 @@ static void get_histograms(struct weft__store *store, const struct weft__skips *
 
 void weft__store_put_counted(struct weft__store *store, const struct weft__skips *s, const struct weft__mark *from,
                              const struct weft__mark *to) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct weft__numbers a = weft__mark_numbers(s, from, arena), b = weft__mark_numbers(s, to, arena);
     weft__store_put(store, to->time_ps - from->time_ps);
     for (size_t i = 0; i < b.n; i++)
@@ -259,7 +259,6 @@ void weft__store_put_counted(struct weft__store *store, const struct weft__skips
         for (uint32_t k = 0; k < to->box[i].n; k++)
             weft__store_put(store, to->box[i].count[k] - weft__mark_count_in(&from->box[i], k));
     }
-    weft_arena_free(arena);
 }
 
 static void clear_number(void *context, uint64_t *number) {

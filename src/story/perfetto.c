@@ -248,7 +248,8 @@ static uint64_t pid_of_node(const struct weft_perfetto *p, const char *name) {
 
 static void write_names(const struct weft_perfetto *p, struct weft__json *j) {
     char text[160];
-    bool *named = weft_memory_new(WEFT_MEMORY_RESULT, (size_t)p->t.ports * WEFT_PRIORITIES * 2, sizeof *named);
+    WEFT_FREED bool *named =
+        weft_memory_new(WEFT_MEMORY_RESULT, (size_t)p->t.ports * WEFT_PRIORITIES * 2, sizeof *named);
     for (uint32_t i = 0; i < p->nodes; i++)
         name_track(j, "process_name", i + 1, 0, p->node[i]);
     for (uint32_t i = 0; i < p->jobs; i++) {
@@ -267,7 +268,6 @@ static void write_names(const struct weft_perfetto *p, struct weft__json *j) {
         name_track(j, "thread_name", pid_of_port(p, e->port),
                    track_of(p, e->port, priority) + (pause ? 0 : CONGESTION_TRACKS), text);
     }
-    weft_memory_free(WEFT_MEMORY_RESULT, named, (size_t)p->t.ports * WEFT_PRIORITIES * 2 * sizeof *named);
 }
 
 /// A slice that others of its process may overlap.

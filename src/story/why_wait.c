@@ -4,11 +4,162 @@
 #include <stdlib.h>
 
 #include "base/order.h"
-#include "story/why_log.h"
+#include "story/why.h"
 #include "weft/poster.h"
 
+// A port's log as times that can be searched, built once, when a port is first needed. A critical path of thousands of
+// steps needs the same ports again and again.
+
+/// Times of one sort and key do not overlap; `from` is before `to`.
+struct why_span {
+    weft_time_ps from_ps, to_ps;
+    const struct weft_followed *of; ///< the log entry
+    uint32_t key;                   ///< for a pause its priority, for a sender's state its queue pair
+    bool again;                     ///< a frame that had been sent before
+};
+struct why_spans {
+    struct why_span *span; ///< in order
+    uint64_t n;
+};
+
+struct weft__why_log {
+    bool made;
+    struct why_spans frames, pauses, states; ///< each by key and time
+};
+
+struct weft__why_log *weft__why_logs_new(uint32_t ports, struct weft_arena *arena) {
+    return weft_arena_alloc(arena, ports, sizeof(struct weft__why_log));
+}
+
+static const struct weft_followed *log_of(const struct weft_followed_list *logs, uint32_t port, uint64_t *ret_n) {
+    *ret_n = logs->first[port + 1] - logs->first[port];
+    return logs->followed + logs->first[port];
+}
+
+static struct why_spans spans_new(const struct weft_whys *y, uint64_t room) {
+    return (struct why_spans){weft_arena_alloc(y->arena, room, sizeof(struct why_span)), 0};
+}
+
+static void add_span(struct why_spans *l, struct why_span s) {
+    if (s.from_ps < s.to_ps) l->span[l->n++] = s;
+}
+
+/// Spans of one key that begin at the same time keep the order of the log.
+WEFT__ORDER(by_key, struct why_span, WEFT__UP(key) ?: WEFT__UP(from_ps) ?: WEFT__UP(of))
+
+static void sort_spans(struct why_spans *l) {
+    if (l->n) qsort(l->span, l->n, sizeof *l->span, by_key);
+}
+
+/// Marks frames of a queue pair that had been sent before.
+static void find_again(struct why_spans *l) {
+    sort_spans(l);
+    uint32_t highest = 0; // PSN of the queue pair, + 1
+    for (uint64_t i = 0; i < l->n; i++) {
+        const struct weft_followed *f = l->span[i].of;
+        if (!i || l->span[i - 1].key != l->span[i].key) highest = 0;
+        if (f->kind != WEFT_PACKET_DATA || f->cell != WEFT_CARRIES_PACKET) continue;
+        l->span[i].again = f->psn < highest;
+        if (!l->span[i].again) highest = f->psn + 1;
+    }
+}
+
+static struct why_spans frames_of(const struct weft_whys *y, uint32_t port) {
+    uint64_t n, frames = 0;
+    const struct weft_followed *f = log_of(&y->all, port, &n);
+    if (!n) f = log_of(&y->own, port, &n);
+    for (uint64_t i = 0; i < n; i++)
+        frames += f[i].what == WEFT_FOLLOWED_FRAME || f[i].what == WEFT_FOLLOWED_CELL;
+    struct why_spans l = spans_new(y, frames);
+    for (uint64_t i = 0; i < n; i++)
+        if (f[i].what == WEFT_FOLLOWED_FRAME || f[i].what == WEFT_FOLLOWED_CELL)
+            add_span(&l, (struct why_span){f[i].time_ps, f[i].busy_ps, &f[i], f[i].qp, false});
+    find_again(&l);
+    for (uint64_t i = 0; i < l.n; i++)
+        l.span[i].key = 0;
+    sort_spans(&l);
+    return l;
+}
+
+/// Indexed by priority.
+static struct why_spans pauses_of(const struct weft_whys *y, uint32_t port) {
+    uint64_t n, pauses = 0;
+    const struct weft_followed *f = log_of(&y->own, port, &n), *open[256] = {0};
+    for (uint64_t i = 0; i < n; i++)
+        pauses += f[i].what == WEFT_FOLLOWED_PAUSED;
+    struct why_spans l = spans_new(y, pauses);
+    for (uint64_t i = 0; i < n; i++) {
+        const struct weft_followed **is = &open[f[i].priority];
+        if (f[i].what != WEFT_FOLLOWED_PAUSED && f[i].what != WEFT_FOLLOWED_RESUMED) continue;
+        if (f[i].what == WEFT_FOLLOWED_RESUMED && *is)
+            add_span(&l, (struct why_span){(*is)->time_ps, f[i].time_ps, *is, f[i].priority, false});
+        *is = f[i].what == WEFT_FOLLOWED_PAUSED ? &f[i] : NULL;
+    }
+    for (unsigned p = 0; p < sizeof open / sizeof *open; p++)
+        if (open[p]) add_span(&l, (struct why_span){open[p]->time_ps, WEFT_TIME_NEVER, open[p], p, false});
+    sort_spans(&l);
+    return l;
+}
+
+WEFT__ORDER_OF_POINTERS(by_queue_pair, struct weft_followed, WEFT__UP(qp) ?: WEFT__PLACE)
+
+/// Indexed by queue pair. A later note overrides an earlier one, even for an earlier time.
+static struct why_spans states_of(const struct weft_whys *y, uint32_t port) {
+    uint64_t n, states = 0, kept = 0;
+    const struct weft_followed *f = log_of(&y->own, port, &n);
+    for (uint64_t i = 0; i < n; i++)
+        states += f[i].what == WEFT_FOLLOWED_SENDER;
+    const struct weft_followed **state = weft_arena_alloc(y->arena, states, sizeof *state);
+    for (uint64_t i = 0, s = 0; i < n; i++)
+        if (f[i].what == WEFT_FOLLOWED_SENDER) state[s++] = &f[i];
+    if (states) qsort(state, states, sizeof *state, by_queue_pair);
+    for (uint64_t i = 0; i < states; i++) {
+        while (kept && state[kept - 1]->qp == state[i]->qp && state[kept - 1]->time_ps >= state[i]->time_ps)
+            kept--;
+        state[kept++] = state[i];
+    }
+    struct why_spans l = spans_new(y, kept);
+    for (uint64_t i = 0; i < kept; i++) {
+        bool last = i + 1 == kept || state[i + 1]->qp != state[i]->qp;
+        weft_time_ps to = last ? WEFT_TIME_NEVER : state[i + 1]->time_ps;
+        add_span(&l, (struct why_span){state[i]->time_ps, to, state[i], state[i]->qp, false});
+    }
+    return l;
+}
+
+static const struct weft__why_log *made_log(const struct weft_whys *y, uint32_t port) {
+    struct weft__why_log *log = &y->log[port];
+    if (!log->made) *log = (struct weft__why_log){true, frames_of(y, port), pauses_of(y, port), states_of(y, port)};
+    return log;
+}
+
+/// The spans of a key that overlap the time between `from` and `to`.
+static struct why_spans spans_between(const struct why_spans *l, uint32_t key, weft_time_ps from, weft_time_ps to) {
+    uint64_t low = WEFT__FIRST_WITHOUT(
+                 0, l->n, l->span[middle].key < key || (l->span[middle].key == key && l->span[middle].to_ps <= from)),
+             end;
+    for (end = low; end < l->n && l->span[end].key == key && l->span[end].from_ps < to;)
+        end++;
+    return (struct why_spans){l->span + low, end - low};
+}
+
+/// Each returns the spans that overlap the time between `from` and `to`.
+static struct why_spans spans_of_frames(const struct weft_whys *y, uint32_t port, weft_time_ps from, weft_time_ps to) {
+    return spans_between(&made_log(y, port)->frames, 0, from, to);
+}
+
+static struct why_spans spans_of_pauses(const struct weft_whys *y, uint32_t port, uint32_t priority, weft_time_ps from,
+                                        weft_time_ps to) {
+    return spans_between(&made_log(y, port)->pauses, priority, from, to);
+}
+
+static struct why_spans spans_of_states(const struct weft_whys *y, uint32_t port, uint32_t qp, weft_time_ps from,
+                                        weft_time_ps to) {
+    return spans_between(&made_log(y, port)->states, qp, from, to);
+}
+
 struct layer {
-    struct weft__why_spans of;
+    struct why_spans of;
     uint64_t at; ///< the first one that may apply now
 };
 
@@ -25,19 +176,19 @@ struct wait {
 };
 
 static void find_frames(struct wait *x) {
-    x->frames.of = weft__why_frames(x->y, x->port, x->from_ps, x->to_ps);
+    x->frames.of = spans_of_frames(x->y, x->port, x->from_ps, x->to_ps);
 }
 
 static void find_pauses(struct wait *x) {
-    x->pauses.of = weft__why_pauses(x->y, x->port, x->priority, x->from_ps, x->to_ps);
+    x->pauses.of = spans_of_pauses(x->y, x->port, x->priority, x->from_ps, x->to_ps);
 }
 
 static void find_states(struct wait *x) {
-    x->states.of = weft__why_states(x->y, x->port, x->qp, x->from_ps, x->to_ps);
+    x->states.of = spans_of_states(x->y, x->port, x->qp, x->from_ps, x->to_ps);
 }
 
 /// When the latency begins that a posted request has at its end.
-static weft_time_ps latency_from(const struct wait *x, const struct weft__why_span *posting) {
+static weft_time_ps latency_from(const struct wait *x, const struct why_span *posting) {
     const struct weft_host_conf *host = weft__why_host(x->y, x->y->run->topology->port[x->port].node);
     const struct weft_flow *flow = &x->y->run->workload->flow[x->path->flow];
     weft_time_ps fetch = weft__fetch_time(host, flow->depth ? flow->message_bytes : flow->bytes);
@@ -67,7 +218,7 @@ static void find_cuts(struct wait *x) {
 }
 
 /// The span that contains `at`, which never decreases; NULL: none.
-static const struct weft__why_span *span_at(struct layer *l, weft_time_ps at) {
+static const struct why_span *span_at(struct layer *l, weft_time_ps at) {
     while (l->at < l->of.n && l->of.span[l->at].to_ps <= at)
         l->at++;
     return l->at < l->of.n && l->of.span[l->at].from_ps <= at ? &l->of.span[l->at] : NULL;
@@ -76,7 +227,7 @@ static const struct weft__why_span *span_at(struct layer *l, weft_time_ps at) {
 // --- causes -------------------------------------------------------------------------------------------------------
 
 /// Which port paused this one, and which queue filled the buffer that caused the pause.
-static struct weft__why_name pause_cause(const struct wait *x, const struct weft__why_span *pause) {
+static struct weft__why_name pause_cause(const struct wait *x, const struct why_span *pause) {
     const struct weft_whys *y = x->y;
     const struct weft_event *event = y->run->outcome->record;
     struct weft__why_name name = {WEFT__WHY_PAUSE, y->run->topology->port[x->port].peer, WEFT_NONE};
@@ -113,14 +264,13 @@ static void add_wait(const struct wait *x, enum weft_why_kind kind, struct weft_
     weft__why_add(x->list, (struct weft__why_time){kind, port, because_of, time});
 }
 
-static bool is_own_flow(const struct wait *x, const struct weft__why_span *frame) {
+static bool is_own_flow(const struct wait *x, const struct why_span *frame) {
     return frame->of->kind == WEFT_PACKET_DATA && weft__why_flow_of(x->y, frame->of->qp) == x->path->flow;
 }
 
 /// At the sender's port.
-static void add_sender_piece(const struct wait *x, weft_time_ps at, weft_time_ps time,
-                             const struct weft__why_span *frame, const struct weft__why_span *pause,
-                             const struct weft__why_span *state) {
+static void add_sender_piece(const struct wait *x, weft_time_ps at, weft_time_ps time, const struct why_span *frame,
+                             const struct why_span *pause, const struct why_span *state) {
     static const struct weft__why_name nothing;
     bool own = frame && is_own_flow(x, frame) && frame->of->qp == x->qp;
     enum weft_sender_state is = state ? (enum weft_sender_state)state->of->state : WEFT_SENDER_READY;
@@ -151,8 +301,8 @@ static void add_sender_piece(const struct wait *x, weft_time_ps at, weft_time_ps
         add_wait(x, WEFT_WHY_ARBITRATION, nothing, time);
 }
 
-static void add_port_piece(const struct wait *x, weft_time_ps time, const struct weft__why_span *frame,
-                           const struct weft__why_span *pause) {
+static void add_port_piece(const struct wait *x, weft_time_ps time, const struct why_span *frame,
+                           const struct why_span *pause) {
     if (pause)
         add_wait(x, WEFT_WHY_PAUSE, pause_cause(x, pause), time);
     else if (frame)
@@ -166,7 +316,7 @@ static void add_pieces(struct wait *x, bool sender) {
     for (uint64_t i = 0; i + 1 < x->cuts; i++) {
         weft_time_ps at = x->cut[i], time = x->cut[i + 1] - at;
         if (!time) continue;
-        const struct weft__why_span *frame = span_at(&x->frames, at), *pause = span_at(&x->pauses, at);
+        const struct why_span *frame = span_at(&x->frames, at), *pause = span_at(&x->pauses, at);
         if (sender)
             add_sender_piece(x, at, time, frame, pause, span_at(&x->states, at));
         else
@@ -243,7 +393,7 @@ void weft__why_behind(const struct weft_whys *y, const struct weft__why_path *pa
     find_frames(&x);
     find_cuts(&x);
     for (uint64_t i = 0; i + 1 < x.cuts; i++) {
-        const struct weft__why_span *frame = span_at(&x.frames, x.cut[i]);
+        const struct why_span *frame = span_at(&x.frames, x.cut[i]);
         bool data = frame && frame->of->kind == WEFT_PACKET_DATA;
         part.time_ps = x.cut[i + 1] - x.cut[i];
         part.because_of = (struct weft__why_name){WEFT__WHY_PORT, port, 0};

@@ -423,13 +423,12 @@ static void list_settings(struct answer *a) {
     for (uint32_t p = 0; p < plan->points; p++) {
         uint32_t variant = plan->point[p].variant;
         struct config config = {a, weft_scenario_variant_name(plan->file, variant)};
-        struct weft_scenario *scenario;
+        WEFT_ENDS(weft_scenario_end) struct weft_scenario *scenario = NULL;
         struct weft_error error = {0};
         if (listed[variant]) continue;
         listed[variant] = true;
         if (weft_scenario_new(weft_sweep_file(plan, p, WEFT_NONE, a->arena), variant, &scenario, &error)) continue;
         weft_scenario_each(scenario, add_setting, &config);
-        weft_scenario_free(scenario);
     }
 }
 
@@ -482,7 +481,7 @@ static const char views[] =
 
 enum weft_status weft_sweep_sqlite(const char *dir, const struct weft_sweep_shown *shown,
                                    struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const void *subject;
     struct weft__answer_database d = {.path = weft_arena_format(arena, "%s/sweep.sqlite", dir),
                                       .answer = weft_sweep_answer(shown, arena, &subject),
@@ -492,6 +491,5 @@ enum weft_status weft_sweep_sqlite(const char *dir, const struct weft_sweep_show
                                       .views = views};
     enum weft_status status = weft_report_folder(dir, ret_error);
     if (!status) status = weft__answer_database_write(&d, ret_error);
-    weft_arena_free(arena);
     return status;
 }

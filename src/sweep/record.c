@@ -30,13 +30,11 @@ struct record {
 };
 
 static void write_schema(struct record *r) {
-    struct weft__text_stream stream;
-    FILE *sql = weft__text_stream_open(&stream);
+    WEFT__TEXT_STREAM(stream, sql);
     fprintf(sql, "%sCREATE TABLE rows (\"group\" TEXT", run_schema);
     weft__sweep_column_definitions(sql, r->column, r->columns);
     fputs(");", sql);
     weft__database_execute(&r->db, weft__text_stream_text(&stream));
-    weft__text_stream_free(&stream);
 }
 
 static void write_run(struct record *r, enum weft_sweep_state state, bool bug, const char *message) {
@@ -94,14 +92,12 @@ static void write_group(struct record *r, sqlite3_stmt *s, struct weft_result_cu
 
 /// One row per group; for a run without groups, one with the network's counts.
 static void write_rows(struct record *r) {
-    struct weft__text_stream stream;
-    FILE *sql = weft__text_stream_open(&stream);
+    WEFT__TEXT_STREAM(stream, sql);
     fputs("INSERT INTO rows VALUES (?", sql);
     for (uint32_t i = 0; i < r->columns; i++)
         fputs(",?", sql);
     fputs(")", sql);
     sqlite3_stmt *s = weft__database_prepare(&r->db, weft__text_stream_text(&stream));
-    weft__text_stream_free(&stream);
     struct weft_result_walk counters = weft_result_walk(r->run, weft_result_table_find("counters"), r->arena);
     struct weft_result_cursor *counted = weft_result_next(&counters), *group;
     struct weft_result_walk groups = weft_result_walk(r->run, weft_result_table_find("groups"), r->arena);

@@ -99,8 +99,7 @@ static void print_line(FILE *file, const char *text) {
 }
 
 static void print_grid(FILE *file, const struct grid *g) {
-    struct weft__text_stream stream;
-    FILE *line = weft__text_stream_open(&stream);
+    WEFT__TEXT_STREAM(stream, line);
     const uint32_t *width = column_widths(g);
     uint32_t skipped = 0;
     bool any = false;
@@ -125,7 +124,6 @@ static void print_grid(FILE *file, const struct grid *g) {
         }
         print_line(file, weft__text_stream_text(&stream));
     }
-    weft__text_stream_free(&stream);
 }
 
 /// The columns that identify a point: its number, its variant if there are several, and the varied values.
@@ -306,7 +304,7 @@ static void print_best(FILE *file, const struct weft_sweep_results *r, const str
 void weft_sweep_text(FILE *file, const void *shown) {
     const struct weft_sweep_results *r = ((const struct weft_sweep_shown *)shown)->results;
     const struct weft_sweep_best *best = ((const struct weft_sweep_shown *)shown)->best;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t groups;
     const char **group = weft_sweep_groups(r, arena, &groups);
     print_head(file, r);
@@ -315,5 +313,4 @@ void weft_sweep_text(FILE *file, const void *shown) {
         print_group(file, r, group[g], arena);
     print_states(file, r);
     if (best) print_best(file, r, best, arena);
-    weft_arena_free(arena);
 }

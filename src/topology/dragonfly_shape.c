@@ -44,13 +44,12 @@ WEFT__ORDER(by_cluster_and_node, struct key, WEFT__UP(cluster) ?: WEFT__UP(node)
 
 /// Sorts pod by pod.
 static void sort_by_pod(const struct weft_topology *t, uint32_t *list, uint32_t n) {
-    struct key *key = weft_memory_new(KIND, n, sizeof *key);
+    WEFT_FREED struct key *key = weft_memory_new(KIND, n, sizeof *key);
     for (uint32_t i = 0; i < n; i++)
         key[i] = (struct key){t->node[list[i]].cluster, list[i]};
     qsort(key, n, sizeof *key, by_cluster_and_node);
     for (uint32_t i = 0; i < n; i++)
         list[i] = key[i].node;
-    weft_memory_free(KIND, key, n * sizeof *key);
 }
 
 static void fill_tin(const struct weft_topology *t, const struct weft_dragonflies *d, struct weft_tin *tin) {

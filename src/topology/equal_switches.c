@@ -37,7 +37,7 @@ static void find_twins(const struct finder *f, uint32_t *ret_first) {
     uint32_t room = 2, switches = f->g->switches;
     while (room < 2 * switches)
         room *= 2;
-    uint32_t *table = weft_memory_new(KIND, room, sizeof *table);
+    WEFT_FREED uint32_t *table = weft_memory_new(KIND, room, sizeof *table);
     for (uint32_t s = 0; s < switches; s++) {
         uint32_t at = (uint32_t)f->hash[s] & (room - 1);
         while (table[at] && !are_twins(f, table[at] - 1, s))
@@ -45,12 +45,11 @@ static void find_twins(const struct finder *f, uint32_t *ret_first) {
         if (!table[at]) table[at] = s + 1;
         ret_first[s] = table[at] - 1;
     }
-    weft_memory_free(KIND, table, room * sizeof *table);
 }
 
 void weft__equal_switches_find(const struct weft__graph *g, const void *key, size_t key_bytes, const uint64_t *sort,
                                uint32_t *ret_first) {
-    struct end *end = weft_memory_new(KIND, g->arcs, sizeof *end);
+    WEFT_FREED struct end *end = weft_memory_new(KIND, g->arcs, sizeof *end);
     struct finder f = {g, key, key_bytes, end, weft_memory_new(KIND, g->switches, sizeof *f.hash)};
     for (uint32_t s = 0; s < g->switches; s++) {
         uint32_t first = g->first[s], arcs = g->first[s + 1] - first;
@@ -63,5 +62,4 @@ void weft__equal_switches_find(const struct weft__graph *g, const void *key, siz
     }
     find_twins(&f, ret_first);
     weft_memory_free(KIND, f.hash, g->switches * sizeof *f.hash);
-    weft_memory_free(KIND, end, g->arcs * sizeof *end);
 }

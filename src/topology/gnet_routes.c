@@ -263,7 +263,7 @@ static void keep_sets(BUILD) {
 }
 
 static void fill_tables(BUILD) {
-    struct remote *remote = weft_memory_new(KIND, b->f->tins, sizeof *remote);
+    WEFT_FREED struct remote *remote = weft_memory_new(KIND, b->f->tins, sizeof *remote);
     uint32_t remotes = group_landings(b, remote);
     b->r->columns = b->r->places + remotes;
     for (uint32_t x = 0; x < b->f->tins; x++) {
@@ -273,7 +273,6 @@ static void fill_tables(BUILD) {
     }
     fill_all(b, remote, remotes);
     keep_sets(b);
-    weft_memory_free(KIND, remote, b->f->tins * sizeof *remote);
 }
 
 struct weft_gnet_routes *weft_gnet_routes_new(const struct weft_topology *t, const struct weft_dragonfly *f,

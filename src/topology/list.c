@@ -159,11 +159,10 @@ static enum weft_status find_end(const struct index *index, const struct weft_tr
         *ret_node = found->node;
         return WEFT_OK;
     }
-    const char **names = weft_memory_new(WEFT_MEMORY_TOPOLOGY, index->nodes, sizeof *names);
+    WEFT_FREED const char **names = weft_memory_new(WEFT_MEMORY_TOPOLOGY, index->nodes, sizeof *names);
     for (uint32_t i = 0; i < index->nodes; i++)
         names[i] = index->named[i].name;
     const char *nearest = weft_error_nearest(name, names, index->nodes);
-    weft_memory_free(WEFT_MEMORY_TOPOLOGY, names, index->nodes * sizeof *names);
     return BAD(weft_tree_find(entry, key)->place, "no node '%s'; expected a name from nodes:%s%s%s", name,
                nearest ? " nearest: '" : "", nearest ? nearest : "", nearest ? "'" : "");
 }

@@ -83,15 +83,12 @@ uint32_t weft_topology_find_node(const struct weft_topology *t, const char *name
 }
 
 const char *weft__topology_nearest_node(const struct weft_topology *t, const char *name, size_t length) {
-    const char **names = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->nodes, sizeof *names);
-    char *word = weft_memory_new(WEFT_MEMORY_TOPOLOGY, length + 1, 1);
+    WEFT_FREED const char **names = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->nodes, sizeof *names);
+    WEFT_FREED char *word = weft_memory_new(WEFT_MEMORY_TOPOLOGY, length + 1, 1);
     memcpy(word, name, length);
     for (uint32_t n = 0; n < t->nodes; n++)
         names[n] = t->node[n].name;
-    const char *nearest = weft_error_nearest(word, names, t->nodes);
-    weft_memory_free(WEFT_MEMORY_TOPOLOGY, word, length + 1);
-    weft_memory_free(WEFT_MEMORY_TOPOLOGY, names, t->nodes * sizeof *names);
-    return nearest;
+    return weft_error_nearest(word, names, t->nodes);
 }
 
 /// The first port of `from` whose link leads to `to`.

@@ -50,13 +50,11 @@ enum weft_status weft__topology_name_ports(struct weft_topology *t, const struct
                                "a letter, without '--' or '..'",
                                n->name, NAME_MAX);
     if (!names) return WEFT_OK;
-    struct named *named = weft_memory_new(WEFT_MEMORY_TOPOLOGY, names, sizeof *named);
+    WEFT_FREED struct named *named = weft_memory_new(WEFT_MEMORY_TOPOLOGY, names, sizeof *named);
     t->port_name = weft_arena_alloc(t->arena, t->ports, sizeof *t->port_name);
     for (const struct weft__port_name *n = b->port_name; n; n = n->next) {
         named[i++] = (struct named){b->link[n->link].node[n->end], n};
         t->port_name[t->link[n->link].port[n->end]] = n->name;
     }
-    enum weft_status status = check_unique(b, named, names, ret_error);
-    weft_memory_free(WEFT_MEMORY_TOPOLOGY, named, names * sizeof *named);
-    return status;
+    return check_unique(b, named, names, ret_error);
 }

@@ -410,7 +410,7 @@ enum weft_status weft_topology_select_hosts(const struct weft_topology *t, const
     c.chosen = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->hosts, sizeof *c.chosen);
     c.host = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->hosts, sizeof *c.host);
     size_t size = strlen(text) + 1;
-    char *item = weft_memory_new(WEFT_MEMORY_TOPOLOGY, size, 1);
+    WEFT_FREED char *item = weft_memory_new(WEFT_MEMORY_TOPOLOGY, size, 1);
     enum weft_status status = WEFT_OK;
     for (const char *rest = text; !status && weft__choice_next(&rest, item);)
         status = choose_item(&c, item);
@@ -419,7 +419,6 @@ enum weft_status weft_topology_select_hosts(const struct weft_topology *t, const
         memcpy(*ret_hosts, c.host, c.n * sizeof *c.host);
         *ret_n = c.n;
     }
-    weft_memory_free(WEFT_MEMORY_TOPOLOGY, item, size);
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, c.host, t->hosts * sizeof *c.host);
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, c.chosen, t->hosts * sizeof *c.chosen);
     return status;

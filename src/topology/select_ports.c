@@ -129,7 +129,7 @@ enum weft_status weft_topology_select_ports(const struct weft_topology *t, const
     struct choice c = {.t = t, .place = place, .ret_error = ret_error};
     c.chosen = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->ports, sizeof *c.chosen);
     size_t size = strlen(text) + 1;
-    char *item = weft_memory_new(WEFT_MEMORY_TOPOLOGY, size, 1);
+    WEFT_FREED char *item = weft_memory_new(WEFT_MEMORY_TOPOLOGY, size, 1);
     enum weft_status status = WEFT_OK;
     for (const char *rest = text; !status && weft__choice_next(&rest, item);)
         status = choose_item(&c, item);
@@ -140,7 +140,6 @@ enum weft_status weft_topology_select_ports(const struct weft_topology *t, const
         for (uint32_t p = 0; p < t->ports; p++)
             if (c.chosen[p]) (*ret_ports)[(*ret_n)++] = p;
     }
-    weft_memory_free(WEFT_MEMORY_TOPOLOGY, item, size);
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, c.chosen, t->ports * sizeof *c.chosen);
     return status;
 }

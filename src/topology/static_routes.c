@@ -125,7 +125,7 @@ static enum weft_status add_route(struct reader *r, const struct route_conf *con
 }
 
 static enum weft_status read_table(struct reader *r, const struct weft_tree *tree, struct weft_error *ret_error) {
-    struct weft__lines lines;
+    WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     struct weft__table *table = weft_arena_alloc(r->t->arena, 1, sizeof *table);
     const char *path = weft__path_beside(tree->text, tree->place, r->t->arena);
     enum weft_status status = weft__lines_open(&lines, path, tree->place, ret_error);
@@ -140,7 +140,6 @@ static enum weft_status read_table(struct reader *r, const struct weft_tree *tre
         struct weft_place place = {.file = path, .line = lines.place.line, .column = 1};
         if (!status) status = add_route(r, &conf, place, ret_error);
     }
-    weft__lines_close(&lines);
     return status;
 }
 

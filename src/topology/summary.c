@@ -92,7 +92,7 @@ static struct weft_line_summary line_of(const struct weft_topology *t, const str
 /// Sorts all links by their properties and counts equal ones.
 static void group_links(struct weft_topology_summary *s, const struct weft_topology *t,
                         const struct weft_network_info *network, struct weft_arena *arena) {
-    struct weft_line_summary *line = weft_memory_new(KIND, t->links, sizeof *line);
+    WEFT_FREED struct weft_line_summary *line = weft_memory_new(KIND, t->links, sizeof *line);
     uint32_t links = 0;
     for (uint32_t l = 0; l < t->links; l++)
         if (t->port[t->link[l].port[0]].node - network->node0 < network->nodes) line[links++] = line_of(t, &t->link[l]);
@@ -105,12 +105,11 @@ static void group_links(struct weft_topology_summary *s, const struct weft_topol
     }
     s->line = weft_arena_alloc(arena, s->lines, sizeof *s->line);
     memcpy(s->line, line, s->lines * sizeof *s->line);
-    weft_memory_free(KIND, line, t->links * sizeof *line);
 }
 
 /// Parallel links become one arc.
 static void connect_switches(struct weft__flow *f, const struct weft_topology *t, const struct weft__graph *g) {
-    uint64_t *capacity = weft_memory_new(KIND, g->switches, sizeof *capacity);
+    WEFT_FREED uint64_t *capacity = weft_memory_new(KIND, g->switches, sizeof *capacity);
     for (uint32_t s = 0; s < g->switches; s++) {
         for (uint32_t a = g->first[s]; a < g->first[s + 1]; a++)
             capacity[g->arc[a].to] += t->link[g->arc[a].link].rate_bps;
@@ -120,7 +119,6 @@ static void connect_switches(struct weft__flow *f, const struct weft_topology *t
             capacity[to] = 0;
         }
     }
-    weft_memory_free(KIND, capacity, g->switches * sizeof *capacity);
 }
 
 static void bisect_network(struct weft_topology_summary *s, const struct weft_topology *t,
@@ -346,8 +344,8 @@ struct key {
 
 static uint32_t *find_twins(const struct walk *w, struct weft_arena *arena) {
     uint32_t switches = w->graph.switches, *twin = weft_arena_alloc(arena, switches, sizeof *twin);
-    struct key *key = weft_memory_new(KIND, switches, sizeof *key);
-    uint64_t *sort = weft_memory_new(KIND, w->t->links, sizeof *sort);
+    WEFT_FREED struct key *key = weft_memory_new(KIND, switches, sizeof *key);
+    WEFT_FREED uint64_t *sort = weft_memory_new(KIND, w->t->links, sizeof *sort);
     for (uint32_t s = 0; s < switches; s++) {
         const struct edge *e = &w->edge[s];
         key[s] = (struct key){.processing_ps = w->processing_ps[s],
@@ -359,8 +357,6 @@ static uint32_t *find_twins(const struct walk *w, struct weft_arena *arena) {
     for (uint32_t l = 0; l < w->t->links; l++)
         sort[l] = w->cost_ps[l] << 1 | (w->cells && is_gnet(w->t, l));
     weft__equal_switches_find(&w->graph, key, sizeof *key, sort, twin);
-    weft_memory_free(KIND, key, switches * sizeof *key);
-    weft_memory_free(KIND, sort, w->t->links * sizeof *sort);
     return twin;
 }
 

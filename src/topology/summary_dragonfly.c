@@ -183,7 +183,7 @@ static void sum_clique(struct weft_clique_summary *s, const struct weft_topology
 struct weft_clique_summary weft_topology_summarise_cliques(const struct weft_topology *t,
                                                            const struct weft_network_info *network) {
     struct weft_clique_summary s = {0};
-    struct weft_arena *arena = weft_arena_new(KIND);
+    WEFT_SCRATCH(arena, KIND);
     const struct weft_dragonflies *d = weft_dragonflies_new(t, arena);
     for (uint32_t i = 0; i < d->n; i++)
         if (d->fabric[i].tin[0].node - network->node0 < network->nodes && !s.cliques++)
@@ -195,6 +195,5 @@ struct weft_clique_summary weft_topology_summarise_cliques(const struct weft_top
     s.endpoints = t->packaging.endpoints;
     s.pod_global_ports = s.global_ports * s.tins_per_pod_max;
     s.pod_pairs = s.pods * (s.pods - 1) / 2;
-    weft_arena_free(arena);
     return s;
 }

@@ -106,8 +106,8 @@ static void add_fabric(struct weft_dsf_summary *s, const struct sides *sides) {
 struct weft_dsf_summary weft_topology_summarise_dsf(const struct weft_topology *t,
                                                     const struct weft_network_info *network) {
     struct weft_dsf_summary s = {0};
-    bool *seen = weft_memory_new(KIND, t->nodes, sizeof *seen);
-    uint32_t *queue = weft_memory_new(KIND, t->nodes, sizeof *queue);
+    WEFT_FREED bool *seen = weft_memory_new(KIND, t->nodes, sizeof *seen);
+    WEFT_FREED uint32_t *queue = weft_memory_new(KIND, t->nodes, sizeof *queue);
     for (uint32_t n = network->node0; n < network->node0 + network->nodes; n++) {
         const struct weft_node_info *node = &t->node[n];
         if (node->box != WEFT_BOX_DSF_INTERFACE && node->box != WEFT_BOX_DSF_FABRIC) continue;
@@ -116,7 +116,5 @@ struct weft_dsf_summary weft_topology_summarise_dsf(const struct weft_topology *
         struct sides sides = fabric_of(t, n, seen, queue);
         add_fabric(&s, &sides);
     }
-    weft_memory_free(KIND, seen, t->nodes * sizeof *seen);
-    weft_memory_free(KIND, queue, t->nodes * sizeof *queue);
     return s;
 }

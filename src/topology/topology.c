@@ -230,7 +230,7 @@ static struct weft_topology *finish_topology(const struct weft_topology_builder 
 
 static enum weft_status validate_and_finish(const struct weft_topology_builder *b, struct weft_topology **ret_topology,
                                             struct weft_error *ret_error) {
-    uint32_t *degree = weft_memory_new(KIND, b->nodes, sizeof *degree);
+    WEFT_FREED uint32_t *degree = weft_memory_new(KIND, b->nodes, sizeof *degree);
     for (uint32_t i = 0; i < b->links; i++) {
         degree[b->link[i].node[0]]++;
         degree[b->link[i].node[1]]++;
@@ -241,7 +241,6 @@ static enum weft_status validate_and_finish(const struct weft_topology_builder *
         status = weft__topology_hash_names(*ret_topology, b->node_place, ret_error);
     }
     if (!status) status = weft__topology_name_ports(*ret_topology, b, ret_error);
-    weft_memory_free(KIND, degree, b->nodes * sizeof *degree);
     return status;
 }
 

@@ -74,7 +74,7 @@ static enum weft_status check_network(const struct weft_topology_builder *b, uin
 }
 
 static enum weft_status check_networks(const struct weft_topology_builder *b, struct weft_error *ret_error) {
-    uint32_t *parent = weft_memory_new(WEFT_MEMORY_TOPOLOGY, b->nodes, sizeof *parent);
+    WEFT_FREED uint32_t *parent = weft_memory_new(WEFT_MEMORY_TOPOLOGY, b->nodes, sizeof *parent);
     for (uint32_t n = 0; n < b->nodes; n++)
         parent[n] = n;
     for (uint32_t i = 0; i < b->links; i++)
@@ -83,7 +83,6 @@ static enum weft_status check_networks(const struct weft_topology_builder *b, st
     uint32_t end = b->nodes;
     for (const struct weft__network *n = b->network; n && !status; end = n->node0, n = n->next)
         status = check_network(b, parent, n->node0, end, n->name, ret_error);
-    weft_memory_free(WEFT_MEMORY_TOPOLOGY, parent, b->nodes * sizeof *parent);
     return status;
 }
 
@@ -91,7 +90,7 @@ static enum weft_status check_networks(const struct weft_topology_builder *b, st
 static enum weft_status check_totals(const struct weft_topology_builder *b, struct weft_error *ret_error) {
     uint32_t edges = 0;
     uint64_t rate_bps = 0;
-    bool *edge = weft_memory_new(WEFT_MEMORY_TOPOLOGY, b->nodes, sizeof *edge);
+    WEFT_FREED bool *edge = weft_memory_new(WEFT_MEMORY_TOPOLOGY, b->nodes, sizeof *edge);
     for (uint32_t i = 0; i < b->links; i++) {
         const uint32_t *node = b->link[i].node;
         for (unsigned end = 0; end < 2; end++)
@@ -101,7 +100,6 @@ static enum weft_status check_totals(const struct weft_topology_builder *b, stru
             }
         if (rate_bps <= INT64_MAX) rate_bps += b->link[i].rate_bps;
     }
-    weft_memory_free(WEFT_MEMORY_TOPOLOGY, edge, b->nodes * sizeof *edge);
     if (edges > WEFT__EDGES_MAX)
         return BAD(b->place, "the network has %u switches with hosts; at most %u are supported", edges,
                    WEFT__EDGES_MAX);
@@ -116,14 +114,13 @@ static enum weft_status check_tins(const struct weft_topology_builder *b, struct
         if (b->node[n].box == WEFT_BOX_TIN && ++tins > WEFT_GNET_TINS_MAX)
             return BAD(b->node_place[n], "more than %d TiNs; expected no more in a topology", WEFT_GNET_TINS_MAX);
     if (!tins) return WEFT_OK;
-    uint32_t *ports = weft_memory_new(WEFT_MEMORY_TOPOLOGY, b->nodes, sizeof *ports);
+    WEFT_FREED uint32_t *ports = weft_memory_new(WEFT_MEMORY_TOPOLOGY, b->nodes, sizeof *ports);
     for (; l < b->links; l++) {
         uint32_t from = b->link[l].node[0], to = b->link[l].node[1], used = ports[from]++, there = ports[to]++;
         if (b->node[from].box == WEFT_BOX_TIN && b->node[to].box == WEFT_BOX_TIN &&
             (used >= WEFT_GNET_PORTS_MAX || there >= WEFT_GNET_PORTS_MAX))
             break;
     }
-    weft_memory_free(WEFT_MEMORY_TOPOLOGY, ports, b->nodes * sizeof *ports);
     if (l == b->links) return WEFT_OK;
     return BAD(b->link[l].place, "link %s to %s is after the first %d of a TiN; expected links between TiNs first",
                b->node[b->link[l].node[0]].name, b->node[b->link[l].node[1]].name, WEFT_GNET_PORTS_MAX);

@@ -77,7 +77,7 @@ uint32_t weft__versus_turning(const struct weft_versus_turn *turn, uint32_t n) {
 
 void weft__versus_assumptions_text(FILE *file, const struct weft_versus *v) {
     enum { SHOWN = 8 }; // of those that do not change it
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t n;
     const struct weft_versus_turn *turn = weft_versus_turns(v, arena, &n);
     uint32_t turning = weft__versus_turning(turn, n);
@@ -87,11 +87,10 @@ void weft__versus_assumptions_text(FILE *file, const struct weft_versus *v) {
                 has_band(v) ? "at the ends of its hardware's band, or without one " : "", turning, n);
     for (uint32_t i = 0; i < n && i < turning + SHOWN; i++)
         fprintf(file, "  %s%s\n", turn[i].turns ? "turns: " : "", weft__versus_turn_text(v, &turn[i], arena));
-    weft_arena_free(arena);
 }
 
 void weft__versus_assumptions_say(FILE *file, const struct weft_versus *v) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t n;
     const struct weft_versus_turn *turn = weft_versus_turns(v, arena, &n);
     uint32_t turning = weft__versus_turning(turn, n);
@@ -100,5 +99,4 @@ void weft__versus_assumptions_say(FILE *file, const struct weft_versus *v) {
     if (turning)
         fprintf(file, " %u of %s %s turn who leads; first %s.", turning, weft__counted(n, "assumption").text, wrong,
                 weft__versus_turn_text(v, &turn[0], arena));
-    weft_arena_free(arena);
 }

@@ -104,8 +104,7 @@ static void write_cases(FILE *file, const struct weft_versus *v) {
 
 const char *weft_versus_compose(const struct weft_versus *v, const struct weft_tree *work, const struct weft_tree *run,
                                 struct weft_arena *arena) {
-    struct weft__text_stream stream;
-    FILE *file = weft__text_stream_open(&stream);
+    WEFT__TEXT_STREAM(stream, file);
     fputs("name: versus\nabout: one job on every fabric\n", file);
     fprintf(file, "fabric: {hosts: %llu, rate: %llubps}\n", (unsigned long long)v->hosts,
             (unsigned long long)v->rate_bps);
@@ -122,7 +121,5 @@ const char *weft_versus_compose(const struct weft_versus *v, const struct weft_t
         if (v->scales > 1) fprintf(file, ", fabric.hosts: %llu", (unsigned long long)v->fabric[i].hosts);
         fputs("}\n", file);
     }
-    const char *text = weft_arena_text(arena, weft__text_stream_text(&stream));
-    weft__text_stream_free(&stream);
-    return text;
+    return weft_arena_text(arena, weft__text_stream_text(&stream));
 }

@@ -21,7 +21,7 @@ static void put_cell(FILE *file, const struct weft_spread *s) {
 }
 
 static void family_table(FILE *file, const struct weft_versus *v, uint32_t healthy) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     fprintf(file, "\n%s with a failure: %s over that without\n  %-*s", v->cases[healthy].name,
             weft_versus_measure_names[v->cases[healthy].by], NAME, "fabric");
     for (uint32_t c = 0; c < v->n_cases; c++)
@@ -37,7 +37,6 @@ static void family_table(FILE *file, const struct weft_versus *v, uint32_t healt
         }
         putc('\n', file);
     }
-    weft_arena_free(arena);
 }
 
 void weft__versus_degradation_text(FILE *file, const struct weft_versus *v) {

@@ -128,7 +128,7 @@ static const char *power_text(const struct weft_versus *v, const struct weft__ve
 
 void weft__versus_energy_text(FILE *file, const struct weft_versus *v) {
     enum { SHOWN = 4 }; // of those that do not change it
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t n, turning = 0, parts = 0;
     const struct weft__versus_power *power = weft__versus_powers(v, arena, &n);
     for (uint32_t i = 0; i < n; i++)
@@ -144,5 +144,4 @@ void weft__versus_energy_text(FILE *file, const struct weft_versus *v) {
             v->n_cases > 1 ? v->cases[0].name : "");
     for (uint32_t i = 0; i < n && i < turning + SHOWN; i++)
         fprintf(file, "  %s%s\n", power[i].turns ? "turns: " : "", power_text(v, &power[i], arena));
-    weft_arena_free(arena);
 }

@@ -113,12 +113,11 @@ static void family_map(FILE *file, const struct weft_versus *v, uint32_t first, 
 }
 
 void weft__versus_map_text(FILE *file, const struct weft_versus *v) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     for (uint32_t c = 0; c < v->n_cases; c++)
         if (are_neighbours(v, c) && !(c && are_neighbours(v, c - 1))) family_map(file, v, c, arena);
     uint32_t n;
     const struct weft__versus_border *border = weft__versus_borders(v, arena, &n);
     for (uint32_t i = 0; i < n; i++)
         fprintf(file, "%s%s: %s\n", i ? "" : "\n", border[i].family, weft__versus_border_text(v, &border[i], arena));
-    weft_arena_free(arena);
 }

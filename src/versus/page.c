@@ -277,19 +277,16 @@ static struct weft_report_matrix bill_matrix(const struct maker *m) {
 // --- sentences ----------------------------------------------------------------------------------------------------
 
 static const char *text_of(const struct maker *m, void (*say)(FILE *file, const struct weft_versus *v)) {
-    struct weft__text_stream stream;
-    say(weft__text_stream_open(&stream), m->v);
+    WEFT__TEXT_STREAM(stream, out);
+    say(out, m->v);
     const char *text = weft_arena_text(m->arena, weft__text_stream_text(&stream));
-    weft__text_stream_free(&stream);
     return text + (*text == ' ');
 }
 
 static const char *case_text(const struct maker *m, uint32_t c) {
-    struct weft__text_stream stream;
-    weft__versus_case_say(weft__text_stream_open(&stream), m->v, c);
-    const char *text = weft_arena_text(m->arena, weft__text_stream_text(&stream));
-    weft__text_stream_free(&stream);
-    return text;
+    WEFT__TEXT_STREAM(stream, file);
+    weft__versus_case_say(file, m->v, c);
+    return weft_arena_text(m->arena, weft__text_stream_text(&stream));
 }
 
 struct answers {

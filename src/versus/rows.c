@@ -246,12 +246,11 @@ static struct map_row *map_of(const struct weft_versus *v, struct weft_arena *ar
 
 struct weft_versus_answer *weft_versus_answer(const struct weft_versus *v, bool interrupted, struct weft_arena *arena) {
     struct weft_versus_answer *a = weft_arena_alloc(arena, 1, sizeof *a);
-    struct weft__text_stream stream;
-    weft_versus_paragraph(weft__text_stream_open(&stream), v);
+    WEFT__TEXT_STREAM(stream, file);
+    weft_versus_paragraph(file, v);
     *a = (struct weft_versus_answer){.v = *v, .interrupted = interrupted, .arena = arena};
     a->ruler = v->ruler == WEFT_NONE ? NULL : v->fabric[v->ruler].name;
     a->paragraph = weft_arena_text(arena, weft__text_stream_text(&stream));
-    weft__text_stream_free(&stream);
     for (uint32_t s = 0; s < v->scales; s++) {
         a->at = weft_versus_at(v, s);
         for (uint32_t c = 0; c < v->n_cases; c++)

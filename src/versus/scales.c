@@ -177,13 +177,12 @@ static void borders_text(FILE *file, const struct weft_versus *v, struct weft_ar
 }
 
 void weft__versus_scales_text(FILE *file, const struct weft_versus *v) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t n;
     const struct weft__versus_sheet *sheet = weft__versus_sheets(v, arena, &n);
     for (uint32_t i = 0; i < n; i++)
         sheet_text(file, v, &sheet[i], arena);
     borders_text(file, v, arena);
-    weft_arena_free(arena);
 }
 
 static bool is_among(const char *name, const char *const *list, uint32_t n) {
@@ -193,7 +192,7 @@ static bool is_among(const char *name, const char *const *list, uint32_t n) {
 }
 
 static void say_counts(FILE *file, const struct weft_versus *v, bool of_map) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const char **name = weft_arena_alloc(arena, v->fabrics + 1, sizeof *name);
     uint32_t *leads = weft_arena_alloc(arena, v->fabrics + 1, sizeof *leads), names = 0, places = 0, said = 0,
              noise = 0, alone = 0;
@@ -218,7 +217,6 @@ static void say_counts(FILE *file, const struct weft_versus *v, bool of_map) {
     if (noise) fprintf(file, "%s in %u the first two cannot be told apart", said++ ? ";" : ":", noise);
     if (alone) fprintf(file, "%s in %u only one fabric has a time", said++ ? ";" : ":", alone);
     fputs(said ? "." : " none has a leader.", file);
-    weft_arena_free(arena);
 }
 
 void weft__versus_places_say(FILE *file, const struct weft_versus *v) {
@@ -230,12 +228,11 @@ void weft__versus_cases_say(FILE *file, const struct weft_versus *v) {
 
 void weft__versus_scales_say(FILE *file, const struct weft_versus *v) {
     enum { EACH = 12 }; // with more sentences it is no paragraph
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t n;
     weft__versus_places_say(file, v);
     const struct weft__versus_step *step = weft__versus_steps(v, arena, &n);
     for (uint32_t i = 0; i < n && i < EACH; i++)
         fprintf(file, " %s: %s.", v->cases[step[i].case_at].name, weft__versus_step_text(v, &step[i], arena));
     if (n > EACH) fprintf(file, " The lead turns at %s.", weft__counted(n - EACH, "further border").text);
-    weft_arena_free(arena);
 }

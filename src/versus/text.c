@@ -82,7 +82,7 @@ static struct weft__unit unit_of(const struct weft_versus *v, uint32_t c, struct
 }
 
 static void print_case(FILE *file, const struct weft_versus *v, uint32_t c) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct table t = {file, v, c, unit_of(v, c, arena), arena};
     uint32_t n;
     const struct weft_versus_place *place = weft_versus_rank(v, c, arena, &n);
@@ -95,7 +95,6 @@ static void print_case(FILE *file, const struct weft_versus *v, uint32_t c) {
     }
     for (uint32_t i = 0; i < n; i++)
         put_row(&t, place[i].fabric, place[i].of_ruler.mean, place[i].noise ? "~" : " ");
-    weft_arena_free(arena);
 }
 
 // --- what it takes ------------------------------------------------------------------------------------------------
@@ -172,13 +171,12 @@ const char *weft__versus_hosts_text(const struct weft_versus *v, struct weft_are
 }
 
 void weft_versus_text(FILE *file, const struct weft_versus *v) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     char rate[32];
     weft_format_rate(v->rate_bps, rate, sizeof rate);
     fprintf(file, "%s over %s hosts at %s; %s, %s; +/-: half of the 95%% interval over seeds\n",
             v->job ? v->job : "battery", weft__versus_hosts_text(v, arena), rate,
             weft__counted(v->scale[0].fabrics, "fabric").text, weft__counted(weft__versus_seeds(v), "seed").text);
-    weft_arena_free(arena);
     if (v->scales > 1 && v->variants) weft__versus_scales_text(file, v);
     for (uint32_t s = 0; s < v->scales; s++) {
         const struct weft_versus at = weft_versus_at(v, s);

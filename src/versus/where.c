@@ -141,7 +141,7 @@ static void lay_out(struct table *t, uint32_t fabrics) {
 }
 
 void weft__versus_where_print(FILE *file, const struct weft_versus *v, uint32_t c) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     struct weft__versus_where *where = weft_arena_alloc(arena, v->fabrics, sizeof *where);
     enum weft__versus_where_of of = weft__versus_where_of(v, c, arena);
     struct table t = {.file = file, .where = where};
@@ -164,11 +164,10 @@ void weft__versus_where_print(FILE *file, const struct weft_versus *v, uint32_t 
         if (where[f].of != WEFT__VERSUS_WHERE_NONE || note) put_row(&t, v->fabric[f].name, &where[f], note);
     }
     if (t.other) say_other(&t, v->fabrics);
-    weft_arena_free(arena);
 }
 
 void weft__versus_where_legend(FILE *file, const struct weft_versus *v) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     bool shown[WEFT_WHYS] = {false}, any = false;
     for (uint32_t i = 0; i < v->n_cases * v->fabrics; i++) {
         const struct weft__versus_where w = weft__versus_where(v, i % v->fabrics, i / v->fabrics, arena);
@@ -181,5 +180,4 @@ void weft__versus_where_legend(FILE *file, const struct weft_versus *v) {
                     weft_why_helps[k]);
         any |= shown[k];
     }
-    weft_arena_free(arena);
 }

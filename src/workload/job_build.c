@@ -222,12 +222,8 @@ static enum weft_status find_connections(const struct weft__job_common *common, 
     count_times(job, of, volume, volumes, scratch);
     weft__finder_init(&f, job, w->arena);
     weft__pair_counter_init(&counter, job);
-    for (uint32_t v = 0; v < volumes && are_counted(common, job, w); v++) {
-        uint64_t most = 0;
-        for (uint32_t s = 0; s < job->stages; s++)
-            if (volume[v].times[s] > most) most = volume[v].times[s];
-        weft__pair_counter_add(&counter, &job->op[volume[v].op], most * job->iterations);
-    }
+    for (uint32_t v = 0; v < volumes && are_counted(common, job, w); v++)
+        weft__pair_counter_add(&counter, &job->op[volume[v].op], volume[v].times);
     for (uint32_t r = 0; r < job->ranks; r++) {
         uint32_t stage = weft_job_stage_of(job, r);
         for (uint32_t v = 0; v < volumes; v++)

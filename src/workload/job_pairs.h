@@ -6,11 +6,12 @@
 
 struct weft__pair_counter {
     struct weft_job *job;
-    weft_bytes **bytes; ///< [communicators][ranks of a group]: bytes to a rank from each other one; NULL: not counted
+    /// [communicators * stages][ranks of a group]: bytes to a rank from each other one of the stage; NULL: not counted
+    weft_bytes **bytes;
 };
 void weft__pair_counter_init(struct weft__pair_counter *c, struct weft_job *job);
-/// Adds what is sent in an operation that occurs `times` times, if it is an all-to-all.
-void weft__pair_counter_add(struct weft__pair_counter *c, const struct weft_job_op *op, uint64_t times);
+/// Adds what is sent in an operation that occurs times[stage] times in an iteration, if it is an all-to-all.
+void weft__pair_counter_add(struct weft__pair_counter *c, const struct weft_job_op *op, const uint64_t *times);
 bool weft__pair_counter_has(const struct weft__pair_counter *c, const struct weft_job_op *op);
 /// Adds the flows between servers to the workload; an error if they are too many or too large.
 enum weft_status weft__pair_counter_take(const struct weft__pair_counter *c, const struct weft__job_common *common,

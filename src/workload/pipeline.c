@@ -91,8 +91,8 @@ struct clock {
 };
 
 /// Passes of a stage until it must wait for another one; whether there were any.
-static bool advance(const struct weft__pipeline *p, const struct weft__pipeline_times *t, struct clock *clock,
-                    uint32_t stage) {
+static bool advance_stage(const struct weft__pipeline *p, const struct weft__pipeline_times *t, struct clock *clock,
+                          uint32_t stage) {
     struct clock *c = &clock[stage];
     uint32_t all = p->microbatches * p->chunks, before = c->done, from, chunk;
     for (; c->done < 2 * all; c->done++) {
@@ -129,7 +129,7 @@ double weft__pipeline_time(const struct weft__pipeline *p, const struct weft__pi
     for (bool any = true; any;) {
         any = false;
         for (uint32_t s = 0; s < p->stages; s++)
-            any |= advance(p, t, clock, s);
+            any |= advance_stage(p, t, clock, s);
     }
     for (uint32_t s = 0; s < p->stages; s++) {
         assert(clock[s].done == 2 * all);

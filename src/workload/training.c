@@ -106,13 +106,33 @@ static bool check_batch(struct weft_training *t, const char **ret_key, char *tex
     return true;
 }
 
+/// Bytes of a collective fit their numbers; and passes end within what time can say.
+static bool check_sizes(const struct weft_training *t, const char **ret_key, char *text, size_t size) {
+    const struct weft_training_model *m = &t->model;
+    const struct weft_training_plan *p = &t->plan;
+    double tokens = (double)p->micro_batch * (double)p->sequence, layers = (double)m->layers;
+    double width = fmax((double)m->hidden, (double)m->kv_heads * (double)m->head_dim) * (double)m->top_k;
+    double ffn = (double)m->ffn + (double)(m->experts + m->shared_experts) * (double)m->expert_ffn;
+    double parameters = layers * ((double)m->attention + (double)m->matrices * (double)m->hidden * ffn);
+    double most = fmax(tokens * width, parameters + 2 * (double)m->hidden * (double)m->vocabulary) * 8;
+    double seconds = 4 * tokens * (parameters + tokens * (double)(m->heads * m->head_dim)) / (p->peak * 1e12) /
+                     (p->efficiency * (1 - p->communication));
+    if (most > 1e16 || seconds > 1e6)
+        NOT("model",
+            "has up to %.3g B to send at once and %.3g s to compute for a microbatch; expected at most 1e+16 B "
+            "and 1e+06 s",
+            most, seconds);
+    return true;
+}
+
 bool weft_training_check(struct weft_training *t, const char **ret_key, char *text, size_t size) {
     if (t->model.hidden % t->model.heads && !t->model.head_dim)
         NOT("model.heads", "%" PRIu64 " do not divide a width of %" PRIu64 "; expected a divisor, or head_dim",
             t->model.heads, t->model.hidden);
     fill_in(&t->model);
     return check_gpus(t, ret_key, text, size) && check_layers(t, ret_key, text, size) &&
-           check_experts(t, ret_key, text, size) && check_batch(t, ret_key, text, size);
+           check_experts(t, ret_key, text, size) && check_batch(t, ret_key, text, size) &&
+           check_sizes(t, ret_key, text, size);
 }
 
 // --- groups and layers --------------------------------------------------------------------------------------------

@@ -40,11 +40,8 @@ struct weft__training_group weft__training_group(const struct weft_training *t, 
 /// Layers of a chunk of a stage: [0] dense ones, [1] those with experts.
 void weft__training_layers(const struct weft_training *t, uint32_t stage, uint32_t chunk, uint32_t ret_layers[2]);
 
-/// Reads `model` and `plan` of a job, and checks them. `gpus`: the job's key, 0: by the plan.
-enum weft_status weft__training_load(const struct weft_model_conf *entry, uint64_t gpus, struct weft_arena *arena,
-                                     struct weft_training *ret, struct weft__schedule_models *ret_models,
-                                     struct weft_error *ret_error);
-/// Adds such a job to the workload.
+/// A job of the model and plan that the entry has, with its operations and turns; not yet connected. `gpus`: the job's
+/// key, 0: by the plan.
 enum weft_status weft__training_schedule(const struct weft__job_common *common, const struct weft_model_conf *entry,
                                          const struct weft_topology *topology, uint64_t gpus, struct weft_workload *w,
                                          struct weft_job **ret_job, struct weft_error *ret_error);

@@ -96,9 +96,10 @@ static struct weft_place place_of(const struct weft_model_conf *entry, const cha
     return own ? own->place : map ? map->place : weft__job_key_place(entry, "model");
 }
 
-enum weft_status weft__training_load(const struct weft_model_conf *entry, uint64_t gpus, struct weft_arena *arena,
-                                     struct weft_training *ret, struct weft__schedule_models *ret_models,
-                                     struct weft_error *ret_error) {
+/// Reads `model` and `plan`, and checks them.
+static enum weft_status load_training(const struct weft_model_conf *entry, uint64_t gpus, struct weft_arena *arena,
+                                      struct weft_training *ret, struct weft__schedule_models *ret_models,
+                                      struct weft_error *ret_error) {
     const struct weft_tree *model = weft_tree_find(entry->tree, "model"), *plan = weft_tree_find(entry->tree, "plan");
     const char *name = kind_of(model), *kind, *key;
     struct weft__training_conf conf;
@@ -348,7 +349,7 @@ enum weft_status weft__training_schedule(const struct weft__job_common *common, 
     struct weft__schedule_models models;
     struct weft_training *t = weft_arena_alloc(w->arena, 1, sizeof *t);
     struct maker m = {.topology = topology, .w = w, .t = t, .models = &models};
-    enum weft_status status = weft__training_load(entry, gpus, w->arena, t, &models, ret_error);
+    enum weft_status status = load_training(entry, gpus, w->arena, t, &models, ret_error);
     if (!status) status = load_hops(&m, ret_error);
     if (status) return status;
     m.chunks = (uint32_t)t->plan.chunks;

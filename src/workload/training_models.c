@@ -66,8 +66,9 @@ NEMOTRON(nemotron4_6144, "36");
 VALUES(deepseek_v3_2048, {"pp", "16"}, {"ep", "64"}, {"chunks", "2"}, {"end_layers", "3"}, {"sequence", "4096"},
        {"sequences", "120"}, {"expert_overlap", "on"}, {"once", "on"}, {"dispatch_bytes", "33/32"},
        {"communication", "20/132"});
+// its MFU is 0.552: kernels reach more, how much is assumed
 VALUES(megascale, {"tp", "8"}, {"pp", "8"}, {"chunks", "6"}, {"sequence", "2048"}, {"sequences", "32"}, {"peak", "312"},
-       {"efficiency", "0.55"});
+       {"efficiency", "0.65"});
 #define GPT(name, tp_, pp_, sequences_)                                                                                \
     VALUES(name, {"tp", tp_}, {"pp", pp_}, {"sequence", "2048"}, {"sequences", sequences_}, {"causal", "off"},         \
            {"recompute", "on"}, {"sharded", "off"}, {"overlap", "off"}, {"gradient_bytes", "2"}, {"peak", "312"},      \

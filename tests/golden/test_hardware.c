@@ -140,6 +140,26 @@ static void stored_runs_without_classes_are_ideal(void **state) {
     expect_rows(path, "SELECT value FROM config WHERE path = 'host.nic'", "typical_nic");
 }
 
+/// A default that has changed since the run is set to what it was; one that the user had set stays his.
+static void stored_runs_keep_their_defaults(void **state) {
+    struct fixture *f = *state;
+    char path[128];
+    sqlite3 *db;
+    assert_int_equal(weft(f, "run s.yaml --variant plain --quiet --out before"), 0);
+    snprintf(path, sizeof path, "%s/before/results.sqlite", f->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    static const char older[] =
+        "UPDATE config SET value = '100us', \"default\" = '100us' WHERE path = 'interface_node.request_refresh';"
+        "UPDATE config SET \"default\" = '1KB' WHERE path = 'host.mtu'";
+    assert_int_equal(sqlite3_exec(db, older, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    assert_int_equal(weft(f, "run before --quiet --out since"), 0);
+    snprintf(path, sizeof path, "%s/since", f->dir);
+    expect_rows(path, "SELECT text FROM sources WHERE name IS NULL AND text NOT LIKE 'hardware=%'",
+                "interface_node.request_refresh=100us");
+    expect_rows(path, "SELECT value FROM config WHERE path = 'interface_node.request_refresh'", "100us");
+}
+
 /// The NIC's power is assumed, and has a band in its class; that of a part that the file itself describes has none.
 static void power_within_bands(void **state) {
     struct fixture *f = *state;
@@ -213,6 +233,7 @@ int main(void) {
         cmocka_unit_test(mistakes),
         cmocka_unit_test(a_run_lists_its_hardware),
         cmocka_unit_test(stored_runs_without_classes_are_ideal),
+        cmocka_unit_test(stored_runs_keep_their_defaults),
         cmocka_unit_test(assumptions_within_bands),
         cmocka_unit_test(power_within_bands),
     };

@@ -16,25 +16,62 @@
 #include "weft/report.h"
 #include "workload/pipeline.h"
 
-enum { STAGES_MAX = 9, MICROBATCHES_MAX = 20 };
+enum { STAGES_MAX = 9, MICROBATCHES_MAX = 20, CHUNKS_MAX = 3 };
+
+/// Every pass comes once. A chunk's passes are in order each way, and its backward pass comes after its forward pass.
+static void assert_order(const struct weft__pipeline *p, uint32_t stage) {
+    struct weft__pass pass[2 * MICROBATCHES_MAX * CHUNKS_MAX];
+    uint32_t done[2][CHUNKS_MAX] = {0}, all[2] = {0}, held_max = 0, m = p->microbatches;
+    weft__pipeline_order(p, stage, pass);
+    for (uint32_t i = 0; i < 2 * m * p->chunks; i++) {
+        uint32_t *count = &done[pass[i].backward][pass[i].chunk];
+        assert_true(pass[i].chunk < p->chunks);
+        assert_int_equal(pass[i].microbatch, *count);
+        ++*count;
+        all[pass[i].backward]++;
+        assert_true(done[1][pass[i].chunk] <= done[0][pass[i].chunk]);
+        if (all[0] - all[1] > held_max) held_max = all[0] - all[1];
+    }
+    assert_int_equal(all[0], m * p->chunks);
+    assert_int_equal(all[1], m * p->chunks);
+    if (p->chunks == 1) assert_int_equal(held_max, p->stages - stage < m ? p->stages - stage : m);
+}
+
+static double pass_of(const void *context, uint32_t stage, uint32_t chunk, bool backward) {
+    return backward ? 2 : 1;
+}
+
+/// Of passes of 1 and 2: (m v + p - 1) (1 + 2), if m is a multiple of p or there is one chunk (section 2.2.2); never
+/// less, and the schedule ends for every m.
+static void assert_time(const struct weft__pipeline *p) {
+    const struct weft__pipeline_times times = {.pass = pass_of, .overlap = true};
+    double time = weft__pipeline_time(p, &times), least = 3. * (p->microbatches * p->chunks + p->stages - 1);
+    if (p->chunks == 1 || p->microbatches % p->stages == 0)
+        assert_true(fabs(time - least) < 1e-6);
+    else
+        assert_true(time > least - 1e-6);
+}
 
 static void order_of_passes(void **state) {
     for (uint32_t p = 1; p <= STAGES_MAX; p++)
         for (uint32_t m = 1; m <= MICROBATCHES_MAX; m++)
-            for (uint32_t s = 0; s < p; s++) {
-                struct weft__pass pass[2 * MICROBATCHES_MAX];
-                uint32_t done[2] = {0}, held_max = 0;
-                weft__pipeline_order(s, p, m, pass);
-                for (uint32_t i = 0; i < 2 * m; i++) {
-                    assert_int_equal(pass[i].microbatch, done[pass[i].backward]); // each way in order
-                    done[pass[i].backward]++;
-                    assert_true(done[1] <= done[0]); // forward before backward
-                    if (done[0] - done[1] > held_max) held_max = done[0] - done[1];
-                }
-                assert_int_equal(done[0], m);
-                assert_int_equal(done[1], m);
-                assert_int_equal(held_max, p - s < m ? p - s : m);
+            for (uint32_t v = 1; v <= (p > 1 ? CHUNKS_MAX : 1); v++) {
+                const struct weft__pipeline pipeline = {.stages = p, .microbatches = m, .chunks = v};
+                for (uint32_t s = 0; s < p; s++)
+                    assert_order(&pipeline, s);
+                assert_time(&pipeline);
             }
+}
+
+/// Parameters of a chunk before its first forward pass, gradients after its last backward pass: hidden but for the
+/// first and the last, where passes take longer; or before and after all of them.
+static void gathering_and_reducing(void **state) {
+    const struct weft__pipeline p = {.stages = 4, .microbatches = 8, .chunks = 2};
+    struct weft__pipeline_times times = {.pass = pass_of, .gather = 0.5, .reduce = 0.75, .overlap = true};
+    double alone = 3. * (8 * 2 + 3);
+    assert_true(fabs(weft__pipeline_time(&p, &times) - alone - 0.5 - 0.75) < 1e-6);
+    times.overlap = false;
+    assert_true(fabs(weft__pipeline_time(&p, &times) - alone - 2 * 0.5 - 2 * 0.75) < 1e-6);
 }
 
 static struct weft_job_stats stats_of(const struct run *r) {
@@ -104,6 +141,7 @@ static void large_activations_and_groups(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_of_passes),
+        cmocka_unit_test(gathering_and_reducing),
         cmocka_unit_test(time_and_bubble),
         cmocka_unit_test(large_activations_and_groups),
     };

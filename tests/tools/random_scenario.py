@@ -145,6 +145,8 @@ class Scenario:
         for key, what in self.defs[name]["properties"].items():
             if name == "host" and key in uet:
                 continue  # beside transport: uet alone
+            if name == "workload.job" and key == "gpus":
+                continue  # beside model alone
             if key not in FIXED and key not in out and self.chance(percent * (4 if "$ref" in what else 1)):
                 beside = re.search(r"; needs (\w+)", what.get("description", ""))
                 if beside and not out.get(beside[1]) and not self.chance(5):
@@ -245,6 +247,22 @@ class Scenario:
             return {"kind": name, "file": str(IMPORTS / ("msccl.xml" if name == "msccl" else "nccl/graph.xml"))}
         return self.model("collective", name)
 
+    def training_job(self, ranks):
+        """A small model, and a plan that divides the ranks."""
+        sizes, rest = {}, ranks
+        for name in self.draw.sample(["tp", "cp", "pp"], 3):
+            sizes[name] = self.one_of(*[n for n in (1, 2, 4) if rest % n == 0])
+            rest //= sizes[name]
+        chunks = self.one_of(1, 2) if sizes["pp"] > 1 else 1
+        experts = 8 if rest in (2, 4, 8) and self.chance(50) else 0
+        model = {"layers": sizes["pp"] * chunks * self.one_of(1, 2), "hidden": 64, "heads": 8, "kv_heads": self.one_of(2, 8), "vocabulary": 1000,
+                 "experts": experts, "top_k": 2, "dense_layers": self.one_of(0, 1)}
+        plan = {**sizes, "chunks": chunks, "ep": rest if experts else 1, "sequence": 64, "sequences": self.one_of(1, 2, 5),
+                "order": self.one_of("pp-dp", "dp-pp")}
+        for flag in ("sharded", "overlap", "expert_overlap", "once", "causal", "recompute"):
+            plan[flag] = self.one_of(True, False)
+        return self.job_of_ranks("job", model=model, plan=plan, gpus=ranks, placement=self.model("placement"))
+
     def entry(self):
         kind = self.one_of(*[key.split(".")[1] for key in self.defs if key.startswith("workload.")])
         if self.hosts == 0 and kind in ("incast", "flow", "periodic", "rma") or self.imports:
@@ -273,6 +291,8 @@ class Scenario:
             return self.job_of_ranks(kind, collective=self.collective(), size=some["size"], repeat=some["repeat"])
         if kind == "job":
             ranks = self.hosts or 4
+            if self.chance(30):
+                return self.training_job(ranks)
             operations = [self.section("operation", 10, collective=self.collective(), size=some["size"], compute=self.one_of("0s", "3us"))
                           for _ in range(self.one_of(1, 2))]
             return self.job_of_ranks(kind, dimensions=f"a:{ranks}", operations=operations, iterations=self.one_of(1, 2), placement=self.model("placement"))

@@ -66,6 +66,11 @@ workload:
 - {kind: incast, group: crowd, sources: host-0..4, dst: host-7, size: 300KB}
 - {kind: job, group: train, operations: [{compute: 20us, collective: all_reduce_ring, size: 200KB}]}
 """
+SCENARIOS["training.yaml"] = """topology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 4}
+workload:
+- {kind: job, group: a, server: {gpus: 2}, model: {layers: 8, experts: 4}, plan: {tp: 2, pp: 2, dp: 2, ep: 2}}
+- {kind: job, group: b, model: {layers: 8, hidden: 64}, plan: {dp: 4}}
+"""
 SCENARIOS["nccl.yaml"] = """topology: {kind: single, hosts: 16, rate: 400Gbps}
 workload:
 - {kind: collective, group: sums, server: {gpus: 8}, collective: nccl, size: 1MiB}
@@ -125,6 +130,7 @@ tune: tune small.yaml --variant base --objective incast.fct.mean --over switch.a
 workload: workload job.yaml
 workload: workload small.yaml --variant base --between rack
 nccl: workload nccl.yaml --nccl
+training: workload training.yaml --plan
 schedule: workload job.yaml --loggops 1000,100,0,0.01,0,0
 check: check small.yaml
 check: check one.yaml --links

@@ -53,6 +53,9 @@ static void as_many_as_a_run_has(void **state) {
         "{kind: collective, collective: all_to_all, size: 1KB, size_max: 64KB, repeat: 3}", // with barriers
         "{kind: job, server: {gpus: 4}, dimensions: [tp:4, dp:6], iterations: 5, operations: "
         "[{size: 1MB, over: dp}, {collective: all_to_all, size: 1MB, over: dp, times: 2}]}",
+        // stages that have one and two layers with experts
+        "{kind: job, iterations: 2, model: {layers: 4, dense_layers: 1, experts: 6, top_k: 2, hidden: 64}, "
+        "plan: {pp: 2, dp: 12, ep: 6, sequence: 32, sequences: 3}}",
         "{kind: collective, collective: all_to_all, hosts: 'host-0..7', size: 1MB}\n"
         "  - {kind: permutation}\n  - {kind: collective, group: b, hosts: 'host-8..15', size: 1MB}",
     };

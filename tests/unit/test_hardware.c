@@ -492,6 +492,49 @@ static void a_run_says_what_was_ideal(void **state) {
                 "\nhardware: hosts nic.yaml (1); ideal: switches, hosts (3), links\n");
 }
 
+/// Keys that override a class, of whichever device, once each; a model that lacks a key of the class is named itself.
+static void a_run_says_what_overrides_a_class(void **state) {
+    (void)state;
+    assert_line("switch: {chip: mine.yaml, processing: 2000ns}",
+                "\nhardware: switches mine.yaml; ideal: hosts, links\n");
+    assert_line("switch: {chip: mine.yaml, processing: 1us, pfc: {reaction: 6ns}}",
+                "\nhardware: switches mine.yaml but processing, pfc.reaction; ideal: hosts, links\n");
+    assert_line(
+        "host: {nic: nic.yaml, timeout: 8ms}\ndevices: [{match: host-0, host: {processing: 1ns}}, {match: host-2, "
+        "host: {processing: 2ns}}]",
+        "\nhardware: hosts nic.yaml but processing, timeout; ideal: switches, links\n");
+    assert_line("host: {nic: connectx5, cc: none, retransmission: selective}",
+                "\nhardware: hosts connectx5 but nak_interval, cc; ideal: switches, links\n");
+}
+
+/// What a run was read from has the user's classes, and repeats it where their files are no more, or others.
+static void classes_are_stored(void **state) {
+    (void)state;
+    static const char link[] = "name: wire\nkind: cable\nabout: a cable\nvalues:\n  delay_per_metre: {typical: 9ns" AS;
+    struct run first, again = {0};
+    write_text("stored.yaml", own_chip);
+    write_text("wire.yaml", link);
+    if (bind(&first,
+             "switch: {chip: ./stored.yaml}\nlink: {cable: wire.yaml, length: 2m, phy: none}\ndevices: [{match: "
+             "host-1, host: {nic: nic.yaml}}]"))
+        fail_msg("%s", first.error.text);
+    write_text("stored.yaml", "changed");
+    assert_int_equal(unlink(path_of("wire.yaml")), 0);
+    uint32_t n;
+    const struct weft_scenario_source *source = weft_scenario_sources(first.file, &n);
+    assert_true(n >= 4); // and settings of the environment
+    if (weft_scenario_file_stored(source, n, &again.file, &again.error) || run_bind(&again, 0) ||
+        weft_simulation_check(again.scenario, again.topology, &again.error))
+        fail_msg("%s", again.error.text);
+    assert_int_equal(weft_scenario_device(again.scenario, "switch-0")->sw.processing_ps, 2000000);
+    assert_int_equal(again.topology->link[0].delay_ps, 18000);
+    uint32_t again_n;
+    weft_scenario_sources(again.file, &again_n);
+    assert_int_equal(again_n, n);
+    run_free(&first);
+    run_free(&again);
+}
+
 static int set_up(void **state) {
     (void)state;
     if (!mkdtemp(folder) || chdir(folder)) return 1; // files of settings are relative to it
@@ -524,6 +567,8 @@ int main(void) {
         cmocka_unit_test(all_that_fit_are_named),
         cmocka_unit_test(own_frames_are_stored_whole),
         cmocka_unit_test(a_run_says_what_was_ideal),
+        cmocka_unit_test(a_run_says_what_overrides_a_class),
+        cmocka_unit_test(classes_are_stored),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -78,7 +78,7 @@ static void everything(void **state) {
     assert_true(o.json && o.quiet);
     assert_string_equal(own_value, "9");
     assert_true(own_given);
-    weft_cli_options_deinit(&o);
+    weft_arena_free(o.arena);
 }
 
 static void nothing(void **state) {
@@ -95,7 +95,7 @@ static void nothing(void **state) {
     assert_null(o.out);
     assert_null(o.variant);
     assert_false(o.json || o.quiet);
-    weft_cli_options_deinit(&o);
+    weft_arena_free(o.arena);
 }
 
 static void refused(void **state) {
@@ -131,7 +131,7 @@ static void refused(void **state) {
         struct weft_cli_options o;
         int status = parse(cases[i].command, text, &o);
         if (status != cases[i].status) fail_msg("%s: %d", cases[i].text, status);
-        weft_cli_options_deinit(&o);
+        weft_arena_free(o.arena);
     }
 }
 

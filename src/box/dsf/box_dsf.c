@@ -202,6 +202,7 @@ static const struct weft__box interface_node_box = {
     .crossing = in_crossing,
     .draws = true,
     .cross = weft__dsf_cross,
+    .credit = weft__dsf_credit,
     .exit = weft__dsf_exit,
     .recorded_port = in_recorded_port,
     .shared = &weft__dsf_shared,

@@ -78,7 +78,7 @@ static bool is_controlled(const struct weft__plan *plan, const struct weft_contr
 }
 
 enum weft_status weft__dsf_check_shared(const struct weft__plan *plan, struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_ROUTES);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_ROUTES);
     const struct weft_topology *t = plan->topology;
     struct weft_control_event *event;
     uint32_t events, fabrics;
@@ -89,6 +89,5 @@ enum weft_status weft__dsf_check_shared(const struct weft__plan *plan, struct we
     if (!status && is_controlled(plan, event, events))
         status = weft_fabric_find(t, &plan->scenario->control.reach, arena, &fabric, &fabrics, ret_error);
     if (!status) status = check_outside(plan, arena, ret_error);
-    weft_arena_free(arena);
     return status;
 }

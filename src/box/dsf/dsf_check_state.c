@@ -158,12 +158,11 @@ static void check_lane_queues(const struct weft__lane_queues *q, const struct we
 void weft__in_check_state(const struct weft__network *net, uint32_t node, weft_time_ps until, struct weft__check *c) {
     const struct weft__in *in = net->engine.node[node].state;
     const struct weft__timers *timers = &net->engine.node[node].timers;
-    struct weft__held held;
+    WEFT_ENDS(weft__held_deinit) struct weft__held held = {0};
     weft__held_init(&held, &in->ether);
     weft__ether_each(&in->ether, weft__held_leaving, &held);
     check_voqs(in, timers, &held, c);
     weft__ether_check(&in->ether, timers, net->topology->node[node].port0, true, until, &held, c);
-    weft__held_deinit(&held);
     check_flows(in, c);
     check_reassembly(in, timers, c);
     if (in->queues) check_lane_queues(in->queues, timers, c);

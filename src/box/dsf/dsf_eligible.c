@@ -104,9 +104,9 @@ static uint32_t search_from(const struct weft_topology *t, uint32_t from, uint32
 
 struct weft_eligible *weft__eligible_by_paths(const struct weft_topology *t) {
     struct weft_eligible *e = eligible_new(t);
-    uint32_t *hops = weft_memory_new(KIND, t->nodes, sizeof *hops);
-    uint32_t *order = weft_memory_new(KIND, t->nodes, sizeof *order);
-    uint16_t *port = weft_memory_new(KIND, UINT16_MAX + 1, sizeof *port);
+    WEFT_FREED uint32_t *hops = weft_memory_new(KIND, t->nodes, sizeof *hops);
+    WEFT_FREED uint32_t *order = weft_memory_new(KIND, t->nodes, sizeof *order);
+    WEFT_FREED uint16_t *port = weft_memory_new(KIND, UINT16_MAX + 1, sizeof *port);
     for (uint32_t in = 0; in < e->ins; in++) {
         uint32_t reached = search_from(t, e->node_of_in[in], hops, order);
         for (uint32_t i = 1; i < reached; i++) {
@@ -122,9 +122,6 @@ struct weft_eligible *weft__eligible_by_paths(const struct weft_topology *t) {
         for (uint32_t i = 0; i < reached; i++)
             hops[order[i]] = 0;
     }
-    weft_memory_free(KIND, hops, t->nodes * sizeof *hops);
-    weft_memory_free(KIND, order, t->nodes * sizeof *order);
-    weft_memory_free(KIND, port, (UINT16_MAX + 1) * sizeof *port);
     return e;
 }
 
@@ -144,8 +141,9 @@ static uint32_t change_set(const uint16_t *before, uint32_t n, uint16_t port, bo
 }
 
 void weft__eligible_change(struct weft_eligible *e, const struct weft_reach_timeline *timeline) {
-    uint16_t **now = weft_memory_new(KIND, e->nodes, sizeof *now); // the set in force, for boxes with changes
-    uint16_t *port = weft_memory_new(KIND, UINT16_MAX + 1, sizeof *port);
+    WEFT_FREED uint16_t **now =
+        weft_memory_new(KIND, e->nodes, sizeof *now); // the set in force, for boxes with changes
+    WEFT_FREED uint16_t *port = weft_memory_new(KIND, UINT16_MAX + 1, sizeof *port);
     for (uint32_t i = 0; i < timeline->events; i++) {
         const struct weft_reach_event *event = &timeline->event[i];
         struct weft_eligible_box *box = &e->box[event->node];
@@ -161,6 +159,4 @@ void weft__eligible_change(struct weft_eligible *e, const struct weft_reach_time
     }
     for (uint32_t i = 0; i < e->nodes; i++)
         weft_memory_free(KIND, now[i], now[i] ? e->ins * sizeof **now : 0);
-    weft_memory_free(KIND, now, e->nodes * sizeof *now);
-    weft_memory_free(KIND, port, (UINT16_MAX + 1) * sizeof *port);
 }

@@ -47,6 +47,27 @@ bool weft__dsf_cross(const struct weft__forwarding *forwarding, const struct wef
     return true;
 }
 
+/// The loop: a request to the node where frames leave, whose port gives the first credit at once, and that credit.
+void weft__dsf_credit(const struct weft__forwarding *forwarding, uint32_t node, uint32_t dst,
+                      struct weft__box_credit *ret) {
+    const struct weft_topology *t = forwarding->t;
+    const struct weft_interface_conf *conf = weft__interface_conf(forwarding->device[node]);
+    weft_rate_bps rate = t->link[weft_topology_port(t, t->host[dst], 0)->link].rate_bps;
+    uint64_t inflight = weft_dsf_inflight(rate, weft_interface_fabric_delay(conf), conf->credit_bytes);
+    if (conf->inflight) inflight = conf->inflight;
+    struct weft_dsf_preset preset = weft_dsf_preset(conf->voq_preset, inflight, conf->credit_bytes);
+    uint32_t far;
+    weft_time_ps way = cross_fabric(forwarding, node, dst, WEFT_CELL_CONTROL, 1, &far);
+    *ret = (struct weft__box_credit){
+        .credit_bytes = conf->credit_bytes,
+        .surplus_bytes = preset.surplus,
+        .balance_bytes = preset.balance_max,
+        .loop_ps = 2 * way,
+        .age_ps = conf->balance_age_ps,
+        .speedup = conf->speedup,
+    };
+}
+
 /// Cells in between use all lanes, so there is no single path to name.
 uint32_t weft__dsf_exit(const struct weft__network *net, uint32_t node, const struct weft_packet *p) {
     const struct weft__dsf *dsf = weft__dsf_of(net);

@@ -15,9 +15,8 @@ enum { SLOTS_FIRST = 8, STREAMS_FIRST = 8, SLOTS_MOST = (int)(WEFT__CELL_SEQUENC
 static struct weft__in_stream *stream_at(struct weft__in *in, const struct weft_packet *cell) {
     uint32_t key = weft__cell_from(cell) * WEFT_PRIORITIES + cell->priority;
     if (__builtin_expect(in->stream_of[key] != 0, 1)) return &in->stream[in->stream_of[key] - 1];
-    in->stream = weft__memory_double(WEFT_MEMORY_QUEUE, in->stream, in->streams, &in->stream_capacity, STREAMS_FIRST,
-                                     sizeof *in->stream);
-    struct weft__in_stream *s = &in->stream[in->streams++];
+    struct weft__in_stream *s =
+        &WEFT__ADD_DOUBLE(WEFT_MEMORY_QUEUE, in->stream, in->streams, in->stream_capacity, STREAMS_FIRST);
     *s = (struct weft__in_stream){
         .slot = weft_memory_new(WEFT_MEMORY_QUEUE, SLOTS_FIRST, sizeof *s->slot),
         .mask = SLOTS_FIRST - 1,

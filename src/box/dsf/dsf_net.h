@@ -50,6 +50,8 @@ uint64_t weft__dsf_outcome_mix(uint64_t digest, const void *part);
 // For interface nodes: see struct weft__box.
 bool weft__dsf_cross(const struct weft__forwarding *forwarding, const struct weft__lone_frame *frame,
                      struct weft__crossing *ret);
+void weft__dsf_credit(const struct weft__forwarding *forwarding, uint32_t node, uint32_t dst,
+                      struct weft__box_credit *ret);
 uint32_t weft__dsf_exit(const struct weft__network *net, uint32_t node, const struct weft_packet *p);
 void weft__dsf_explain(FILE *text, const struct weft__network *net);
 /// The k-th Ethernet port of an interface node, among all ports.

@@ -6,9 +6,7 @@
 #include "base/units.h"
 #include "box/dsf/dsf_net.h"
 
-static bool has_dsf(const struct weft_run *run) {
-    return weft_outcome_dsf(run->outcome);
-}
+WEFT_RESULT_PRESENT(has_dsf, weft_outcome_dsf(run->outcome))
 
 /// Part 0 is the outcome, part 1 its distributions.
 static bool next_dsf(struct weft_result_cursor *c) {

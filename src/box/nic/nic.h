@@ -374,6 +374,9 @@ void weft__nic_on_pull(struct weft__node *node, struct weft__nic *nic, struct we
 uint32_t weft__nic_pull_quanta(weft_bytes target);
 weft_bytes weft__nic_pull_bytes(uint32_t quanta);
 
+/// When the request of a READ that starts then leaves.
+weft_time_ps weft__nic_read_time(const struct weft__nic *nic, uint32_t qp, weft_time_ps start);
+
 /// See nic_work.c. Adds something to do at p->time_ps, in order; takes the first one, whose timer has fired.
 void weft__nic_later(struct weft__node *node, struct weft__nic *nic, enum weft__nic_later what,
                      const struct weft_packet *p);

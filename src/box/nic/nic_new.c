@@ -114,7 +114,8 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
         nic->end.hosts->receiver[nic->receive_qp[k]].progress_ps = WEFT_TIME_NEVER;
         const struct weft_flow *flow = &nic->end.hosts->flow[qp->flow];
         if (qp->verb == WEFT_VERB_READ && !flow->waits)
-            weft__timer_set(&node->timers, weft__key_read(nic, k), flow->start_ps + nic->conf->send_latency_ps);
+            weft__timer_set(&node->timers, weft__key_read(nic, k),
+                            weft__nic_read_time(nic, nic->receive_qp[k], flow->start_ps));
     }
     return nic;
 }

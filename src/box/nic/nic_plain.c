@@ -17,7 +17,7 @@ static inline struct weft_packet *put_frame(struct weft__nic *nic, struct weft__
     struct weft__port *port = &nic->port;
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     weft__nic_count_sent(w, queue, bytes);
-    *ret_time = weft__port_take_plain(port, w, bytes);
+    *ret_time = weft__port_take_plain(port, w, bytes, false);
     return weft__send_slot(w, port->peer_inbox, *ret_time);
 }
 

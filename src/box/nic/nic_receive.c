@@ -225,7 +225,7 @@ static void on_start(struct weft__node *node, struct weft__endpoint *end, uint32
     const struct weft_qp_conf *conf = &end->hosts->qp[qp];
     bool read = conf->verb == WEFT_VERB_READ;
     weft__timer_set(&node->timers, read ? weft__key_read(nic_of(end), conf->at_dst) : weft__key_pace(conf->at_src),
-                    time + (read ? nic_of(end)->conf->send_latency_ps : 0));
+                    read ? weft__nic_read_time(nic_of(end), qp, time) : time);
 }
 
 static uint32_t start_key(uint32_t qp, const struct weft__hosts *hosts) {

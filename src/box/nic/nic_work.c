@@ -12,8 +12,8 @@
 // Each request's latency may jitter (host.jitter): median times lognormal, over send_latency + receive_latency, as NIC
 // and PCIe of both ends were measured together: p99 is 1.06 times the median on a ConnectX-5 (simllm, measurements; a
 // ConnectX-7 and a 40G NIC: 1.07). One in a thousand stalls (host.stall, exponential; assumed from the longest of
-// 1000). Draws are keyed by the host's name, the queue pair's number there and its PSN, so other hosts change none. A
-// READ's request does not jitter.
+// 1000). Draws are keyed by the host's name, the queue pair's number there and its PSN, so other hosts change none. The
+// requests of READs are drawn alike, but may overtake one another.
 //
 // Source: Kalia, Kaminsky, Andersen, "Design guidelines for high performance RDMA systems", USENIX ATC 2016, for what a
 // request consists of; Neugebauer et al., "Understanding PCIe performance for end host networking", SIGCOMM 2018, for
@@ -48,11 +48,12 @@ struct weft_packet weft__nic_take_due(struct weft__node *node, struct weft__nic 
     return p;
 }
 
-/// When a request is issued that `time` is the median for. Requests do not overtake one another.
-static weft_time_ps draw_issue(struct weft__nic *nic, const struct weft_packet *request, weft_time_ps time) {
+/// A time that `time` is the median of.
+static weft_time_ps draw_time(const struct weft__nic *nic, const struct weft_packet *request, weft_time_ps time) {
     enum { DRAWS_BITS = 16, RECEIVES = 1 << 31 }; // draws that one request may use
     const struct weft_host_conf *c = nic->conf;
     const struct weft_qp_conf *qp = &nic->end.hosts->qp[request->qp];
+    if (!(c->jitter > 0 || c->stall_ps)) return time;
     uint32_t who = request->kind == WEFT_PACKET_DATA ? qp->at_src : qp->at_dst | (uint32_t)RECEIVES;
     struct weft_random jitter = weft_random_stream(nic->draw_seed, who, WEFT_RANDOM_ISSUE);
     struct weft_random stall = weft_random_stream(nic->draw_seed, who, WEFT_RANDOM_STALL);
@@ -65,6 +66,18 @@ static weft_time_ps draw_issue(struct weft__nic *nic, const struct weft_packet *
     }
     if (c->stall_ps && weft_random_unit(&stall) < c->stall_chance)
         time = weft_time_plus(time, weft_time_of_real(weft_random_exponential(&stall, (double)c->stall_ps)));
+    return time;
+}
+
+weft_time_ps weft__nic_read_time(const struct weft__nic *nic, uint32_t qp, weft_time_ps start) {
+    const struct weft_packet request = {.kind = WEFT_PACKET_READ, .qp = qp};
+    weft_time_ps time = draw_time(nic, &request, start + nic->conf->send_latency_ps);
+    return time < start ? start : time;
+}
+
+/// When a request is issued that `time` is the median for. Requests do not overtake one another.
+static weft_time_ps draw_issue(struct weft__nic *nic, const struct weft_packet *request, weft_time_ps time) {
+    time = draw_time(nic, request, time);
     if (time < nic->poster.nic_free_ps) time = nic->poster.nic_free_ps;
     if (nic->issued_ps < time) nic->issued_ps = time;
     return nic->issued_ps;

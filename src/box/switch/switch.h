@@ -119,10 +119,10 @@ struct weft__switch_setup {
     struct weft_arena *arena;
 };
 
-extern const struct weft__node_ops weft__switch_ops, weft__switch_plain_ops, weft__switch_cut_ops;
-/// Whether it has only what most switches have, and so runs by weft__switch_plain_ops or, if it cuts through,
-/// weft__switch_cut_ops. `lldp`: its ports have LLDP.
+extern const struct weft__node_ops weft__switch_ops;
+/// Whether it has only what most switches have, and so runs by these operations. `lldp`: its ports have LLDP.
 bool weft__switch_is_plain(const struct weft__switch *sw, bool lldp);
+const struct weft__node_ops *weft__switch_plain_ops(const struct weft__switch *sw);
 extern const struct weft__ether_ops weft__switch_ether_ops;
 
 /// switch_trim.c. Trims the packet if possible. False: its header found no room and is dropped.

@@ -111,8 +111,7 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     if (plain && sw->buffer->fixed) sw->buffer->fixed(conf->buffer.conf, &sw->fixed);
     sw->lossless = (uint8_t)conf->pfc.priorities;
     sw->counts_hops = setup->captured;
-    const struct weft__node_ops *plain_ops = sw->has_cut_through ? &weft__switch_cut_ops : &weft__switch_plain_ops;
-    node->ops = plain ? plain_ops : &weft__switch_ops;
+    node->ops = plain ? weft__switch_plain_ops(sw) : &weft__switch_ops;
     node->state = sw;
     weft__timers_init(&node->timers, WEFT__ETHER_KEYS_A_PORT * sw->ports + 2);
     if (sw->sampled) weft__timer_set(&node->timers, weft__switch_key_sample(sw), 0);

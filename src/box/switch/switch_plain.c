@@ -15,18 +15,39 @@ static inline uint32_t number_of(const struct weft__switch *sw, const struct wef
     return (uint32_t)(port - sw->port);
 }
 
+// What is known of a switch beforehand, so that it is not asked for each packet.
+enum {
+    BYTES = 1, // its buffer has fixed thresholds in bytes, not cells; without: it may be any
+    CUTS = 2   // it cuts through; clocks of its ports may be off, too, as those of a class of hardware
+};
+
 // The arithmetic of a buffer with fixed thresholds is written out; any other buffer is called.
 
-static inline bool has_fixed(const struct weft__switch *sw) {
-    return __builtin_expect(sw->fixed.size_bytes != 0, 1);
+static inline __attribute__((always_inline)) bool has_fixed(const struct weft__switch *sw, uint32_t how) {
+    return how & BYTES || __builtin_expect(sw->fixed.size_bytes != 0, 1);
 }
 
-static inline enum weft_buffer_answer admit_packet(struct weft__switch *sw, const struct weft_packet *p,
-                                                   const struct weft__port *port, uint32_t priority) {
+static inline __attribute__((always_inline)) struct weft_buffer_fixed fixed_of(const struct weft__switch *sw,
+                                                                               uint32_t how) {
+    struct weft_buffer_fixed fixed = sw->fixed;
+    if (how & BYTES) fixed.cell_inverse = 0;
+    return fixed;
+}
+
+static inline __attribute__((always_inline)) enum weft_buffer_answer admit_packet(struct weft__switch *sw,
+                                                                                  const struct weft_packet *p,
+                                                                                  const struct weft__port *port,
+                                                                                  uint32_t priority, uint32_t how) {
     bool lossless = sw->lossless >> priority & 1;
-    if (has_fixed(sw)) return weft_buffer_fixed_admit(&sw->fixed, group_of(sw, p->port, priority), p->bytes, lossless);
+    struct weft_buffer_fixed fixed = fixed_of(sw, how);
+    if (has_fixed(sw, how)) return weft_buffer_fixed_admit(&fixed, group_of(sw, p->port, priority), p->bytes, lossless);
     return sw->buffer->admit(sw->buffer_state, sw->conf->buffer.conf, p->port, number_of(sw, port), priority, p->bytes);
 }
+
+/// What is left of a packet that has been sent: where it came from, and its bytes.
+struct sent {
+    uint32_t port, bytes;
+};
 
 /// The group of the input `in` has shrunk, because a packet leaves by the port `out`; it may resume.
 static inline void review_group(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in,
@@ -35,78 +56,85 @@ static inline void review_group(struct weft__node *node, struct weft__switch *sw
         weft__ether_want_pause(&sw->ether, node, w, in, priority, number_of(sw, out), false);
 }
 
-static inline void release_packet(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in,
-                                  uint32_t bytes, uint32_t priority, const struct weft__port *port) {
+/// `p` leaves by the port.
+static inline __attribute__((always_inline)) void release_packet(struct weft__node *node, struct weft__switch *sw,
+                                                                 struct weft__worker *w, struct sent p,
+                                                                 uint32_t priority, const struct weft__port *port,
+                                                                 uint32_t how) {
     bool resumes;
-    if (has_fixed(sw)) {
-        struct weft_buffer_group *group = group_of(sw, in, priority);
-        group->level -= weft_buffer_fixed_occupied(&sw->fixed, bytes);
-        resumes = group->level <= sw->fixed.xon_bytes;
+    if (has_fixed(sw, how)) {
+        struct weft_buffer_group *group = group_of(sw, p.port, priority);
+        struct weft_buffer_fixed fixed = fixed_of(sw, how);
+        group->level -= weft_buffer_fixed_occupied(&fixed, p.bytes);
+        resumes = group->level <= fixed.xon_bytes;
     } else {
-        resumes = sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, in, number_of(sw, port), priority,
-                                      bytes) == WEFT_BUFFER_XON;
+        resumes = sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, p.port, number_of(sw, port), priority,
+                                      p.bytes) == WEFT_BUFFER_XON;
     }
-    review_group(node, sw, w, in, resumes, priority, port);
+    review_group(node, sw, w, p.port, resumes, priority, port);
 }
 
 /// If the output is free and nothing blocks it, a frame that fits into the buffer is sent at once: it is counted in and
 /// out, so that only maxima show it. False: it is not sent, and nothing has changed.
 static inline __attribute__((always_inline)) bool pass_packet(struct weft__node *node, struct weft__switch *sw,
                                                               struct weft__worker *w, const struct weft_packet *p,
-                                                              struct weft__port *port, uint32_t priority) {
+                                                              struct weft__port *port, uint32_t priority,
+                                                              uint32_t how) {
     if (port->hindrances || port->busy_until_ps > w->now_ps) return false;
-    uint32_t in = p->port, bytes = p->bytes;
-    struct weft_buffer_group *group = group_of(sw, in, priority);
-    bool fixed = has_fixed(sw);
-    if (fixed) {
-        uint32_t level = group->level + weft_buffer_fixed_occupied(&sw->fixed, bytes);
-        if (__builtin_expect(level > sw->fixed.size_bytes, 0)) return false;
+    struct sent was = {p->port, p->bytes};
+    struct weft_buffer_group *group = group_of(sw, was.port, priority);
+    struct weft_buffer_fixed fixed = fixed_of(sw, how);
+    if (has_fixed(sw, how)) {
+        uint32_t level = group->level + weft_buffer_fixed_occupied(&fixed, was.bytes);
+        if (__builtin_expect(level > fixed.size_bytes, 0)) return false;
         weft_buffer_count_level(group, level);
-    } else if (admit_packet(sw, p, port, priority) == WEFT_BUFFER_DROP) {
+    } else if (admit_packet(sw, p, port, priority, how) == WEFT_BUFFER_DROP) {
         return false;
     }
     struct weft__port_queue *queue = weft__port_queue_of(port, priority); // which is empty
-    weft__port_count_depth(queue, bytes);
-    weft__port_count_sent(queue, bytes);
-    weft__port_transmit_plain(port, w, p);
-    if (fixed)
-        review_group(node, sw, w, in, group->level <= sw->fixed.xon_bytes, priority, port);
+    weft__port_count_depth(queue, was.bytes);
+    weft__port_count_sent(queue, was.bytes);
+    weft__port_transmit_plain(port, w, p, how & CUTS);
+    if (has_fixed(sw, how))
+        review_group(node, sw, w, was.port, group->level <= sw->fixed.xon_bytes, priority, port);
     else
-        release_packet(node, sw, w, in, bytes, priority, port);
+        release_packet(node, sw, w, was, priority, port, how);
     return true;
 }
 
 /// The head of a queue leaves.
-static inline void send_head(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                             struct weft__port *port, uint32_t priority) {
+static inline __attribute__((always_inline)) void send_head(struct weft__node *node, struct weft__switch *sw,
+                                                            struct weft__worker *w, struct weft__port *port,
+                                                            uint32_t priority, uint32_t how) {
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     const struct weft_packet *p = weft__fifo_head(&queue->fifo);
-    uint32_t in = p->port, bytes = p->bytes;
-    weft__port_count_sent(queue, bytes);
-    weft__port_transmit(port, w, p,
-                        port->delay_data_ps); // which may note the bytes sent and the depth, with this packet
-    queue->bytes -= bytes;
+    struct sent was = {p->port, p->bytes};
+    weft__port_count_sent(queue, was.bytes);
+    // which may note the bytes sent and the depth, with this packet
+    weft__port_transmit_as(port, w, p, port->delay_data_ps, how & CUTS);
+    queue->bytes -= was.bytes;
     weft__fifo_drop(&queue->fifo, sw->pool);
     if (!queue->fifo.n) port->ready &= (uint8_t) ~(1u << priority);
-    release_packet(node, sw, w, in, bytes, priority, port);
+    release_packet(node, sw, w, was, priority, port, how);
 }
 
 /// The port may send, and does: its next frame is in order. False: it is not as simple, and nothing has changed.
 static inline __attribute__((always_inline)) bool send_next(struct weft__node *node, struct weft__switch *sw,
-                                                            struct weft__worker *w, struct weft__port *port) {
+                                                            struct weft__worker *w, struct weft__port *port,
+                                                            uint32_t how) {
     uint32_t ready = port->ready;
     if (__builtin_expect(!ready || port->pending || port->paused, 0) || port->busy_until_ps > w->now_ps) return false;
     bool choice = ready & (ready - 1);
     uint32_t priority = choice ? sw->scheduler->pick(&port->scheduler, sw->conf->scheduler.conf, (uint8_t)ready)
                                : (uint32_t)__builtin_ctz(ready);
-    send_head(node, sw, w, port, priority);
+    send_head(node, sw, w, port, priority, how);
     return true;
 }
 
 /// The turn of a port at which a packet has just arrived: rarer, so a call.
 static __attribute__((noinline)) void serve_as_well(struct weft__node *node, struct weft__switch *sw,
                                                     struct weft__worker *w, struct weft__port *port) {
-    if (!send_next(node, sw, w, port))
+    if (!send_next(node, sw, w, port, 0))
         weft__switch_kick(node, sw, w, number_of(sw, port));
     else if (port->ready)
         weft__ether_set_turn(port, node, number_of(sw, port), port->busy_until_ps);
@@ -115,12 +143,14 @@ static __attribute__((noinline)) void serve_as_well(struct weft__node *node, str
 /// Something blocks the frame.
 static inline __attribute__((always_inline)) void wait_packet(struct weft__node *node, struct weft__switch *sw,
                                                               struct weft__worker *w, struct weft_packet *p,
-                                                              struct weft__port *port, uint32_t priority) {
+                                                              struct weft__port *port, uint32_t priority,
+                                                              uint32_t how) {
     struct weft__port_queue *queue = weft__port_queue_of(port, priority);
     enum weft_aqm_verdict verdict = weft__switch_verdict(sw, w->now_ps, p, port, queue);
     bool busy = port->busy_until_ps > w->now_ps;
     bool rare = verdict >= WEFT_AQM_DROP || port->storm || (!busy && !port->ready);
-    enum weft_buffer_answer answer = __builtin_expect(rare, 0) ? WEFT_BUFFER_DROP : admit_packet(sw, p, port, priority);
+    enum weft_buffer_answer answer =
+        __builtin_expect(rare, 0) ? WEFT_BUFFER_DROP : admit_packet(sw, p, port, priority, how);
     if (__builtin_expect(answer == WEFT_BUFFER_DROP, 0)) { // which has changed nothing
         weft__switch_forward(node, sw, w, p, number_of(sw, port), verdict);
         return;
@@ -226,9 +256,9 @@ static void plain_prepare(struct weft__node *node, struct weft__arrival *arrival
     weft__timers_fetch(node, end, weft__switch_prepare_timer);
 }
 
-/// `cuts`: the switch cuts through, so this is the header of the frame.
+/// If the switch cuts through, this is the header of the frame.
 static inline __attribute__((always_inline)) void take_packet(struct weft__node *node, struct weft__worker *w,
-                                                              struct weft_packet *packet, uint64_t word, bool cuts) {
+                                                              struct weft_packet *packet, uint64_t word, uint32_t how) {
     struct weft__switch *sw = node->state;
     if (__builtin_expect(word >= RARE, 0)) {
         weft__switch_take_rare(node, sw, w, packet, (uint32_t)word);
@@ -236,57 +266,63 @@ static inline __attribute__((always_inline)) void take_packet(struct weft__node 
     }
     uint32_t priority = (uint32_t)(word >> PRIORITY_BIT);
     struct weft__port *port = (struct weft__port *)(void *)((char *)sw->port + (uint32_t)word);
-    if (cuts && weft__switch_keeps_back(sw, w->now_ps, packet, port))
+    if (how & CUTS && weft__switch_keeps_back(sw, w->now_ps, packet, port))
         weft__switch_defer(node, sw, w, packet, number_of(sw, port));
-    else if (!pass_packet(node, sw, w, packet, port, priority))
-        wait_packet(node, sw, w, packet, port, priority);
+    else if (!pass_packet(node, sw, w, packet, port, priority, how))
+        wait_packet(node, sw, w, packet, port, priority, how);
 }
 
-static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
-                             uint64_t word) {
-    take_packet(node, w, packet, word, false);
-}
-
-static inline void on_header(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
-                             uint64_t word) {
-    take_packet(node, w, packet, word, true);
-}
-
-static inline weft_time_ps on_turn(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+static inline __attribute__((always_inline)) weft_time_ps take_turn(struct weft__node *node, struct weft__worker *w,
+                                                                    uint32_t key, uint32_t how) {
     struct weft__switch *sw = node->state;
     uint32_t out = weft__switch_port_of_turn(sw, key);
     if (__builtin_expect(out == WEFT_NONE, 0)) return 0;
     struct weft__port *port = &sw->port[out];
-    if (!send_next(node, sw, w, port)) return 0;
+    if (!send_next(node, sw, w, port, how)) return 0;
     return port->turn_ps = (port->ready || port->pending) ? port->busy_until_ps : WEFT_TIME_NEVER;
 }
 
-static inline void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
-    weft__switch_on_due(node, w, key, weft__switch_kick);
-}
-
-/// Of a switch that cuts through: a frame may now be complete.
-static inline void on_due(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+/// Of a switch that cuts through, a frame may now be complete.
+static inline __attribute__((always_inline)) void take_due(struct weft__node *node, struct weft__worker *w,
+                                                           uint32_t key, uint32_t how) {
     struct weft__switch *sw = node->state;
     uint32_t in = key / WEFT__ETHER_KEYS_A_PORT;
-    if (key % WEFT__ETHER_KEYS_A_PORT != WEFT__SWITCH_KEY_DEFERRED) {
-        on_timer(node, w, key);
+    if (!(how & CUTS) || key % WEFT__ETHER_KEYS_A_PORT != WEFT__SWITCH_KEY_DEFERRED) {
+        weft__switch_on_due(node, w, key, weft__switch_kick);
         return;
     }
     struct weft_packet *p = weft__switch_complete(sw, w, in);
     struct weft__port *port = &sw->port[p->node];
-    if (!pass_packet(node, sw, w, p, port, p->priority)) wait_packet(node, sw, w, p, port, p->priority);
+    if (!pass_packet(node, sw, w, p, port, p->priority, how)) wait_packet(node, sw, w, p, port, p->priority, how);
     p->bytes = 0; // no longer held there
 }
 
-static void cut_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
-                    weft_time_ps end) {
-    weft__node_run_turns(node, w, arrival, n, end, on_header, on_turn, on_due);
-}
+/// The operations of switches that cut through, or do not, with any buffer or with the usual one.
+#define PLAIN(name, how)                                                                                               \
+    static inline void name##_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,      \
+                                     uint64_t word) {                                                                  \
+        take_packet(node, w, packet, word, how);                                                                       \
+    }                                                                                                                  \
+    static inline weft_time_ps name##_turn(struct weft__node *node, struct weft__worker *w, uint32_t key) {            \
+        return take_turn(node, w, key, how);                                                                           \
+    }                                                                                                                  \
+    static inline void name##_due(struct weft__node *node, struct weft__worker *w, uint32_t key) {                     \
+        take_due(node, w, key, how);                                                                                   \
+    }                                                                                                                  \
+    static void name##_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival,       \
+                           uint32_t n, weft_time_ps end) {                                                             \
+        weft__node_run_turns(node, w, arrival, n, end, name##_packet, name##_turn, name##_due);                        \
+    }                                                                                                                  \
+    static const struct weft__node_ops name##_ops = {.fetch = plain_fetch, .prepare = plain_prepare, .run = name##_run};
+PLAIN(plain, BYTES)
+PLAIN(plain_any, 0)
+PLAIN(cut, CUTS | BYTES)
+PLAIN(cut_any, CUTS)
 
-static void plain_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
-                      weft_time_ps end) {
-    weft__node_run_turns(node, w, arrival, n, end, on_packet, on_turn, on_timer);
+const struct weft__node_ops *weft__switch_plain_ops(const struct weft__switch *sw) {
+    bool bytes = sw->fixed.size_bytes && !sw->fixed.cell_inverse;
+    if (sw->has_cut_through) return bytes ? &cut_ops : &cut_any_ops;
+    return bytes ? &plain_ops : &plain_any_ops;
 }
 
 bool weft__switch_is_plain(const struct weft__switch *sw, bool lldp) {
@@ -295,6 +331,3 @@ bool weft__switch_is_plain(const struct weft__switch *sw, bool lldp) {
     return queues && links && !sw->aqm_leaving && !sw->ether.aqm_bytes && !sw->trace && !sw->route_state &&
            sw->by_tuple && sw->sfc_watch_bytes == UINT64_MAX;
 }
-
-const struct weft__node_ops weft__switch_plain_ops = {.fetch = plain_fetch, .prepare = plain_prepare, .run = plain_run};
-const struct weft__node_ops weft__switch_cut_ops = {.fetch = plain_fetch, .prepare = plain_prepare, .run = cut_run};

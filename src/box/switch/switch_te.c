@@ -5,8 +5,8 @@
 
 static void note_key(void *context, uint32_t port, uint32_t edge, weft_bytes bytes) {
     struct weft__te_report *r = context;
-    r->key = weft__memory_double(WEFT_MEMORY_SWITCH, r->key, r->n, &r->capacity, 64, sizeof *r->key);
-    r->key[r->n++] = (struct weft__te_key){.bytes = bytes, .edge = edge, .port = (uint16_t)port};
+    WEFT__ADD_DOUBLE(WEFT_MEMORY_SWITCH, r->key, r->n, r->capacity, 64) =
+        (struct weft__te_key){.bytes = bytes, .edge = edge, .port = (uint16_t)port};
 }
 
 void weft__switch_te_report(struct weft__switch *sw, struct weft__worker *w) {

@@ -69,9 +69,7 @@ const struct weft__te_agent *weft__te_agent(const struct weft__te *te, uint32_t 
 // --- demands ------------------------------------------------------------------------------------------------------
 
 static void add_demand(struct weft__te *te, const struct weft_cspf_demand *demand) {
-    te->demand = weft__memory_double(WEFT_MEMORY_SWITCH, te->demand, te->demands, &te->demands_capacity, 256,
-                                     sizeof *te->demand);
-    te->demand[te->demands++] = *demand;
+    WEFT__ADD_DOUBLE(WEFT_MEMORY_SWITCH, te->demand, te->demands, te->demands_capacity, 256) = *demand;
 }
 
 /// What a switch measured.
@@ -204,7 +202,7 @@ static weft_rate_bps known_rate(const struct weft__te *te, const struct traffic 
 static void find_known(struct weft__te *te) {
     const struct weft_topology *t = te->net->topology;
     const struct weft_routes *r = te->net->epoch[0].routes;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SWITCH);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SWITCH);
     struct phase phase[PHASES_MAX];
     find_phases(te, phase);
     te->arena_known = weft_arena_new(WEFT_MEMORY_SWITCH);
@@ -227,7 +225,6 @@ static void find_known(struct weft__te *te) {
             if (demand.rate_bps) add_demand(te, &demand);
         }
     }
-    weft_arena_free(arena);
 }
 
 // --- rounds -------------------------------------------------------------------------------------------------------

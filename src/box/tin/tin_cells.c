@@ -11,7 +11,7 @@ enum { PODS_MAX = 128, TINS_MAX = 16 };
 
 static enum weft_status check_cells(const struct weft_topology *t, struct weft_place place,
                                     struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_TOPOLOGY);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_TOPOLOGY);
     const struct weft_dragonflies *shape = weft_dragonflies_new(t, arena);
     enum weft_status status = WEFT_OK;
     for (uint32_t f = 0; f < shape->n; f++)
@@ -22,7 +22,6 @@ static enum weft_status check_cells(const struct weft_topology *t, struct weft_p
                                      "%s has no address in a cell's header; expected at most %d pods of %d TiNs",
                                      t->node[tin->node].name, PODS_MAX, TINS_MAX);
         }
-    weft_arena_free(arena);
     return status;
 }
 

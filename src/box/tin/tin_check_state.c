@@ -127,12 +127,11 @@ void weft__tin_check_state(const struct weft__network *net, uint32_t node, weft_
     const struct weft__tin *tin = net->engine.node[node].state;
     const struct weft__timers *timers = &net->engine.node[node].timers;
     uint32_t port0 = net->topology->node[node].port0;
-    struct weft__held held;
+    WEFT_ENDS(weft__held_deinit) struct weft__held held = {0};
     weft__held_init(&held, &tin->ether);
     check_ingress(tin, &held, c);
     weft__ether_each(&tin->ether, weft__held_leaving, &held);
     weft__ether_check(&tin->ether, timers, port0, true, until, &held, c);
-    weft__held_deinit(&held);
     check_egress(tin, port0, c);
     if (tin->nics) check_nics(tin->nics, c);
     if (tin->rma) check_requests(tin->rma, c);

@@ -15,7 +15,7 @@ static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
 static uint32_t find_classes(struct weft__tin_places *places, const struct weft_topology *t, uint32_t **ret_edge,
                              struct weft_arena *arena) {
     uint32_t *class_of_host = weft_arena_alloc(arena, t->hosts, sizeof *class_of_host), n = 0;
-    uint32_t *class_of_node = weft_memory_new(KIND, t->nodes, sizeof *class_of_node);
+    WEFT_FREED uint32_t *class_of_node = weft_memory_new(KIND, t->nodes, sizeof *class_of_node);
     *ret_edge = weft_memory_new(KIND, t->hosts, sizeof **ret_edge);
     memset(class_of_node, 0xff, t->nodes * sizeof *class_of_node);
     for (uint32_t h = 0; h < t->hosts; h++) {
@@ -28,7 +28,6 @@ static uint32_t find_classes(struct weft__tin_places *places, const struct weft_
         }
         class_of_host[h] = class_of_node[edge];
     }
-    weft_memory_free(KIND, class_of_node, t->nodes * sizeof *class_of_node);
     places->class_of_host = class_of_host;
     return n;
 }
@@ -188,7 +187,7 @@ void weft__tin_find_exits(struct weft__tin_places *places, const struct weft_top
                           const struct weft_dragonflies *shape, uint32_t fabric, const struct weft_tin_conf *conf,
                           const bool *down, uint32_t states, struct weft_arena *arena) {
     const struct weft_dragonfly *f = &shape->fabric[fabric];
-    struct weft_arena *scratch = weft_arena_new(KIND);
+    WEFT_SCRATCH(scratch, KIND);
     struct ways_out o = {.t = t, .shape = shape, .fabric = fabric, .conf = conf, .arena = arena};
     uint32_t *edge;
     o.port = weft_arena_alloc(scratch, f->tins, sizeof *o.port);
@@ -209,5 +208,4 @@ void weft__tin_find_exits(struct weft__tin_places *places, const struct weft_top
         }
     places->exits = exits;
     weft_memory_free(KIND, edge, t->hosts * sizeof *edge);
-    weft_arena_free(scratch);
 }

@@ -61,10 +61,9 @@ static bool find_rates(const struct weft_topology *t, const struct weft_device_c
 }
 
 static enum weft_status check_rates(const struct weft__plan *plan, struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_ROUTES);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_ROUTES);
     struct weft__cliques *cliques = weft_arena_alloc(arena, 1, sizeof *cliques);
     bool fits = find_rates(plan->topology, plan->device, cliques, arena);
-    weft_arena_free(arena);
     if (fits) return WEFT_OK;
     return WEFT_REFUSE(ret_error, plan->scenario->topology.place,
                        "links and endpoints of TiNs have more than %d different rates", WEFT__GNET_NO_LINK);

@@ -91,7 +91,7 @@ static void say_cycle(FILE *text, const struct weft__network *net, uint32_t star
 /// Each vertex waits for at most one other, so a trail that returns to itself is a cycle.
 static void find_cycle(FILE *text, const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     uint32_t *trail = weft_arena_alloc(arena, (size_t)t->ports * WEFT_GNET_VCS, sizeof *trail), trails = 0;
     for (uint32_t start = 0; start < t->ports * WEFT_GNET_VCS; start++) {
         if (trail[start] || !weft_topology_link_is_fabric(t, t->port[start / WEFT_GNET_VCS].link) ||
@@ -104,7 +104,6 @@ static void find_cycle(FILE *text, const struct weft__network *net) {
         say_cycle(text, net, at);
         break;
     }
-    weft_arena_free(arena);
 }
 
 static void say_starved(FILE *text, const struct weft__network *net) {
@@ -180,7 +179,7 @@ struct announced {
 static void say_announced(FILE *text, const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     struct weft__stall_list list = {.text = text, .title = "packets that wait at their ingress"};
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const uint32_t *island = find_islands(net, arena);
     for (uint32_t node = 0; node < t->nodes; node++) {
         const struct weft__tin *tin = tin_of(net, node);
@@ -203,7 +202,6 @@ static void say_announced(FILE *text, const struct weft__network *net) {
             putc('\n', text);
         }
     }
-    weft_arena_free(arena);
     weft__stall_end(&list);
 }
 
@@ -277,14 +275,13 @@ static void say_client(struct weft__stall_list *list, const struct weft__network
 
 static void say_rma(FILE *text, const struct weft__network *net) {
     struct weft__stall_list list = {.text = text, .title = "operations of 1RMA that are not complete"};
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const uint32_t *island = find_islands(net, arena);
     for (uint32_t node = 0; node < net->topology->nodes; node++) {
         const struct weft__tin *tin = tin_of(net, node);
         for (uint32_t c = 0; tin && tin->rma && c < tin->rma->clients; c++)
             if (tin->rma->client[c].core->under_way) say_client(&list, net, node, c, island, arena);
     }
-    weft_arena_free(arena);
     weft__stall_end(&list);
 }
 

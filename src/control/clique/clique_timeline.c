@@ -124,7 +124,7 @@ static void replay_tin(const struct weft_sdn *s, struct weft_clique_timeline *ti
 static void replay_all(const struct weft_sdn *s, struct weft_clique_timeline *timeline, struct weft_arena *arena) {
     const struct weft__sdn_recorder *recorder = s->recorder;
     uint32_t tins = s->f->tins, *first = weft_memory_new(KIND, tins + 1, sizeof *first);
-    uint32_t *index = weft_memory_new(KIND, recorder->n, sizeof *index);
+    WEFT_FREED uint32_t *index = weft_memory_new(KIND, recorder->n, sizeof *index);
     for (uint32_t i = 0; i < recorder->n; i++)
         first[recorder->record[i].tin + 1]++;
     for (uint32_t x = 0; x < tins; x++)
@@ -135,7 +135,6 @@ static void replay_all(const struct weft_sdn *s, struct weft_clique_timeline *ti
         if (first[x] > from) replay_tin(s, timeline, x, &index[from], first[x] - from, arena);
     if (recorder->n) timeline->last_ps = recorder->record[recorder->n - 1].time_ps;
     weft_memory_free(KIND, first, (tins + 1) * sizeof *first);
-    weft_memory_free(KIND, index, recorder->n * sizeof *index);
 }
 
 /// Numbers the columns of destinations that ever have their own flows.

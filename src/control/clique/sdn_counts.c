@@ -29,7 +29,7 @@ static void count_tin(const struct weft_gnet_routes *r, uint32_t x, uint64_t por
     count_ports(tin, endpoints, class_ports);
     ret->gnet_naive += (endpoints * TERMINAL_VCS + (ports - endpoints) * LINK_VCS) * dsts;
     ret->gnet_classes += (TERMINAL_VCS + (WEFT_GNET_INPUTS - 1) * LINK_VCS) * dsts;
-    bool *named = weft_memory_new(WEFT_MEMORY_ROUTES, own->sets, sizeof *named);
+    WEFT_FREED bool *named = weft_memory_new(WEFT_MEMORY_ROUTES, own->sets, sizeof *named);
     for (uint32_t row = 0; row < WEFT_GNET_ROWS; row++)
         for (uint32_t column = 0; column < r->columns; column++) {
             uint16_t set = own->set_of[row * r->columns + column];
@@ -39,7 +39,6 @@ static void count_tin(const struct weft_gnet_routes *r, uint32_t x, uint64_t por
             ret->groups += leads && !named[set];
             named[set] = true;
         }
-    weft_memory_free(WEFT_MEMORY_ROUTES, named, own->sets * sizeof *named);
     for (uint32_t i = 0; i < 2 * f->tins; i++) {
         const struct weft_gnet_escape *e = &own->escape[own->escape_of[i]];
         ret->gnet_escapes += (e->up | e->down) != 0;

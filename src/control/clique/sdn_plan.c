@@ -39,7 +39,7 @@ struct plan {
 /// Converts the routes' columns to ours: for each pod that of most of its TiNs, for the others their own.
 static void fill_target(struct plan *p, const struct weft_gnet_routes *r) {
     const struct weft_dragonfly *f = p->f;
-    uint32_t *column = weft_memory_new(KIND, f->pods, sizeof *column);
+    WEFT_FREED uint32_t *column = weft_memory_new(KIND, f->pods, sizeof *column);
     for (uint32_t pod = 0; pod < f->pods; pod++)
         for (uint32_t d = f->pod_first[pod], most = 0; d < f->pod_first[pod + 1]; d++) {
             uint32_t same = 0;
@@ -52,7 +52,7 @@ static void fill_target(struct plan *p, const struct weft_gnet_routes *r) {
         p->own[d] = r->column_of[d] != column[f->tin[d].pod];
         if (p->own[d]) weft__sdn_special(p->columns, d);
     }
-    uint32_t *number = weft_memory_new(KIND, UINT16_MAX, sizeof *number);
+    WEFT_FREED uint32_t *number = weft_memory_new(KIND, UINT16_MAX, sizeof *number);
     for (uint32_t x = 0; x < f->tins; x++) {
         const struct weft_gnet_tin_routes *own = &r->tin[x];
         for (uint32_t i = 0; i < own->sets; i++)
@@ -74,8 +74,6 @@ static void fill_target(struct plan *p, const struct weft_gnet_routes *r) {
             }
         }
     }
-    weft_memory_free(KIND, number, UINT16_MAX * sizeof *number);
-    weft_memory_free(KIND, column, f->pods * sizeof *column);
 }
 
 static uint32_t is_changed(const struct plan *p, uint32_t column, uint32_t x, uint32_t row) {

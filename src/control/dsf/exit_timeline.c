@@ -273,7 +273,7 @@ static void find_events(struct work *w, const struct weft_control_given *given) 
 enum weft_status weft_exit_timeline_new(const struct weft_topology *t, const uint32_t *node, uint32_t nodes,
                                         const struct weft_control_given *given, bool always, struct weft_arena *arena,
                                         struct weft_exit_timeline **ret_timeline, struct weft_error *ret_error) {
-    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_ROUTES);
+    WEFT_SCRATCH(scratch, WEFT_MEMORY_ROUTES);
     struct weft_exit_timeline *x = *ret_timeline = weft_arena_alloc(arena, 1, sizeof *x);
     struct work w = {
         .t = t, .node = node, .nodes = nodes, .states = given->states, .x = x, .arena = arena, .scratch = scratch};
@@ -286,6 +286,5 @@ enum weft_status weft_exit_timeline_new(const struct weft_topology *t, const uin
         if (x->setup.classes && (w.events || always))
             x->bgp = weft_bgp_run(&given->conf->bgp, &x->setup, w.event, w.events, given->seed, arena);
     }
-    weft_arena_free(scratch);
     return status;
 }

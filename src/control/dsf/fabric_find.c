@@ -61,8 +61,9 @@ static enum weft_status find_parts(struct search *s, struct weft_arena *arena, s
 
 static struct weft_fabric *build_fabric(const struct search *s, uint32_t part, struct weft_arena *arena) {
     const struct weft_topology *t = s->t;
-    struct weft_fabric_device *device = weft_memory_new(WEFT_MEMORY_TOPOLOGY, s->devices[part], sizeof *device);
-    struct weft_fabric_link *link = weft_memory_new(WEFT_MEMORY_TOPOLOGY, s->links[part], sizeof *link);
+    WEFT_FREED struct weft_fabric_device *device =
+        weft_memory_new(WEFT_MEMORY_TOPOLOGY, s->devices[part], sizeof *device);
+    WEFT_FREED struct weft_fabric_link *link = weft_memory_new(WEFT_MEMORY_TOPOLOGY, s->links[part], sizeof *link);
     uint32_t links = 0;
     for (uint32_t n = 0; n < t->nodes; n++)
         if (s->part[n] == part)
@@ -76,8 +77,6 @@ static struct weft_fabric *build_fabric(const struct search *s, uint32_t part, s
             .device = {s->number[low], s->number[high]}, .delay_ps = t->link[l].delay_ps, .link = l};
     }
     struct weft_fabric *f = weft_fabric_new(device, s->devices[part], link, links, arena);
-    weft_memory_free(WEFT_MEMORY_TOPOLOGY, device, s->devices[part] * sizeof *device);
-    weft_memory_free(WEFT_MEMORY_TOPOLOGY, link, s->links[part] * sizeof *link);
     return f;
 }
 

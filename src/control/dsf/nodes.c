@@ -66,7 +66,7 @@ enum weft_status weft_known_timeline_new(const struct weft_topology *t, const st
     if (!timeline->cold && !concerned) return WEFT_OK;
     enum weft_status status = weft_fabric_find(t, &conf->reach, arena, &fabric, &fabrics, ret_error);
     if (status) return status;
-    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_ROUTES);
+    WEFT_SCRATCH(scratch, WEFT_MEMORY_ROUTES);
     const struct weft_fsdb_result **result = weft_arena_alloc(scratch, fabrics, sizeof *result);
     size_t sum = 0;
     for (uint32_t i = 0; i < fabrics; i++) {
@@ -83,7 +83,6 @@ enum weft_status weft_known_timeline_new(const struct weft_topology *t, const st
             all[timeline->events++] = (struct weft_known_event){c->time_ps, f->device[f->dest_device[c->node]].node,
                                                                 f->device[f->dest_device[c->of]].node, c->known};
         }
-    weft_arena_free(scratch);
     if (sum) qsort(all, timeline->events, sizeof *all, by_time);
     return WEFT_OK;
 }

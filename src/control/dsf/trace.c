@@ -67,7 +67,7 @@ static uint32_t join_groups(struct weft_control_step *step, uint32_t *dest, uint
 
 /// Combines destinations with the same changes into one step, at the place of the first.
 static uint32_t join_dests(struct weft_control_step *step, uint32_t *dest, uint32_t n, uint32_t *ret_dest) {
-    bool *taken = weft_memory_new(WEFT_MEMORY_RESULT, n + 1, sizeof *taken);
+    WEFT_FREED bool *taken = weft_memory_new(WEFT_MEMORY_RESULT, n + 1, sizeof *taken);
     uint32_t kept = 0, dests = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (taken[i]) continue;
@@ -86,7 +86,6 @@ static uint32_t join_dests(struct weft_control_step *step, uint32_t *dest, uint3
         }
         step[kept++] = joined; // kept <= i
     }
-    weft_memory_free(WEFT_MEMORY_RESULT, taken, (n + 1) * sizeof *taken);
     return kept;
 }
 
@@ -99,7 +98,7 @@ static void add_steps(struct weft_control_trace *trace, const struct weft__reach
     struct weft_control_step *step = weft_arena_alloc(arena, trace->steps + n, sizeof *step),
                              *more = step + trace->steps;
     uint32_t *dest = weft_arena_alloc(arena, dests + n, sizeof *dest);
-    uint32_t *own = weft_memory_new(WEFT_MEMORY_RESULT, n + 1, sizeof *own);
+    WEFT_FREED uint32_t *own = weft_memory_new(WEFT_MEMORY_RESULT, n + 1, sizeof *own);
     if (trace->steps) memcpy(step, trace->step, trace->steps * sizeof *step);
     if (dests) memcpy(dest, trace->dest, dests * sizeof *dest);
     for (uint32_t i = 0; i < n; i++) {
@@ -110,7 +109,6 @@ static void add_steps(struct weft_control_trace *trace, const struct weft__reach
     kept = join_dests(more, own, kept, dest + dests);
     for (uint32_t i = 0; i < kept; i++)
         more[i].dest0 += dests;
-    weft_memory_free(WEFT_MEMORY_RESULT, own, (n + 1) * sizeof *own);
     trace->step = step;
     trace->dest = dest;
     trace->steps += kept;

@@ -4,16 +4,90 @@
 // their speed: a node has one of the given rate, and a switch with n nodes below has n / oversubscription of them to
 // the switch above (bundled where there are many). A block is a switch, below one switch of all blocks.
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/grow.h"
-#include "base/host_list.h"
 #include "base/lines.h"
 #include "base/tree.h"
 #include "import/cables/cables.h"
+#include "weft/memory.h"
 #include "weft/tree.h"
+
+enum { DIGITS_MAX = 9 };
+
+struct expansion {
+    struct weft_arena *arena;
+    const char **name;
+    uint32_t n, max;
+    char *why;
+    size_t size;
+};
+
+#define REFUSE(x, ...) (snprintf((x)->why, (x)->size, __VA_ARGS__), false)
+
+static bool expand_part(struct expansion *x, const char *done, const char *rest, const char *end);
+
+static bool add_name(struct expansion *x, const char *name) {
+    if (x->n == x->max) return REFUSE(x, "more than %" PRIu32 " names", x->max);
+    WEFT__ADD(x->arena, x->name, x->n) = name;
+    return true;
+}
+
+/// "16" or "16-31" of [from, to), each number in place of the brackets.
+static bool expand_range(struct expansion *x, const char *done, const char *from, const char *to, const char *rest,
+                         const char *end) {
+    size_t low = strspn(from, "0123456789"), high = from[low] == '-' ? strspn(from + low + 1, "0123456789") : 0;
+    const char *last = from[low] == '-' ? from + low + 1 + high : from + low;
+    if (!low || low > DIGITS_MAX || high > DIGITS_MAX || last != to || (from[low] == '-' && !high))
+        return REFUSE(x, "'%.*s': expected numbers and ranges such as [1-4,7]", (int)(to - from), from);
+    unsigned long first = strtoul(from, NULL, 10), stop = high ? strtoul(from + low + 1, NULL, 10) : first;
+    if (stop < first) return REFUSE(x, "'%.*s': expected a range that goes up", (int)(to - from), from);
+    for (unsigned long i = first; i <= stop; i++)
+        if (!expand_part(x, weft_arena_format(x->arena, "%s%0*lu", done, (int)low, i), rest, end)) return false;
+    return true;
+}
+
+/// Continues a name, of which `done` is ready, with the text [rest, end).
+static bool expand_part(struct expansion *x, const char *done, const char *rest, const char *end) {
+    const char *open = memchr(rest, '[', (size_t)(end - rest));
+    const char *close = open ? memchr(open, ']', (size_t)(end - open)) : NULL;
+    if (open && !close) return REFUSE(x, "'%.*s': expected a ] behind the [", (int)(end - rest), rest);
+    done = weft_arena_format(x->arena, "%s%.*s", done, (int)((open ? open : end) - rest), rest);
+    if (!open) return add_name(x, done);
+    for (const char *from = open + 1, *to; from <= close; from = to + 1) {
+        to = memchr(from, ',', (size_t)(close - from));
+        if (!to) to = close;
+        if (!expand_range(x, done, from, to, close + 1, end)) return false;
+    }
+    return true;
+}
+
+/// The end of the entry that begins here: the next comma outside brackets.
+static const char *entry_end(const char *from) {
+    bool inside = false;
+    for (; *from && (inside || *from != ','); from++)
+        inside = *from == '[' || (inside && *from != ']');
+    return from;
+}
+
+/// The names, in the list's order and with the digits of the range's first number. False, with the reason in `why`: a
+/// bracket without an end, a range that goes down or has no number, or more than `max` names.
+static bool expand_host_list(const char *text, uint32_t max, struct weft_arena *arena, const char ***ret_name,
+                             uint32_t *ret_n, char *why, size_t size) {
+    struct expansion x = {.arena = arena, .max = max, .why = why, .size = size};
+    bool good = true;
+    for (const char *from = text, *end; *from && good; from = *end ? end + 1 : end) {
+        from += strspn(from, " ");
+        end = entry_end(from);
+        if (end > from) good = expand_part(&x, "", from, end);
+    }
+    *ret_name = x.name;
+    *ret_n = x.n;
+    return good;
+}
 
 enum { CABLES_MAX = 64, DEPTH_MAX = 32, NAMES_MAX = 1 << 20 };
 
@@ -85,7 +159,7 @@ static enum weft_status join_lines(struct slurm *s, struct weft__lines *lines, c
 }
 
 static enum weft_status read_conf(struct slurm *s, struct weft_error *ret_error) {
-    struct weft__lines lines;
+    WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     bool more = true;
     enum weft_status status = weft__lines_open(&lines, s->file->path, s->file->place, ret_error);
     if (status) return status;
@@ -97,7 +171,6 @@ static enum weft_status read_conf(struct slurm *s, struct weft_error *ret_error)
         status = join_lines(s, &lines, &line, ret_error);
         if (!status) status = take_line(s, line, place, ret_error);
     }
-    weft__lines_close(&lines);
     return status;
 }
 
@@ -147,7 +220,7 @@ static enum weft_status read_yaml(struct slurm *s, struct weft_error *ret_error)
 static enum weft_status expand_hosts(struct slurm *s, const char *text, struct weft_place place, const char ***ret_name,
                                      uint32_t *ret_n, struct weft_error *ret_error) {
     char why[160];
-    if (weft__host_list_expand(text, NAMES_MAX, s->arena, ret_name, ret_n, why, sizeof why)) return WEFT_OK;
+    if (expand_host_list(text, NAMES_MAX, s->arena, ret_name, ret_n, why, sizeof why)) return WEFT_OK;
     return WEFT_REFUSE(ret_error, place, "%s", why);
 }
 

@@ -173,7 +173,7 @@ static void set_columns(struct weft__column column[COLUMNS], const struct weft__
 
 enum weft_status weft__cables_read_table(const struct weft__cables_file *file, struct weft__cable_list *list,
                                          struct weft_error *ret_error) {
-    struct weft__lines lines;
+    WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     struct weft__column column[COLUMNS];
     set_columns(column, file->conf);
     enum weft_status status = weft__lines_open(&lines, file->path, file->place, ret_error);
@@ -187,7 +187,6 @@ enum weft_status weft__cables_read_table(const struct weft__cables_file *file, s
         status = weft__lines_next_full(&lines, &more, ret_error);
         if (!status && more) status = add_row(&lines, table, file, list, ret_error);
     }
-    weft__lines_close(&lines);
     return status;
 }
 
@@ -274,7 +273,7 @@ static enum weft_status add_aligned(const struct weft__lines *lines, const struc
 
 enum weft_status weft__cables_read_columns(const struct weft__cables_file *file, struct weft__cable_list *list,
                                            struct weft_error *ret_error) {
-    struct weft__lines lines;
+    WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     struct aligned aligned;
     bool more = true, begun = false, ends = false;
     uint32_t before = list->cables;
@@ -291,7 +290,6 @@ enum weft_status weft__cables_read_columns(const struct weft__cables_file *file,
             status = add_aligned(&lines, &aligned, file, list, &ends, ret_error);
         }
     }
-    weft__lines_close(&lines);
     return status;
 }
 

@@ -56,7 +56,7 @@ static enum weft_status capture_expand(const void *conf, struct weft_place place
                                        uint64_t seed, uint32_t entry, struct weft_workload *w,
                                        struct weft_error *ret_error) {
     const struct capture_conf *c = conf;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     struct weft__capture_flows flows;
     uint32_t *host = NULL;
     const char *path = weft__path_beside(c->file, place, w->arena);
@@ -72,7 +72,6 @@ static enum weft_status capture_expand(const void *conf, struct weft_place place
         status = weft_workload_add(w, &common, place, host ? host[f->src] : f->src, host ? host[f->dst] : f->dst,
                                    f->bytes, weft_time_plus(common.start_ps, f->start_ps), ret_error);
     }
-    weft_arena_free(arena);
     return status;
 }
 

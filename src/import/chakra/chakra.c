@@ -270,7 +270,7 @@ static enum weft_status read_traces(struct loader *l) {
 static enum weft_status define_others(struct loader *l) {
     bool partial = l->files.files < l->groups.ranks;
     enum weft_status status = WEFT_OK;
-    uint32_t *rank = weft_memory_new(WEFT_MEMORY_SCENARIO, l->files.files, sizeof *rank);
+    WEFT_FREED uint32_t *rank = weft_memory_new(WEFT_MEMORY_SCENARIO, l->files.files, sizeof *rank);
     for (uint32_t name = 0; name < l->groups.names && !status; name++) {
         const char *text = l->groups.name[name].text;
         uint32_t n = 0;
@@ -288,7 +288,6 @@ static enum weft_status define_others(struct loader *l) {
         weft__chakra_define(&l->groups, name, rank, all ? 0 : n);
         l->facts->groups_found += *text != 0;
     }
-    weft_memory_free(WEFT_MEMORY_SCENARIO, rank, l->files.files * sizeof *rank);
     return status;
 }
 
@@ -459,11 +458,9 @@ static bool loads_without(const char *path, const struct weft__chakra_conf *conf
     struct weft__chakra_conf without = *conf;
     struct weft__chakra_facts facts;
     struct weft_schedule *s;
-    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(scratch, WEFT_MEMORY_SCENARIO);
     without.ctrl_deps = false;
-    bool loads = !load_with(path, &without, place, scratch, &s, &facts, NULL);
-    weft_arena_free(scratch);
-    return loads;
+    return !load_with(path, &without, place, scratch, &s, &facts, NULL);
 }
 
 enum weft_status weft__chakra_load(const char *path, const struct weft__chakra_conf *conf, struct weft_place place,

@@ -68,7 +68,7 @@ static uint32_t add_group(struct weft__chakra_groups *g, uint32_t name, uint32_t
 void weft__chakra_define(struct weft__chakra_groups *g, uint32_t name, const uint32_t *rank, uint32_t ranks) {
     bool all = !ranks;
     if (all) ranks = g->ranks;
-    uint32_t *list = weft_memory_new(WEFT_MEMORY_SCENARIO, ranks, sizeof *list);
+    WEFT_FREED uint32_t *list = weft_memory_new(WEFT_MEMORY_SCENARIO, ranks, sizeof *list);
     for (uint32_t i = 0; i < ranks; i++)
         list[i] = all ? i : rank[i];
     uint32_t i = g->name[name].group;
@@ -79,7 +79,6 @@ void weft__chakra_define(struct weft__chakra_groups *g, uint32_t name, const uin
         memcpy(kept, list, ranks * sizeof *kept);
         add_group(g, name, kept, ranks);
     }
-    weft_memory_free(WEFT_MEMORY_SCENARIO, list, ranks * sizeof *list);
 }
 
 static bool has_member(const struct weft__chakra_group *group, uint32_t rank) {

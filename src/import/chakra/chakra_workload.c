@@ -89,11 +89,9 @@ static const struct weft_param import_rows[] = {
 static const struct weft_param_table import_params = WEFT_PARAM_TABLE("chakra", struct import_conf, import_rows);
 
 static bool has_traces(const char *path) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     struct weft__chakra_files files;
-    bool found = !weft__chakra_find(path, WEFT_NOWHERE, arena, &files, NULL);
-    weft_arena_free(arena);
-    return found;
+    return !weft__chakra_find(path, WEFT_NOWHERE, arena, &files, NULL);
 }
 
 /// {"0": [0, 1], ...}

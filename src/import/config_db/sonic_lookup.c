@@ -69,7 +69,7 @@ static enum weft_status add_row(struct weft_sonic_lookup *l, const struct weft_s
 
 enum weft_status weft_sonic_lookup_read(const char *path, struct weft_arena *arena,
                                         struct weft_sonic_lookup **ret_lookup, struct weft_error *ret_error) {
-    struct weft__lines lines;
+    WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     struct weft_sonic_lookup *l = weft_arena_alloc(arena, 1, sizeof *l);
     uint32_t room = 0;
     bool more = true;
@@ -83,6 +83,5 @@ enum weft_status weft_sonic_lookup_read(const char *path, struct weft_arena *are
         if (!status && more) status = read_row(&lines, &row, ret_error);
         if (!status && more) status = add_row(l, &row, &room, &lines, arena, ret_error);
     }
-    weft__lines_close(&lines);
     return status; // without a row it is the table of a device that has no lossless profile
 }

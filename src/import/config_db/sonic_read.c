@@ -642,8 +642,7 @@ static void compute_rest(struct reader *r) {
 
 /// Lists what is in the file and not read, each once, at most UNREAD_MAX.
 static void list_unread(struct reader *r) {
-    struct weft__text_stream list;
-    FILE *file = weft__text_stream_open(&list);
+    WEFT__TEXT_STREAM(list, file);
     const char *table, *key, *field;
     json_t *rows, *fields, *value;
     uint32_t lines = 0;
@@ -666,7 +665,6 @@ static void list_unread(struct reader *r) {
         }
     }
     char *text = weft_arena_text(r->arena, weft__text_stream_text(&list));
-    weft__text_stream_free(&list);
     for (char *c = text; *c; c++)
         *c = *c == '\n' ? (c[1] ? ',' : 0) : *c < ' ' || *c > '~' ? '?' : *c;
     r->s->unread = text;

@@ -182,14 +182,13 @@ static enum weft_status read_table(struct reader *r, uint32_t ranks, uint64_t *e
 }
 
 static enum weft_status read_ranks(struct reader *r, uint32_t ranks) {
-    uint64_t *end = weft_memory_new(WEFT_MEMORY_SCENARIO, ranks, sizeof *end);
+    WEFT_FREED uint64_t *end = weft_memory_new(WEFT_MEMORY_SCENARIO, ranks, sizeof *end);
     enum weft_status status = read_table(r, ranks, end);
     for (uint32_t rank = 0; rank < ranks && !status; rank++) {
         r->begin = r->in->at;
         r->end = WEFT__GOAL_FIRST + end[rank];
         status = read_section(r);
     }
-    weft_memory_free(WEFT_MEMORY_SCENARIO, end, ranks * sizeof *end);
     if (!status && weft__goal_fill(r->in, 1))
         return FAIL(r, r->in->at, "more than its ranks; expected the end of the file");
     return status;

@@ -226,12 +226,10 @@ enum weft_status weft__hpcc_find_planes(struct weft__hpcc_topology *t, const cha
 
 enum weft_status weft__hpcc_read_topology(const char *path, struct weft_place place, struct weft_arena *arena,
                                           struct weft__hpcc_topology *ret_topology, struct weft_error *ret_error) {
-    struct weft__lines lines;
+    WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     enum weft_status status = weft__lines_open(&lines, path, place, ret_error);
     if (status) return status;
-    status = read_topology(&lines, arena, ret_topology, ret_error);
-    weft__lines_close(&lines);
-    return status;
+    return read_topology(&lines, arena, ret_topology, ret_error);
 }
 
 // --- flows --------------------------------------------------------------------------------------------------------

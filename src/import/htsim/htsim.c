@@ -334,12 +334,10 @@ static enum weft_status say_failure(const struct weft__htsim_failure *f, const s
 
 /// Triggers are checked as when the workload is made, except whose flows they are.
 static enum weft_status check_triggers(struct weft__trigger_builder *b, uint32_t flows, struct weft_error *ret_error) {
-    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(scratch, WEFT_MEMORY_SCENARIO);
     struct weft_workload w = {
         .flows = flows, .flow = weft_arena_alloc(scratch, flows, sizeof *w.flow), .arena = scratch};
-    enum weft_status status = weft__triggers_finish(b, WEFT_TRIGGER_DELAY_MIN_PS, &w, ret_error);
-    weft_arena_free(scratch);
-    return status;
+    return weft__triggers_finish(b, WEFT_TRIGGER_DELAY_MIN_PS, &w, ret_error);
 }
 
 static enum weft_status read_flows(struct weft__htsim_matrix *matrix, const struct weft__htsim_topology *t,

@@ -191,13 +191,12 @@ static enum weft_status count_switches(struct weft__htsim_topology *t, struct we
 
 enum weft_status weft__htsim_read_topology(const char *path, struct weft_place place,
                                            struct weft__htsim_topology *ret_topology, struct weft_error *ret_error) {
-    struct weft__lines lines;
+    WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     struct weft_place whole = {.file = path, .line = 1, .column = 1};
     *ret_topology = (struct weft__htsim_topology){0};
     enum weft_status status = weft__lines_open(&lines, path, place, ret_error);
     if (status) return status;
     status = read_lines(&lines, ret_topology, ret_error);
-    weft__lines_close(&lines);
     if (!status) status = check_tiers(ret_topology, whole, ret_error);
     return status ? status : count_switches(ret_topology, whole, ret_error);
 }

@@ -63,11 +63,10 @@ enum weft_status weft__infragraph_open(const char *const *path, uint32_t paths, 
                                        struct weft_error *ret_error) {
     struct weft_tree *all = NULL;
     for (uint32_t p = 0; p < paths; p++) {
-        struct weft__lines lines;
+        WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
         struct weft_tree *root = NULL;
         enum weft_status status = weft__lines_open(&lines, path[p], place, ret_error); // missing: an error at `place`
         if (status) return status;
-        weft__lines_close(&lines);
         status = weft_tree_read(path[p], arena, &root, ret_error);
         if (status) return status;
         const struct weft_tree *more = unwrap_file(arena, root);
@@ -89,7 +88,7 @@ enum weft_status weft__infragraph_open(const char *const *path, uint32_t paths, 
 enum { SEEK_BYTES_MAX = 1 << 20, SEEK_FILES_MAX = 256 };
 
 static bool has_entry(const char *path, const char *key, const char *member, const char *value) {
-    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(scratch, WEFT_MEMORY_SCENARIO);
     struct weft_tree *root = NULL;
     bool found = false;
     if (!weft_tree_read(path, scratch, &root, NULL)) {
@@ -99,7 +98,6 @@ static bool has_entry(const char *path, const char *key, const char *member, con
             found = text && text->type == WEFT_TREE_TEXT && !strcmp(text->text, value);
         }
     }
-    weft_arena_free(scratch);
     return found;
 }
 

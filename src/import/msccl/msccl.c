@@ -18,6 +18,7 @@
 #include "import/msccl/msccl.h"
 #include "weft/import.h"
 #include "weft/param.h"
+#include "weft/scenario.h"
 #include "weft/weft.h"
 
 static const char source[] = "microsoft/msccl and msccl-tools; Cowan et al., MSCCLang, ASPLOS 2023";
@@ -266,21 +267,16 @@ static const char *collective_of(const struct import_conf *c, const char *path, 
 /// Whether the algorithm ends with a size and the slots of connections, found by executing it without a network.
 static enum weft_status try_size(const char *collective, uint32_t ranks, weft_bytes size,
                                  struct weft_error *ret_error) {
-    struct weft__text_stream text;
-    FILE *out = weft__text_stream_open(&text);
+    WEFT__TEXT_STREAM(text, out);
     fprintf(out,
             "topology: {kind: single, hosts: %" PRIu32 "}\n"
             "workload: [{kind: collective, collective: %s, size: %" PRIu64 "B}]\n",
             ranks, collective, size);
     const char *whole = weft__text_stream_text(&text);
-    struct weft_scenario_file *scenario = NULL;
-    struct weft_simulation *simulation = NULL;
+    WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *scenario = NULL;
+    WEFT_ENDS(weft_simulation_end) struct weft_simulation *simulation = NULL;
     enum weft_status status = weft_scenario_file_parse("sizes", whole, strlen(whole), NULL, 0, &scenario, ret_error);
-    if (!status) status = weft_simulation_new(scenario, 0, &simulation, ret_error);
-    weft_simulation_free(simulation);
-    weft_scenario_file_free(scenario);
-    weft__text_stream_free(&text);
-    return status;
+    return status ? status : weft_simulation_new(scenario, 0, &simulation, ret_error);
 }
 
 enum { FACTOR = 4, SIZES_TRIED = 8 };

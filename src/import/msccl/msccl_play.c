@@ -282,7 +282,7 @@ static enum weft_status check_output(const struct play *p, const uint64_t *sums,
 }
 
 enum weft_status weft__msccl_play(const struct weft__msccl *m, bool verify, struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     struct play p = {.m = m, .verify = verify && weft__msccl_is_known(m)};
     lay_out(&p, arena);
     uint64_t *sums = weft_arena_alloc(arena, m->chunks, sizeof *sums);
@@ -294,6 +294,5 @@ enum weft_status weft__msccl_play(const struct weft__msccl *m, bool verify, stru
         status = run_all(&p, order, ret_error);
         if (!status && p.verify) status = check_output(&p, sums, ret_error);
     }
-    weft_arena_free(arena);
     return status;
 }

@@ -169,7 +169,7 @@ static void add_pipeline(struct maker *m, struct weft_arena *arena) {
     const struct weft__simai *f = m->file;
     uint32_t microbatches = microbatches_of(f), behind = f->first + microbatches * f->block;
     struct weft__pipeline pipeline = {
-        .stages = m->groups.stages, .microbatches = microbatches, .context = m, .take_work = take_work};
+        .stages = m->groups.stages, .microbatches = microbatches, .chunks = 1, .context = m, .take_work = take_work};
     struct range before = add_part(m, WEFT__SIMAI_FORWARD, 0, f->first);
     for (unsigned k = 0; k < 2; k++) {
         m->pass[k] = weft_arena_alloc(arena, microbatches, sizeof *m->pass[k]);

@@ -266,11 +266,9 @@ static enum weft_status read_all(struct weft__lines *lines, struct weft_arena *a
 
 enum weft_status weft__simai_read(const char *path, struct weft_place place, struct weft_arena *arena,
                                   struct weft__simai *ret_workload, struct weft_error *ret_error) {
-    struct weft__lines lines;
+    WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     *ret_workload = (struct weft__simai){0};
     enum weft_status status = weft__lines_open(&lines, path, place, ret_error);
     if (status) return status;
-    status = read_all(&lines, arena, ret_workload, ret_error);
-    weft__lines_close(&lines);
-    return status;
+    return read_all(&lines, arena, ret_workload, ret_error);
 }

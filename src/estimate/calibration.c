@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "estimate/calibration.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/lines.h"
+#include "weft/cc.h"
+
+const char *weft__mechanism_of(const struct weft__network *net) {
+    const struct weft_topology *t = net->topology;
+    const struct weft_host_conf *host = &net->device[t->host[0]]->host;
+    for (uint32_t p = 0; p < t->ports; p++)
+        if (weft_topology_port_is_fabric(t, p)) return "scheduled";
+    if (strcmp(host->transport.model->name, "roce_rc") != 0) return host->transport.model->name;
+    if (strcmp(host->cc.model->name, "none") != 0) return host->cc.model->name;
+    for (uint32_t i = 0; i < t->switches; i++)
+        for (uint32_t p = t->node[t->switch_node[i]].port0;
+             p < t->node[t->switch_node[i]].port0 + t->node[t->switch_node[i]].ports; p++)
+            if (t->node[t->port[t->port[p].peer].node].role == WEFT_NODE_SWITCH)
+                return net->device[t->switch_node[i]]->sw.route.model->name;
+    return "star";
+}
+
+const char *weft__kind_of_work(const struct weft_workload *w) {
+    enum { LARGE = 64 << 10 };
+    double bytes = 0, sum = 0;
+    for (uint32_t j = 0; j < w->jobs; j++)
+        for (uint32_t i = 0; i < w->job[j].connections; i++) {
+            const struct weft_connection *c = &w->job[j].connection[i];
+            bytes += (double)c->bytes;
+            sum += (double)c->bytes * (double)c->message_bytes_max;
+        }
+    if (bytes <= 0) return "flows";
+    return sum / bytes < LARGE ? "small" : "large";
+}
+
+struct line {
+    char mechanism[32], kind[16];
+    uint64_t hosts, cases;
+    double low, high, growth;
+};
+
+struct table {
+    const char *mechanism, *kind;
+    uint64_t hosts;
+    struct line best; ///< the first at least as large or, if there is none, the largest
+    bool found;
+};
+
+static void look_at_line(struct table *t, const struct line *line) {
+    if (strcmp(line->mechanism, t->mechanism) != 0 || strcmp(line->kind, t->kind) != 0) return;
+    bool reaches = line->hosts >= t->hosts, reached = t->found && t->best.hosts >= t->hosts;
+    bool better = !t->found || (reaches && !reached) || (reaches && line->hosts < t->best.hosts) ||
+                  (!reaches && !reached && line->hosts > t->best.hosts);
+    if (better) t->best = *line;
+    t->found = true;
+}
+
+static bool read_line(struct table *t, const char *text) {
+    struct line line;
+    if (!*text || *text == '#') return true;
+    int n = sscanf(text, "%31s %15s %" SCNu64 " %" SCNu64 " %lf %lf %lf", line.mechanism, line.kind, &line.hosts,
+                   &line.cases, &line.low, &line.high, &line.growth);
+    if (n != 7 || !(line.low > 0) || !(line.low <= line.high) || !(line.growth >= 0)) return false;
+    look_at_line(t, &line);
+    return true;
+}
+
+static void read_own(struct table *t) {
+    for (const char *at = weft__calibration_files[0].text; *at;) {
+        size_t n = strcspn(at, "\n");
+        char text[256];
+        snprintf(text, sizeof text, "%.*s", (int)n, at);
+        read_line(t, text);
+        at += n + (at[n] == '\n');
+    }
+}
+
+static enum weft_status read_file(struct table *t, const char *path, struct weft_error *ret_error) {
+    struct weft__lines lines;
+    bool more = true;
+    enum weft_status status = weft__lines_open(&lines, path, (struct weft_place){.file = path}, ret_error);
+    if (status) return status;
+    while (!status && !(status = weft__lines_next(&lines, &more, ret_error)) && more)
+        if (!read_line(t, lines.line))
+            status = WEFT_REFUSE(ret_error, lines.place,
+                                 "\"%s\": expected mechanism, kind, hosts, cases, low, high and growth", lines.line);
+    weft__lines_close(&lines);
+    return status;
+}
+
+static void set_interval(const struct table *t, weft_time_ps time, weft_time_ps *ret_low, weft_time_ps *ret_high) {
+    double wider = 1;
+    if (t->hosts > t->best.hosts) wider += t->best.growth * log2((double)t->hosts / (double)t->best.hosts);
+    if (time == WEFT_TIME_NEVER) return;
+    *ret_low = weft_time_of_real((double)time * pow(t->best.low, wider));
+    *ret_high = weft_time_of_real((double)time * pow(t->best.high, wider));
+}
+
+enum weft_status weft__estimate_calibrate(const struct weft__network *net, const char *path, struct weft_estimate *e,
+                                          struct weft_error *ret_error) {
+    struct table t = {
+        .mechanism = weft__mechanism_of(net), .kind = weft__kind_of_work(net->workload), .hosts = net->topology->hosts};
+    enum weft_status status = WEFT_OK;
+    e->mechanism = t.mechanism;
+    e->kind = t.kind;
+    if (path)
+        status = read_file(&t, path, ret_error);
+    else
+        read_own(&t);
+    e->calibrated = t.found;
+    if (!t.found) return status;
+    set_interval(&t, e->makespan_ps, &e->low_ps, &e->high_ps);
+    for (uint32_t i = 0; i < e->times; i++)
+        set_interval(&t, e->time[i].time_ps, &e->time[i].low_ps, &e->time[i].high_ps);
+    return status;
+}
