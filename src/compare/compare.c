@@ -270,6 +270,8 @@ static void print_jobs(struct compare *c) {
         fill_job(c, k, offsetof(struct weft_job_stats, iteration_ps));
         struct weft__unit unit = weft__text_unit(largest_of(c));
         print_row(c, c->run->workload->group[c->run->workload->job[k].group], "job iteration", unit, 2);
+        fill_job(c, k, offsetof(struct weft_job_stats, iteration_half_ps));
+        if (largest_of(c) > 0) print_row(c, "", "+/- of a sample", unit, 2);
         fill_job(c, k, offsetof(struct weft_job_stats, exposed_ps));
         print_row(c, "", "exposed comm.", unit, 2);
         fill_job(c, k, offsetof(struct weft_job_stats, cts_p90_ps));

@@ -29,9 +29,10 @@
 enum {
     ROUND = 8,         ///< operations of a class that one iteration contributes (assumed)
     PERIOD_MAX = 1024, ///< units
-    RARE = 4,          ///< a class with so many times fewer units than the largest is rare (assumed)
 };
 #define SPAN 2          ///< of bounds in a class: the largest over the smallest (assumed)
+#define RARE_NUMBER 0.5 ///< a class is rare if it has a smaller part of the largest one's number (assumed)
+#define RARE_TIME 0.25  ///< and a smaller part of the most time, by bounds (assumed)
 #define PERIOD_PART 0.9 ///< of an iteration in which its period shows (assumed)
 
 // --- bounds -------------------------------------------------------------------------------------------------------
@@ -250,33 +251,34 @@ static uint32_t find_period(const struct weft__sample *s) {
     return 1;
 }
 
-/// Units of each class in a round, and of the largest.
-static uint64_t count_classes(const struct weft__sample *s, uint64_t *ret) {
-    uint64_t most = 0;
-    for (uint32_t u = 0; u < s->units; u++)
-        if (++ret[s->unit[u].class] > most) most = ret[s->unit[u].class];
-    return most;
+static void find_parts(struct weft__sample *s) {
+    double *time = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *time), time_most = 0, most = 0;
+    double *n = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *n);
+    s->part = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *s->part);
+    for (uint32_t u = 0; u < s->units; u++) {
+        most = fmax(most, ++n[s->unit[u].class]);
+        time_most = fmax(time_most, time[s->unit[u].class] += s->unit[u].bound_ps);
+    }
+    for (uint32_t c = 0; c < s->classes; c++) {
+        s->part[c] = fmax(n[c] / most, time[c] / time_most);
+        if (n[c] >= RARE_NUMBER * most || time[c] >= RARE_TIME * time_most) s->part[c] = 1;
+    }
 }
 
-/// Of a class that has `own` units where the largest class has `most`: a rare one has as large a part as that.
-static uint64_t share_of(uint64_t quota, uint64_t own, uint64_t most) {
-    if (RARE * own >= most) return quota;
-    uint64_t share = (quota * own + most - 1) / most;
-    return share < 2 ? 2 : share;
+static uint64_t share_of(const struct weft__sample *s, uint64_t quota, uint32_t class) {
+    uint64_t share = (uint64_t)ceil((double)quota * s->part[class]);
+    return share < 2 && quota ? 2 : share;
 }
 
 /// A period with one of the first operations of a class in it is among the first, with all that it has.
 static void find_first(struct weft__sample *s) {
     uint64_t warm_up = s->net->scenario->run.sample.warm_up;
     uint64_t *n = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *n);
-    uint64_t *all = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *all), most = count_classes(s, all);
     for (uint32_t from = 0; from < s->units; from += s->period) {
         uint32_t to = from + s->period < s->units ? from + s->period : s->units;
         bool first = false;
-        for (uint32_t u = from; u < to; u++) {
-            uint64_t own = all[s->unit[u].class];
-            first |= n[s->unit[u].class] < share_of(warm_up, own, most);
-        }
+        for (uint32_t u = from; u < to; u++)
+            first |= n[s->unit[u].class] < share_of(s, warm_up, s->unit[u].class);
         for (uint32_t u = from; u < to; u++) {
             s->unit[u].first = first;
             n[s->unit[u].class]++;
@@ -322,14 +324,11 @@ static uint32_t order_periods(struct weft__sample *s, struct weft_random *random
 
 /// How many of the later periods have that many operations of each class in them, of rare ones a share.
 static uint64_t count_draws(const struct weft__sample *s, uint32_t later, uint64_t operations) {
-    uint64_t *all = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *all), most = count_classes(s, all),
-             draws = 0;
-    uint64_t *own = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *own);
+    uint64_t *own = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *own), draws = 0;
     for (uint32_t u = 0; u < s->units; u++)
         own[s->unit[u].class] += !s->unit[u].first;
     for (uint32_t c = 0; c < s->classes; c++) {
-        if (!own[c]) continue;
-        uint64_t n = (share_of(operations, all[c], most) * later + own[c] - 1) / own[c];
+        uint64_t n = own[c] ? (share_of(s, operations, c) * later + own[c] - 1) / own[c] : 0;
         if (n > draws) draws = n;
     }
     return draws;
@@ -485,6 +484,7 @@ enum weft_status weft__sample_start(struct weft__network *net, bool ranks, bool 
         return WEFT_REFUSE(ret_error, place_of(net->scenario),
                            "run.sample: %s; expected all of it in packets, or another job", refused);
     find_classes(s);
+    find_parts(s);
     choose_units(s);
     pass_units(s);
     net->engine.conf.work -= count_idle(net);

@@ -25,6 +25,7 @@ struct weft__sample {
     struct weft__sample_unit *unit;
     uint32_t classes;
     uint32_t *class_op; ///< [classes]: an operation of the class
+    double *part;       ///< [classes]: of a full sample that the class gets; 1, unless it is rare
     bool *runs;         ///< [rounds * units]
     bool *passes;       ///< [iterations * ops], for programs
 };
