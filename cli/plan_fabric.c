@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/param.h"
 #include "cli.h"
 #include "plan.h"
 #include "simulation.h"
@@ -251,4 +252,16 @@ static enum weft_status plan_fabrics(const struct weft_cli_options *o, struct we
 
 int plan_fabric(int argc, char **argv) {
     return weft_cli_act(&command, argc, argv, plan_fabrics);
+}
+
+enum weft_status weft_cli_no_blueprint(const char *place, const char *item, struct weft_error *ret_error) {
+    enum { NAMES_MAX = 64 };
+    const char *name[NAMES_MAX];
+    char expected[512];
+    uint32_t n = 0;
+    for (; n < weft_blueprint_count() && n < NAMES_MAX; n++)
+        name[n] = weft_blueprint_at(n)->name;
+    weft__names_expected(item, name, n, expected, sizeof expected);
+    return WEFT_REFUSE(ret_error, (struct weft_place){.file = place}, "'%s': neither a blueprint nor a file; %s", item,
+                       expected);
 }

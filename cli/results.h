@@ -2,9 +2,10 @@
 // Tables of results, as shown by `weft models results`.
 #pragma once
 
+#include <stdio.h>
+
 #include "cli.h"
 #include "weft/result.h"
-#include <stdio.h>
 
 /// What --table accepts besides tables of rows: collectives as nccl-tests prints them, instead of the report.
 #define WEFT_CLI_NCCL_TESTS "nccl-tests"

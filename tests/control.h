@@ -2,7 +2,7 @@
 // A congestion control driven by hand, one fact after the other.
 #pragma once
 
-#include "results.h"
+#include "models.h"
 #include "weft/cc.h"
 
 struct control {

@@ -2,7 +2,7 @@
 // A route model in one switch: its first `ups` ports lead up, each to a different switch, the others to hosts.
 #pragma once
 
-#include "results.h"
+#include "models.h"
 #include "weft/route.h"
 
 enum { ROUTER_PORTS_MAX = 512, ROUTER_HOSTS = 10000, ROUTER_HOSTS_OF_LEAF = 16, ROUTER_EDGES = 100 };

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "results.h"
+#include "models.h"
 #include "weft/param.h"
 #include "weft/param_load.h"
 

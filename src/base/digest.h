@@ -2,11 +2,12 @@
 // The digest of results: a number into which every word of them is mixed, in one order.
 #pragma once
 
-#include "weft/histogram.h"
-#include "weft/random.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "weft/histogram.h"
+#include "weft/random.h"
 
 /// Histograms enter a digest in coarser buckets than they have: values below 32 individually, then four per doubling.
 enum { WEFT__DIGEST_EXACT = 32, WEFT__DIGEST_BANDS = 128 };

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/stream.h"
 
@@ -75,4 +76,15 @@ void weft__numa_bind(const struct weft__numa *numa, uint32_t part, uint32_t part
 
 void weft__numa_release(const struct weft__numa *numa) {
     if (numa->nodes > 1) bind_to(&numa->allowed);
+}
+
+uint32_t weft__processors(void) {
+    cpu_set_t set;
+    if (!sched_getaffinity(0, sizeof set, &set)) return (uint32_t)CPU_COUNT(&set);
+    return weft__processors_online(); // more than a set has room for
+}
+
+uint32_t weft__processors_online(void) {
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (uint32_t)online : 1;
 }

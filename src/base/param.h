@@ -2,12 +2,13 @@
 // What the loader of parameters shares with the reader of scenarios.
 #pragma once
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "weft/error.h"
 #include "weft/memory.h"
 #include "weft/model.h"
 #include "weft/param_load.h"
-#include <stddef.h>
-#include <stdint.h>
 
 // Collects all mistakes of an input: a function that returns the first one continues and adds the others.
 enum { WEFT__MISTAKES_MAX = 50 };

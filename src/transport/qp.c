@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/qp.h"
+#include "weft/cc.h"
+#include "weft/transport.h"
 
 void weft__qp_count_packets(struct weft_qp_conf *qp, const struct weft_flow *flow) {
     qp->packets = flow->messages ? WEFT_QP_MESSAGES : (uint32_t)((qp->bytes + qp->mtu - 1) / qp->mtu);
@@ -19,4 +21,16 @@ uint32_t weft__qp_frame_bytes(const struct weft_qp_conf *qp, uint32_t psn, uint3
     if (qp->verb == WEFT_VERB_WRITE && first) bytes += WEFT_FRAME_RETH;
     if (qp->verb == WEFT_VERB_READ && (first || last)) bytes += WEFT_FRAME_AETH;
     return bytes < WEFT_FRAME_MIN ? WEFT_FRAME_MIN : bytes;
+}
+
+struct weft_connection_bytes weft_connection_bytes(const struct weft_model_conf *transport,
+                                                   const struct weft_model_conf *cc, bool messages) {
+    const struct weft_transport_ops *ops = transport->model->ops;
+    const struct weft_qp_conf qp = {.packets = messages ? WEFT_QP_MESSAGES : 1};
+    struct weft_connection_bytes bytes = {sizeof(struct weft_qp_sender) + sizeof(struct weft_qp_sample),
+                                          sizeof(struct weft_qp_receiver)};
+    if (ops->sender_size) bytes.sender += ops->sender_size(transport->conf);
+    if (ops->receiver_size) bytes.receiver += ops->receiver_size(transport->conf, &qp);
+    if (cc) bytes.sender += ((const struct weft_cc_ops *)cc->model->ops)->state_size(cc->conf);
+    return bytes;
 }

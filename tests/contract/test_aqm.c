@@ -2,7 +2,7 @@
 // Every AQM with random queues: it marks only ECN-capable packets, touches nothing in an empty queue, and gives the
 // same verdicts for the same stream. What a model with a state tells of it (weft_model_fingerprint) is all that it acts
 // by, whatever time it is.
-#include "results.h"
+#include "models.h"
 
 #include "run.h"
 

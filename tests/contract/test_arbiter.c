@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every arbiter with random requests: a valid matching, nothing read or written outside the requests, no starvation,
 // the same matches for the same requests. Maximal where the model promises it.
-#include "results.h"
+#include "models.h"
 
 #include "weft/arbiter.h"
 #include "weft/random.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every buffer with random packets: bytes in = bytes out + dropped + held, its own invariant, consistent answers, no
 // lossless packet dropped without an XOFF before it; the same while ports change which priorities are lossless.
-#include "results.h"
+#include "models.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every congestion control with random facts: 0 < rate <= line rate, no timer in the past, its own invariant, and the
 // same answers for the same facts. While it rests, sending changes nothing.
-#include "results.h"
+#include "models.h"
 
 #include "weft/cc.h"
 #include "weft/random.h"

@@ -2,8 +2,8 @@
 // The promises of every collective, proved by executing its compiled form with sets instead of numbers: every piece
 // that arrives is the piece that the receiver expects, no order of execution deadlocks with the bounded buffers, every
 // rank ends with exactly the contributions of the goal, none twice, and the volume sent is the closed form.
+#include "models.h"
 #include "own_memory.h"
-#include "results.h"
 
 #include <inttypes.h>
 #include <unistd.h>

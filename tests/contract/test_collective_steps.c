@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Promises of collectives about single steps: who is whose peer, and what a step costs.
 // tests/contract/test_collective.c executes them.
+#include "models.h"
 #include "own_memory.h"
-#include "results.h"
 
 #include <inttypes.h>
 

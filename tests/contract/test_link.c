@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of links: every retry gives a frame up at some time or waits, and says the same to the same fact; every grant
 // of credit has room for a frame of the largest size.
-#include "results.h"
+#include "models.h"
 
 #include "weft/credit.h"
 #include "weft/random.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every model of every kind owes: a name, a summary, a source, parameters with help and defaults that load.
-#include "results.h"
+#include "models.h"
 
 #include "weft/aqm.h"
 #include "weft/arbiter.h"

@@ -2,7 +2,7 @@
 // Every strategy on random graphs and random free servers: each unit gets its own slot, the same for the same problem.
 // The minimum cut in addition: never more traffic between zones than any other strategy, and on problems small enough
 // to try every partition, nearly always the minimum: it is a heuristic.
-#include "results.h"
+#include "models.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every queueing architecture with random packets: packets in = packets out + held, packets of one input, output and
 // priority stay in order, what it reports as ready can be taken, and no packet is hidden forever.
-#include "results.h"
+#include "models.h"
 
 #include "base/fifo.h"
 #include "weft/queueing.h"

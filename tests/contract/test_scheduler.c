@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every scheduler under random masks: it picks from the mask, asking twice changes nothing, the same picks for the same
 // masks.
-#include "results.h"
+#include "models.h"
 
 #include "weft/random.h"
 #include "weft/scheduler.h"

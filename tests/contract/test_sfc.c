@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every source flow control model under random facts: no signal at or below the depth it watches, a pause above 0 and
 // no longer than its configuration allows, and the same answer to the same fact.
-#include "results.h"
+#include "models.h"
 
 #include "weft/random.h"
 #include "weft/sfc.h"

@@ -2,7 +2,7 @@
 // What may be skipped of a run (run.fast_forward: exact), for every model that a switch or a host may have: a model
 // that keeps a state and does not say what of it matters (weft_model_fingerprint) is refused by its name. With any
 // other model the run is the same as in full, or a box refuses it.
-#include "results.h"
+#include "models.h"
 
 #include "run.h"
 #include "weft/aqm.h"

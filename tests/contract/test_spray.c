@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every path choice with random news: values below their number, its own invariant, the same values for the same seed
 // and news; and each value is used. Also the claims of each model.
-#include "results.h"
+#include "models.h"
 
 #include "weft/spray.h"
 

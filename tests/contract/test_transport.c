@@ -2,7 +2,7 @@
 // Every transport between two hosts, over a channel that loses, trims, repeats, delays and marks: everything posted is
 // delivered once, messages are whole in their order, nothing is acknowledged that did not come, every packet is
 // accounted for, and the same seed gives the same answer. There is no engine: what a transport asks for is done here.
-#include "results.h"
+#include "models.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 // A packet that leaves in the slot of its arrival has delay 0. Queues and arbiter are the real models.
 #pragma once
 
-#include "results.h"
+#include "models.h"
 
 #include "base/fifo.h"
 #include "weft/arbiter.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Thresholds of the buffers, by hand and by the formula of dynamic thresholds.
 #include "form.h"
-#include "results.h"
+#include "models.h"
 
 #include <math.h>
 #include <stdio.h>

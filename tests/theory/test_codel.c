@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CoDel (RFC 8289): its control law to the picosecond, and the wait that responsive senders are held to.
 #include "form.h"
-#include "results.h"
+#include "models.h"
 
 #include <math.h>
 

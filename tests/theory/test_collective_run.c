@@ -16,7 +16,7 @@
 #include <math.h>
 
 #include "form.h"
-#include "results.h"
+#include "models.h"
 #include "run.h"
 #include "weft/report.h"
 

@@ -2,7 +2,7 @@
 // Shares of deficit round robin. With a surplus instead of a deficit a turn overdraws by less than one packet, so after
 // R rounds a priority that always waits has sent between R w Q and R w Q + one packet (Shreedhar and Varghese 1995,
 // lemma 1, mirrored).
-#include "results.h"
+#include "models.h"
 
 #include "weft/random.h"
 #include "weft/scheduler.h"

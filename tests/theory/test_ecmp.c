@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ECMP against balls in bins: n flows with random entropy over m links.
 #include "form.h"
-#include "results.h"
+#include "models.h"
 
 #include <math.h>
 

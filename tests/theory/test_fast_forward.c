@@ -12,9 +12,9 @@
 
 #include "box/dsf/dsf_outcome.h"
 #include "box/tin/tin_outcome.h"
+#include "models.h"
 #include "part.h"
 #include "random_text.h"
-#include "results.h"
 #include "run.h"
 
 /// A run of the text with that key of run.

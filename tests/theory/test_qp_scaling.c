@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "results.h"
+#include "models.h"
 #include "run.h"
 #include "weft/report.h"
 

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
+#include "models.h"
 #include "random_text.h"
-#include "results.h"
 #include "run.h"
 
 static uint64_t runs = 50, first_seed = 1;

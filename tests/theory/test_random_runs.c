@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "results.h"
+#include "models.h"
 #include "why.h"
 
 #ifndef RUNS

@@ -2,7 +2,7 @@
 // WRED marks with the probability of its curve: 0 up to min, Pmax (q - min) / (max - min) up to max, 1 above (Zhu et
 // al., SIGCOMM 2015, figure 5).
 #include "form.h"
-#include "results.h"
+#include "models.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mere check counts the flows of all-to-alls and makes none of them.
+#include "models.h"
 #include "own_memory.h"
-#include "results.h"
 #include "run.h"
 
 #include "weft/memory.h"

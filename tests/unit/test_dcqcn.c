@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Both reaction points of DCQCN, step by step against calculation by hand, and against a plain reading of the algorithm
 // in which every interval is an event.
-#include "results.h"
+#include "models.h"
 
 #include <math.h>
 

@@ -15,7 +15,7 @@
 
 #include "box/tin/tin.h"
 #include "gnet_tables.h"
-#include "results.h"
+#include "models.h"
 #include "weft/device.h"
 
 enum { DELAY = 64000, BYTE = 320, MAX = WEFT_GNET_CELL_MAX, SLOW = 54272, CELLS = 1 << 16, RECORDS = 1 << 16 };

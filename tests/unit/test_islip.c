@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // iSLIP step by step, against the rules of McKeown 1999, section III, applied by hand. Pointers start at 0.
-#include "results.h"
+#include "models.h"
 
 #include "weft/arbiter.h"
 

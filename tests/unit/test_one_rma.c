@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The congestion control of 1RMA, step by step compared with calculation by hand, and in a closed loop with one server
 // whose link is the bottleneck, compared with the results of Singhvi et al., SIGCOMM 2020.
-#include "results.h"
+#include "models.h"
 
 #include <math.h>
 

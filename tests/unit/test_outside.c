@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "box/dsf/dsf_outside.h"
-#include "results.h"
+#include "models.h"
 
 enum { EXITS = 16, LOST = 5, FLOWS = 16384, EDSW_LINKS = 4, LATER_PS = 1000 };
 

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "results.h"
+#include "models.h"
 #include "run.h"
 #include "weft/placement.h"
 #include "weft/random.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every preset is what docs/dcqcn-presets.md says its source has, and the one that claims to be the defaults is.
-#include "results.h"
+#include "models.h"
 
 #include <stdio.h>
 

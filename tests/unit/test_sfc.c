@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source flow control in parts: the models against figures worked out by hand, the switch's memory of flows and
 // intervals, and what a message does at a NIC.
-#include "results.h"
+#include "models.h"
 
 #include <stdio.h>
 
