@@ -12,6 +12,7 @@
 struct weft_estimate_time {
     const char *what; ///< "job", "iteration", "collective", "group"
     const char *name;
+    uint32_t job;    ///< WEFT_NONE: of no job
     uint64_t number; ///< of the iteration; of the collective among those of its iteration
     uint64_t count;  ///< of a group: its flows; of a job: its ranks; of a collective: the group's size
     weft_bytes bytes;

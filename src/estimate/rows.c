@@ -18,10 +18,11 @@ struct describe {
     struct weft_estimate *e;
     struct weft_arena *arena;
     struct weft_run run;
+    uint32_t job; ///< that is described
 };
 
 static struct weft_estimate_time *add_time(struct describe *d, const char *what, const char *name, double time) {
-    struct weft_estimate_time row = {.what = what, .name = name};
+    struct weft_estimate_time row = {.what = what, .name = name, .job = d->job};
     row.time_ps = isfinite(time) ? weft_time_of_real(time) : WEFT_TIME_NEVER;
     WEFT__ADD(d->arena, d->e->time, d->e->times) = row;
     return &d->e->time[d->e->times - 1];
@@ -193,8 +194,9 @@ struct weft_estimate *weft__estimate_describe(const struct weft__fluid *x, const
     e->events = x->happened;
     e->changes = x->levels.updates;
     e->makespan_ps = find_makespan(&d.run);
-    for (uint32_t j = 0; j < net->workload->jobs; j++)
-        describe_job(&d, j);
+    for (d.job = 0; d.job < net->workload->jobs; d.job++)
+        describe_job(&d, d.job);
+    d.job = WEFT_NONE;
     describe_groups(&d);
     describe_links(&d, options->links ? options->links : LINKS);
     return e;
@@ -230,6 +232,7 @@ static const struct weft_result_table time_table = WEFT_RESULT_TABLE_OF(
     "times", LIST, "a time that was estimated", WEFT_RESULT_EACH(struct weft_estimate, time, times),
     TIME(what, TEXT, "job, iteration, collective or group", .flags = WEFT_RESULT_KEY),
     TIME(name, TEXT, "name of the job, of the collective or of the group of flows", .flags = WEFT_RESULT_KEY),
+    TIME(job, COUNT, "number of the job; null: of no job", .flags = WEFT_RESULT_KEY),
     TIME(number, COUNT, "number of the iteration, or of the operation in its job", .flags = WEFT_RESULT_KEY),
     TIME(count, COUNT, "ranks, or flows of the group"),
     TIME(bytes, BYTES, "size of the collective, or bytes of all flows of the group", .flags = WEFT_RESULT_NONZERO),

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft estimate beside packets: the time until all is done, by fabric, over cases of 32 hosts; the median and the 90th
+// percentile of the amounts of errors must be within the bars that were set for estimates of such mechanisms. And what
+// has no estimate is refused by name.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+
+static const char *const cases[] = {
+    "- {kind: permutation, size: 3MB}\n",
+    "- {kind: incast, sources: host-8..23, dst: host-1, size: 500KB}\n- {kind: flow, src: host-24, dst: host-2, size: "
+    "4MB}\n",
+    "- {kind: collective, collective: all_reduce_ring, size: 8MiB}\n",
+    "- {kind: collective, collective: all_gather, size: 1MiB}\n",
+    "- {kind: collective, collective: all_to_all, size: 2MiB}\n",
+    "- {kind: collective, collective: broadcast, size: 4MiB}\n",
+    "- {kind: collective, collective: all_reduce_hierarchical, size: 4MiB, server: {gpus: 8}}\n",
+    "- {kind: poisson, load: 50%, distribution: websearch, duration: 300us}\n",
+    "- {kind: flow, src: host-3, dst: host-30, post: {depth: 2, messages: 30, size: 64KiB}}\n",
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static int make_folder(void **state) {
+    static struct fixture f;
+    snprintf(f.dir, sizeof f.dir, "/tmp/weft-estimate-XXXXXX");
+    *state = &f;
+    return mkdtemp(f.dir) ? 0 : -1;
+}
+
+static double makespan_of(struct fixture *f, const char *command) {
+    char line[128], path[128];
+    snprintf(line, sizeof line, "%s s.yaml --json --quiet", command);
+    if (weft(f, line)) fail_msg("%s", f->err);
+    snprintf(path, sizeof path, "%s/out.txt", f->dir);
+    json_t *answer = json_load_file(path, 0, NULL), *jobs = json_object_get(answer, "jobs"), *one;
+    double begin = INFINITY, end = json_number_value(json_object_get(answer, "makespan_ps"));
+    size_t i;
+    assert_non_null(answer);
+    if (end > 0) begin = 0;
+    json_array_foreach(jobs, i, one) {
+        end = fmax(end, json_number_value(json_object_get(one, "end_ps")));
+        begin = 0;
+    }
+    if (!(begin <= 0)) json_array_foreach(json_object_get(answer, "flows"), i, one) {
+            end = fmax(end, json_number_value(json_object_get(one, "end_ps")));
+            begin = fmin(begin, json_number_value(json_object_get(one, "start_ps")));
+        }
+    json_decref(answer);
+    return end - begin;
+}
+
+static int by_size(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static void check_fabric(struct fixture *f, const char *fabric, const char *more, double median, double p90) {
+    double error[CASES];
+    for (uint32_t i = 0; i < CASES; i++) {
+        char text[1024];
+        snprintf(text, sizeof text, "base: %s\nhardware: ideal\nfabric: {hosts: 32, rate: 400Gbps}\n%sworkload:\n%s",
+                 fabric, more, cases[i]);
+        write_text(f, "s.yaml", text);
+        error[i] = fabs(makespan_of(f, "estimate") / makespan_of(f, "run") - 1);
+    }
+    qsort(error, CASES, sizeof *error, by_size);
+    printf("%s: median %.1f%%, 90%% %.1f%%\n", fabric, 100 * error[CASES / 2], 100 * error[CASES - 1]);
+    if (error[CASES / 2] > median || error[CASES - 1] > p90)
+        fail_msg("%s %s: median %.3f, 90%% %.3f", fabric, more, error[CASES / 2], error[CASES - 1]);
+}
+
+static void as_packets(void **state) {
+    check_fabric(*state, "roce-ecmp", "", 0.03, 0.10);
+    check_fabric(*state, "roce-e-ecmp", "", 0.03, 0.10);
+    check_fabric(*state, "roce-spray", "", 0.03, 0.10);
+    check_fabric(*state, "uet", "", 0.03, 0.10);
+    check_fabric(*state, "dsf-l1", "", 0.04, 0.15);
+}
+
+static void with_congestion_control(void **state) {
+    check_fabric(*state, "roce-dcqcn", "", 0.06, 0.20);
+    check_fabric(*state, "roce-ecmp", "host: {cc: swift}\n", 0.06, 0.20);
+}
+
+static void refused(void **state) {
+    static const struct {
+        const char *text, *why;
+    } bad[] = {
+        {"switch: {route: flowlet}\nworkload: [{kind: permutation}]\n",
+         "s.yaml:4:18: switch.route: there is no estimate of flowlet"},
+        {"host: {cc: timely}\nworkload: [{kind: permutation}]\n",
+         "s.yaml:4:12: host.cc: there is no estimate of timely"},
+        {"switch: {pfc: {priorities: none}}\nhost: {pfc: {priorities: none}}\n"
+         "workload: [{kind: incast, sources: host-1..20, dst: host-30, size: 8MB}]\n",
+         "s.yaml:4:28: switch.pfc.priorities: leaf-"},
+        {"workload: [{kind: permutation}]\nevents: [{at: 10us, link: host-0, state: down}]\n",
+         "there is no estimate of a link that goes down"},
+    };
+    struct fixture *f = *state;
+    for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "base: roce-ecmp\nhardware: ideal\nfabric: {hosts: 32, rate: 400Gbps}\n%s",
+                 bad[i].text);
+        write_text(f, "s.yaml", text);
+        assert_int_equal(weft(f, "estimate s.yaml"), 2);
+        if (!strstr(f->err, bad[i].why)) fail_msg("%s\nin place of: %s", f->err, bad[i].why);
+    }
+}
+
+static void intervals(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "s.yaml", "base: roce-ecmp\nfabric: {hosts: 32, rate: 400Gbps}\nworkload: [{kind: permutation}]\n");
+    write_text(f, "t.txt", "ecmp flows 16 100 0.9 1.2 0.5\n");
+    assert_int_equal(weft(f, "estimate s.yaml --calibration t.txt --pick low_ps --pick makespan_ps --pick high_ps"), 0);
+    double low, time, high;
+    assert_int_equal(sscanf(f->out, "%lf %lf %lf", &low, &time, &high), 3);
+    assert_true(fabs(low / time - pow(0.9, 1.5)) < 1e-6 && fabs(high / time - pow(1.2, 1.5)) < 1e-6);
+    write_text(f, "t.txt", "ecmp flows 16 100 0.9\n");
+    assert_int_equal(weft(f, "estimate s.yaml --calibration t.txt"), 2);
+    assert_non_null(strstr(f->err, "t.txt:1"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_packets),
+        cmocka_unit_test(with_congestion_control),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(intervals),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
