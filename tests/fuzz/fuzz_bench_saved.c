@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct weft_bench_saved saved;
     struct weft_error error = {0};
     if (weft_bench_saved_read(path, "engine", "packet", arena, &saved, &error)) {
-        assert(!strncmp(error.text, path, strlen(path)) && (error.line > 0 || strstr(error.text, ": is empty")));
+        assert(fuzz_file_is_named(error.text, error.line, path));
     } else {
         for (uint32_t i = 0; i < saved.runs; i++)
             assert(saved.run[i].hops_per_cpu_s > 0 && saved.run[i].wall_s > 0 && saved.run[i].hops > 0);
