@@ -19,7 +19,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "transport/program.h"
@@ -462,7 +461,6 @@ static const char *why_refused(const struct weft__network *net, bool ranks, bool
     if (ranks) return "the run is over several processes";
     if (run->sample.until_interval > 0 && checkpoints)
         return "a run that samples until_interval is several runs, and a checkpoint holds one";
-    if (net->events_max) return "the run is recorded, by times that do not count what is left out: set run.events to 0";
     if (net->following) return "flows are followed, by times that do not count what is left out";
     if (run->sample_interval_ps)
         return "there are time series (run.sample_interval), which do not count what is left out";
