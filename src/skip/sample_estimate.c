@@ -267,7 +267,7 @@ static void place_unit(const struct estimate *e, uint32_t round, uint32_t unit, 
     if (ran || e->s->whole) return;
     const struct stratum *t = stratum_of(e, unit);
     o[u->op].start_ps = (weft_time_ps)(begin + u->compute_ps);
-    o[u->op].end_ps = (weft_time_ps)(begin + u->compute_ps + time);
+    o[u->op].end_ps = (weft_time_ps)(begin + u->compute_ps + fmax(time, 0));
     o[u->op].exposed_ps = (weft_time_ps)fmax(t->exposed / t->x * u->bound_ps, 0);
 }
 
