@@ -559,7 +559,8 @@ enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenar
         .arena_switch = weft_arena_new(WEFT_MEMORY_SWITCH),
         .arena_host = weft_arena_new(WEFT_MEMORY_HOST),
         .arena_qp = weft_arena_new(WEFT_MEMORY_QP),
-        .events_max = options->record ? (uint32_t)scenario->run.events_max : 0,
+        // times of events do not count what a sample leaves out
+        .events_max = options->record && !scenario->run.sample.operations ? (uint32_t)scenario->run.events_max : 0,
     };
     status = assemble_run(run, ret_error);
     if (!status) status = weft__sample_start(&run->net, options->ranks, options->checkpoint, &run->sample, ret_error);

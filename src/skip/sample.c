@@ -161,14 +161,35 @@ static uint32_t find_units(const struct weft__sample *s, const double *bound, st
     return n;
 }
 
+struct order {
+    const struct weft_collective_ops *ops;
+    uint32_t stride, ranks, unit;
+    double bound_ps;
+};
+WEFT__ORDER(by_kind, struct order,
+            WEFT__UP(ops) ?: WEFT__UP(stride) ?: WEFT__UP(ranks) ?: WEFT__UP(bound_ps) ?: WEFT__UP(unit))
+
+static bool same_kind(const struct order *a, const struct order *b) {
+    return a->ops == b->ops && a->stride == b->stride && a->ranks == b->ranks;
+}
+
+static struct order order_of(const struct weft__sample *s, uint32_t unit) {
+    const struct weft_job_op *op = &s->job->op[s->unit[unit].op];
+    if (s->whole) return (struct order){.unit = unit};
+    return (struct order){op->ops, op->stride, op->shape.ranks, unit, s->unit[unit].bound_ps};
+}
+
 /// How many of an iteration are of the kind that it has most of.
 static uint32_t count_most(const struct weft__sample *s) {
+    struct order *order = weft_arena_alloc(s->net->arena_qp, s->units, sizeof *order);
     uint32_t most = 0;
-    for (uint32_t i = 0; i < s->units; i++) {
-        uint32_t n = 0;
-        for (uint32_t u = 0; u < s->units; u++)
-            n += s->job->op[s->unit[u].op].ops == s->job->op[s->unit[i].op].ops;
-        if (n > most) most = n;
+    for (uint32_t u = 0; u < s->units; u++)
+        order[u] = order_of(s, u);
+    if (s->units) qsort(order, s->units, sizeof *order, by_kind);
+    for (uint32_t from = 0, to; from < s->units; from = to) {
+        for (to = from; to < s->units && same_kind(&order[from], &order[to]);)
+            to++;
+        if (to - from > most) most = to - from;
     }
     return most;
 }
@@ -192,24 +213,6 @@ static void find_rounds(struct weft__sample *s) {
         }
     s->unit = unit;
     s->units *= job->iterations;
-}
-
-struct order {
-    const struct weft_collective_ops *ops;
-    uint32_t stride, ranks, unit;
-    double bound_ps;
-};
-WEFT__ORDER(by_kind, struct order,
-            WEFT__UP(ops) ?: WEFT__UP(stride) ?: WEFT__UP(ranks) ?: WEFT__UP(bound_ps) ?: WEFT__UP(unit))
-
-static bool same_kind(const struct order *a, const struct order *b) {
-    return a->ops == b->ops && a->stride == b->stride && a->ranks == b->ranks;
-}
-
-static struct order order_of(const struct weft__sample *s, uint32_t unit) {
-    const struct weft_job_op *op = &s->job->op[s->unit[unit].op];
-    if (s->whole) return (struct order){.unit = unit};
-    return (struct order){op->ops, op->stride, op->shape.ranks, unit, s->unit[unit].bound_ps};
 }
 
 /// Numbers classes by the first operation of each.
@@ -366,6 +369,20 @@ static void draw_periods(struct weft__sample *s, struct weft_random *random, con
     }
 }
 
+/// Classes that the draw has missed get two of their operations.
+static void run_missed(struct weft__sample *s, const uint32_t *round, uint32_t rounds) {
+    uint64_t *n = weft_arena_alloc(s->net->arena_qp, s->classes, sizeof *n);
+    for (uint32_t k = 0; k < rounds; k++)
+        for (uint32_t u = 0; u < s->units; u++)
+            n[s->unit[u].class] += !s->unit[u].first && s->runs[(size_t)round[k] * s->units + u];
+    for (uint32_t k = rounds; k-- > 0;)
+        for (uint32_t u = 0; u < s->units; u++) {
+            if (s->unit[u].first || n[s->unit[u].class] > 1 || s->runs[(size_t)round[k] * s->units + u]) continue;
+            run_period(s, round[k], u / s->period);
+            n[s->unit[u].class]++;
+        }
+}
+
 static void choose_units(struct weft__sample *s) {
     const struct weft_sample_conf *conf = &s->net->scenario->run.sample;
     struct weft_random random = weft_random_stream(conf->seed, 0, WEFT_RANDOM_OPERATION);
@@ -385,6 +402,7 @@ static void choose_units(struct weft__sample *s) {
     uint64_t begun = (rounds - 1) * conf->warm_up, least = (conf->operations + 1) / 2;
     uint64_t later = conf->operations > begun + least ? conf->operations - begun : least;
     draw_periods(s, &random, round, (uint32_t)rounds, later);
+    run_missed(s, round, (uint32_t)rounds);
 }
 
 // --- what is left out ---------------------------------------------------------------------------------------------
@@ -461,7 +479,6 @@ static const char *why_refused(const struct weft__network *net, bool ranks, bool
     if (ranks) return "the run is over several processes";
     if (run->sample.until_interval > 0 && checkpoints)
         return "a run that samples until_interval is several runs, and a checkpoint holds one";
-    if (net->events_max) return "the run is recorded, by times that do not count what is left out: set run.events to 0";
     if (net->following) return "flows are followed, by times that do not count what is left out";
     if (run->sample_interval_ps)
         return "there are time series (run.sample_interval), which do not count what is left out";

@@ -267,7 +267,7 @@ static void place_unit(const struct estimate *e, uint32_t round, uint32_t unit, 
     if (ran || e->s->whole) return;
     const struct stratum *t = stratum_of(e, unit);
     o[u->op].start_ps = (weft_time_ps)(begin + u->compute_ps);
-    o[u->op].end_ps = (weft_time_ps)(begin + u->compute_ps + time);
+    o[u->op].end_ps = (weft_time_ps)(begin + u->compute_ps + fmax(time, 0));
     o[u->op].exposed_ps = (weft_time_ps)fmax(t->exposed / t->x * u->bound_ps, 0);
 }
 
@@ -319,8 +319,25 @@ static void tell_intervals(struct estimate *e) {
     }
 }
 
+/// Times by the engine's clock, which stands still for what is left out, are none of the job's.
+static void drop_times(const struct weft__sample *s) {
+    struct weft_outcome *o = s->net->outcome;
+    for (uint32_t f = 0; f < o->flows; f++)
+        o->flow[f].end_ps = o->flow[f].acked_ps = WEFT_TIME_NEVER;
+    for (uint32_t i = 0; i < s->job->iterations && o->job->end_ps == WEFT_TIME_NEVER; i++)
+        o->job->iteration_end_ps[i] = WEFT_TIME_NEVER;
+}
+
+static bool leaves_out(const struct weft__sample *s) {
+    size_t n = (size_t)s->rounds * s->units;
+    for (size_t i = 0; i < n; i++)
+        if (!s->runs[i]) return true;
+    return false;
+}
+
 void weft__sample_collect(const struct weft__sample *s) {
     struct weft_job_outcome *o = s->net->outcome->job;
+    if (leaves_out(s)) drop_times(s);
     if (o->end_ps == WEFT_TIME_NEVER) return;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct estimate e = {
