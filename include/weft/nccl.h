@@ -46,7 +46,7 @@ struct weft_nccl_costs {
     weft_time_ps nvls_ps, nvls_tree_ps;
     weft_rate_bps copy_rate_bps, nvls_rate_bps; ///< of a channel, with Simple; 0: no limit
     weft_rate_bps ll_rate_bps, ll128_rate_bps;  ///< likewise with LL and LL128, of what is on the wire
-    double factor;                              ///< of all times
+    double factor;                              ///< of all latencies, a launch among them
 };
 extern const struct weft_param_table weft_nccl_costs_table;
 
@@ -65,6 +65,7 @@ struct weft_nccl_machine {
     /// Bit masks of what NCCL_ALGO and NCCL_PROTO leave; weft_nccl_mask reads them.
     uint32_t algorithms[WEFT_NCCL_FUNCTIONS], protocols[WEFT_NCCL_FUNCTIONS];
     struct weft_nccl_costs costs; ///< not in NCCL's model: in a run
+    weft_time_ps inner_ps;        ///< likewise: latency between GPUs of a server
 };
 
 /// The channels that NCCL finds in a machine for an algorithm: their number before it doubles them as it connects, and

@@ -28,9 +28,10 @@ static const struct weft_param rows[] = {
               "likewise with LL, of data and flags (assumed)"),
     WEFT_RATE(struct weft_nccl_costs, ll128_rate_bps, "ll128_rate", "160Gbps", "0bps", "100Tbps",
               "likewise with LL128 (assumed)"),
-    WEFT_RATE(struct weft_nccl_costs, nvls_rate_bps, "nvls_rate", "160Gbps", "0bps", "100Tbps",
+    WEFT_RATE(struct weft_nccl_costs, nvls_rate_bps, "nvls_rate", "136Gbps", "0bps", "100Tbps",
               "rate at which a channel of NVLS passes data; 0: never the bottleneck (assumed)"),
     WEFT_REAL(struct weft_nccl_costs, factor, "factor", "1", "0", "100",
-              "of all latencies: how slow this platform is beside those of the figures above (assumed)"),
+              "of all latencies, those of a launch and of NVLink among them: how slow this platform is beside those of the "
+              "figures above (assumed)"),
 };
 const struct weft_param_table weft_nccl_costs_table = WEFT_PARAM_TABLE("nccl_costs", struct weft_nccl_costs, rows);

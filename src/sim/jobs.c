@@ -278,13 +278,15 @@ static void make_gpus(const struct build *b) {
     }
     for (uint32_t i = 0; i < b->all->n; i++) {
         const struct weft__program *p = &b->all->program[i];
-        struct weft__gpu *gpu = net->gpu[p->job->host[p->rank]];
-        uint32_t k = gpu_of(b, p);
+        uint32_t host = p->job->host[p->rank], k = gpu_of(b, p);
+        struct weft__gpu *gpu = net->gpu[host];
         if (k >= gpu->ports) gpu->ports = k + 1;
         gpu->program[gpu->programs++] = i;
-        if (!p->job->server.launch_ps) continue;
-        gpu->launch_ps = p->job->server.launch_ps;
-        gpu->launch_skew = 0;
+        const struct weft_server_conf *server = &p->job->server;
+        weft_time_ps of_host = net->device[net->topology->host[host]]->host.launch_ps,
+                     launch = server->launch_ps ? server->launch_ps : of_host;
+        gpu->launch_ps = weft_time_of_real((double)launch * server->costs.factor);
+        if (server->launch_ps) gpu->launch_skew = 0;
     }
     weft_memory_free(WEFT_MEMORY_QP, n, hosts * sizeof *n);
     make_ports(b);

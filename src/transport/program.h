@@ -101,9 +101,10 @@ struct weft__lane {
     uint64_t wait_steps;
     uint32_t waiter, next_waiter; ///< first lane that waits for this one, and the next in its own list; + 1, 0: none
     uint8_t recvs, sends;
-    uint16_t merged, copied; ///< as in weft_step
+    uint16_t merged, copied, percent; ///< as in weft_step
     bool found;
     bool timed; ///< the step's time is over
+    weft_time_ps free_ps; ///< of messages that stream: since when it has had time and room for the next one
 };
 
 /// A communicator at a rank: its operations, in order, one at a time.
@@ -195,6 +196,7 @@ struct weft__inner_port {
     uint32_t number; ///< unique in the run
     uint32_t key;    ///< its timer
     weft_time_ps out_free_ps, in_free_ps, data_last_ps, credit_last_ps;
+    weft_time_ps lead_ps; ///< the longest time that it looks back, as messages cross it while they are copied
     struct weft__fifo in; ///< messages that are arriving; time_ps: when complete
 };
 
@@ -353,7 +355,7 @@ static inline const struct weft_job_stage *weft__program_stage(const struct weft
 /// room. `pace`: NULL for messages of a schedule.
 struct weft__pace {
     uint16_t merged, copied; ///< as in weft_step
-    weft_time_ps inner_latency_ps;
+    weft_time_ps inner_latency_ps, copy_ps;
 };
 bool weft__message_has_room(const struct weft__sending *s);
 void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes, const struct weft__pace *pace);
