@@ -79,6 +79,7 @@ struct weft_collective_common {
     weft_time_ps step_ps;
     weft_time_ps latency_ps,
         inner_latency_ps;        ///< from a step to when its message leaves: over the network, in a server
+    weft_time_ps proxy_ps;       ///< of the rank's proxy, for each message to or from the network
     weft_rate_bps copy_rate_bps; ///< 0: no limit
     weft_bytes grain_bytes; ///< within a server, what arrives is worked on as it arrives, so many bytes at a time, because
                             ///< each line has its own flag (LL, LL128); 0: once a piece has arrived

@@ -22,6 +22,8 @@ static const struct weft_param rows[] = {
     COST(inner_tree_ps[WEFT_NCCL_SIMPLE], "inner_tree_simple", "3400ns", "with Simple"),
     COST(nvls_ps, "nvls", "12500ns", "latency of each half of NVLS, in and out of the switch of a server"),
     COST(nvls_tree_ps, "nvls_tree", "19us", "latency of a step of NVLSTree over the network"),
+    COST(proxy_ps, "proxy", "500ns",
+         "time of a message over the network at the proxy thread of each end, which serves one after another"),
     WEFT_RATE(struct weft_nccl_costs, copy_rate_bps, "copy_rate", "160Gbps", "0bps", "100Tbps",
               "rate at which a channel copies and reduces with Simple; 0: never the bottleneck (assumed)"),
     WEFT_RATE(struct weft_nccl_costs, ll_rate_bps, "ll_rate", "160Gbps", "0bps", "100Tbps",

@@ -175,11 +175,19 @@ static weft_bytes message_bytes(const struct weft__sending *s, uint32_t m) {
     return bytes;
 }
 
+/// A proxy thread serves all connections of its rank in turn. Returns the wait for its turn, and that turn.
+static weft_time_ps take_turn(struct weft__program *p, weft_time_ps now, weft_time_ps turn) {
+    if (p->proxy_free_ps < now) p->proxy_free_ps = now;
+    p->proxy_free_ps += turn;
+    return p->proxy_free_ps - now;
+}
+
 /// Hands the messages in the buffer that may be sent to the queue pairs.
 static void post_messages(struct weft__at *at, struct weft__sending *s) {
     uint32_t may = s->filled < s->granted ? s->filled : s->granted;
     for (uint32_t m = s->posted; m < may; m++) {
         s->posted = m + 1;
+        if (s->proxy_ps) take_turn(at->p, at->w->now_ps, s->proxy_ps); // it is sent at once; others wait for that
         weft__program_note(at, WEFT_RANK_POSTS, s->connection, m, 0);
         weft_histogram_add(&at->p->waits->sender, at->w->now_ps - s->filled_ps[m % s->slots]);
         at->p->in_flight_bytes += message_bytes(s, m);
@@ -278,8 +286,10 @@ uint32_t weft__message_last_payload(const struct weft__endpoint *end, const stru
     return last_payload(span, end->hosts->qp[p->qp].mtu);
 }
 
-weft_time_ps weft__message_latency(const struct weft__endpoint *end, uint32_t qp) {
-    return weft__rma_has(end, qp) ? 0 : weft__programs_of(end)->receiving[qp]->latency_ps;
+weft_time_ps weft__message_latency(const struct weft__endpoint *end, uint32_t qp, weft_time_ps now) {
+    if (weft__rma_has(end, qp)) return 0;
+    const struct weft__receiving *r = weft__programs_of(end)->receiving[qp];
+    return r->latency_ps + (r->proxy_ps ? take_turn(r->program, now, r->proxy_ps) : 0);
 }
 
 uint32_t weft__message_came(const struct weft__endpoint *end, uint32_t qp) {

@@ -42,6 +42,7 @@ struct weft__sending {
     weft_bytes left_bytes;     ///< not acknowledged
     uint32_t peer, channel;    ///< peer: the rank that receives
     uint32_t peer_node;        ///< the peer's host
+    weft_time_ps proxy_ps;     ///< of a message, at its program's proxy
     struct weft__sends *sends; ///< for a schedule; NULL: for operations
 };
 
@@ -62,6 +63,7 @@ struct weft__receiving {
     uint32_t whole;             ///< messages that arrived
     uint32_t arrived, consumed; ///< arrived: that the rank knows of
     weft_time_ps latency_ps;    ///< of a step: until a message that has arrived can be used
+    weft_time_ps proxy_ps;      ///< like the sender's
     uint32_t due;               ///< in the operations that the rank has reached
     uint32_t posted;            ///< of those, how many have a buffer posted and a clear-to-send sent
     const uint32_t *messages;   ///< of weft_connection
@@ -158,6 +160,7 @@ struct weft__program {
     struct weft__inner_port *port;                   ///< of its GPU
     struct weft__waits *waits;                       ///< shared by its job's ranks that one worker runs
     weft_bytes in_flight_bytes, in_flight_bytes_max; ///< handed to queue pairs and not yet acknowledged
+    weft_time_ps proxy_free_ps; ///< when its proxy has served the messages so far
     uint32_t iteration, turn;
     double compute_left_ps, compute_speed; ///< time left if no channel took its share of the GPU; 0: it does not
                                            ///< compute
@@ -372,7 +375,7 @@ weft_time_ps weft__message_pace(struct weft__endpoint *end, uint32_t qp, uint32_
 /// the connection before the packet left, and keeps it there until the message is acknowledged.
 uint32_t weft__message_last_payload(const struct weft__endpoint *end, const struct weft_packet *p);
 /// How long after its arrival the rank can use a message of this queue pair.
-weft_time_ps weft__message_latency(const struct weft__endpoint *end, uint32_t qp);
+weft_time_ps weft__message_latency(const struct weft__endpoint *end, uint32_t qp, weft_time_ps now);
 /// The last packet of a message, or of a part of one, arrived in order; returns how many messages are whole by that.
 /// Then: its receiver sees these.
 uint32_t weft__message_came(const struct weft__endpoint *end, uint32_t qp);

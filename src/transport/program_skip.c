@@ -93,6 +93,7 @@ static void mix_program(const struct weft__program *p, struct weft__fingerprint 
     memcpy(&bits[0], &p->compute_left_ps, sizeof bits[0]);
     memcpy(&bits[1], &p->compute_speed, sizeof bits[1]);
     mix_position(p, s);
+    weft__fingerprint_mix_until(s, p->proxy_free_ps);
     if (p->compute_speed > 0) {
         weft__fingerprint_mix(s, bits[0]);
         weft__fingerprint_mix(s, bits[1]);

@@ -72,6 +72,7 @@ static void set_costs(const struct weft_nccl_machine *machine, const struct weft
     common->latency_ps = scale_cost(costs, common->latency_ps);
     weft_time_ps inner = scale_cost(costs, common->inner_latency_ps + machine->inner_ps);
     common->inner_latency_ps = inner > machine->inner_ps ? inner - machine->inner_ps : 0; // a run adds the latter
+    common->proxy_ps = scale_cost(costs, costs->proxy_ps);
     common->copy_rate_bps = nvls                   ? costs->nvls_rate_bps
                             : p == WEFT_NCCL_LL    ? costs->ll_rate_bps
                             : p == WEFT_NCCL_LL128 ? costs->ll128_rate_bps
