@@ -36,6 +36,7 @@ struct weft_fit_setup {
     uint64_t nic_rate_bps, min_ctas, max_ctas;
     const char *gpu, *collective, *algo, *proto, *cpu;
     uint32_t nvls; ///< 1: no, 2: yes
+    uint32_t version; ///< enum weft_nccl_version
     uint32_t ranks;
     struct weft_place place; ///< of the last line about it
 };

@@ -2,8 +2,8 @@
 // What NCCL chooses for a collective: algorithm, protocol, channels, threads and chunk, by size and machine, as its
 // tuning model does, whose times this is about too. Times are in microseconds and rates in GB/s (1e9 bytes a second),
 // as NCCL has them; bytes are those of the call as nccl-tests counts a size (for an all-gather, of the whole array).
-// Source: NVIDIA/nccl, version 2.30.7: src/graph/search.cc, src/graph/tuning.cc, src/enqueue.cc. Other versions have
-// other tables.
+// Source: NVIDIA/nccl, versions 2.30.7 and 2.26.2: src/graph/search.cc, src/graph/tuning.cc, src/enqueue.cc. Other
+// versions have other tables.
 #pragma once
 
 #include <stdbool.h>
@@ -30,6 +30,9 @@ enum weft_nccl_function {
     WEFT_NCCL_FUNCTIONS
 };
 enum weft_nccl_generation { WEFT_NCCL_VOLTA, WEFT_NCCL_AMPERE, WEFT_NCCL_HOPPER, WEFT_NCCL_BLACKWELL };
+/// Versions whose tables are known; those between them choose as the older one up to 2.26, and as the newer one from 2.27
+/// on (assumed).
+enum weft_nccl_version { WEFT_NCCL_2_30, WEFT_NCCL_2_26 };
 enum weft_nccl_cpu { WEFT_NCCL_INTEL, WEFT_NCCL_AMD, WEFT_NCCL_ARM };
 
 extern const char *const weft_nccl_algorithm_names[];  ///< as NCCL_ALGO has them; NULL-terminated, as the next ones
@@ -55,6 +58,7 @@ extern const struct weft_param_table weft_nccl_costs_table;
 struct weft_nccl_machine {
     enum weft_nccl_generation generation;
     enum weft_nccl_cpu cpu;
+    enum weft_nccl_version version;
     uint32_t nodes, gpus;    ///< gpus: of a server
     uint32_t nics;           ///< of a server
     double nvlink_GBps;      ///< of a GPU, each way, as NCCL counts it (its links times 20.6 on Hopper); 0: PCIe only

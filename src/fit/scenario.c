@@ -52,6 +52,7 @@ static void write_sizes(FILE *file, const struct weft_fit *fit, const struct wef
         if (row ? row->beyond : !beyond) continue;
         fprintf(file, "%s{collective: all_to_all, size: %" PRIu32 "B}, {collective: %.*s", comma,
                 s->ranks ? s->ranks : BARRIER_RANKS, (int)strlen(model) - 1, model);
+        if (s->version == WEFT_NCCL_2_26) fputs(", version: \"2.26\"", file);
         if (s->algo) fprintf(file, ", NCCL_ALGO: \"%s\"", s->algo);
         if (s->proto) fprintf(file, ", NCCL_PROTO: \"%s\"", s->proto);
         if (s->min_ctas) fprintf(file, ", NCCL_MIN_CTAS: %" PRIu64, s->min_ctas);
@@ -176,6 +177,7 @@ static void name_choice(const struct weft_fit_table *t, const struct weft_job_op
     m.gpus = op->shape.per_server;
     m.nodes = op->shape.ranks / m.gpus;
     m.nics = op->shape.per_nic ? m.gpus / op->shape.per_nic : m.gpus;
+    m.version = t->setup.version;
     m.min_ctas = (uint32_t)t->setup.min_ctas;
     m.max_ctas = (uint32_t)t->setup.max_ctas;
     weft_nccl_mask(t->setup.algo ? t->setup.algo : "", weft_nccl_algorithm_names, m.algorithms, NULL, 0);
@@ -268,7 +270,7 @@ enum weft_status weft__fit_run(const struct weft_fit_conf *conf, struct weft_fit
 
 static bool is_asked(const char *only, const char *key) {
     const char *dot = strchr(key, '.'), *name = dot ? dot + 1 : key;
-    if (!only) return strcmp(key, "costs.factor") != 0;
+    if (!only) return strcmp(key, "costs.factor") && strcmp(key, "costs.proxy"); // by the former, or by NCCL
     for (size_t n; *only; only += n + (only[n] == ',')) {
         n = strcspn(only, ",");
         if (strlen(name) == n && !strncmp(name, only, n)) return true;

@@ -65,7 +65,8 @@ static void set_costs(const struct weft_nccl_machine *machine, const struct weft
     const struct weft_nccl_costs *costs = &machine->costs;
     bool nvls = choice->algorithm == WEFT_NCCL_NVLS || choice->algorithm == WEFT_NCCL_NVLS_TREE;
     bool tree = choice->algorithm == WEFT_NCCL_TREE;
-    static const weft_bytes grain[] = {LL_LINE, 64, 0}; // of a thread, on the wire
+    // LL: all threads a line each. LL128: a warp, because NCCL's figure for a step has the copying of the others in it.
+    const weft_bytes grain[] = {(weft_bytes)choice->threads * LL_LINE, WARP * LL128_LINE / 2, 0};
     uint32_t p = choice->protocol;
     common->latency_ps = nvls ? costs->nvls_tree_ps : tree ? costs->tree_ps[p] : costs->ring_ps[p];
     common->inner_latency_ps = nvls ? costs->nvls_ps : tree ? costs->inner_tree_ps[p] : costs->inner_ring_ps[p];
@@ -77,7 +78,8 @@ static void set_costs(const struct weft_nccl_machine *machine, const struct weft
                             : p == WEFT_NCCL_LL    ? costs->ll_rate_bps
                             : p == WEFT_NCCL_LL128 ? costs->ll128_rate_bps
                                                    : costs->copy_rate_bps;
-    common->grain_bytes = choice->threads * grain[p];
+    common->grain_bytes = grain[p];
+    common->through = !nvls; // there each GPU copies into memory of its own, which the others read
     if (tree) common->up_percent = up_percent(choice);
     if (choice->algorithm != WEFT_NCCL_PAT) return;
     common->latency_ps = weft_time_of_real((double)common->latency_ps / PAT_HOP);
