@@ -18,6 +18,7 @@ static const struct weft__fit_collective collectives[] = {
     {"broadcast", "Broadcast", "{kind: nccl, function: broadcast}", WEFT_NCCL_BROADCAST},
     {"reduce", "Reduce", "{kind: nccl, function: reduce}", WEFT_NCCL_REDUCE},
     {"alltoall", "AllToAll", "{kind: nccl, function: all_to_all}", WEFT_NONE},
+    {"sendrecv", "SendRecv", "{kind: nccl, function: send_recv}", WEFT_NONE},
 };
 
 /// Whether they are equal but for "_", case and a "_perf" at the end.
