@@ -30,8 +30,8 @@ enum weft_nccl_function {
     WEFT_NCCL_FUNCTIONS
 };
 enum weft_nccl_generation { WEFT_NCCL_VOLTA, WEFT_NCCL_AMPERE, WEFT_NCCL_HOPPER, WEFT_NCCL_BLACKWELL };
-/// Versions whose tables are known; those between them choose as the older one up to 2.26, and as the newer one from 2.27
-/// on (assumed).
+/// Versions whose tables are known; those between them choose as the older one up to 2.26, and as the newer one
+/// from 2.27 on (assumed).
 enum weft_nccl_version { WEFT_NCCL_2_30, WEFT_NCCL_2_26 };
 enum weft_nccl_cpu { WEFT_NCCL_INTEL, WEFT_NCCL_AMD, WEFT_NCCL_ARM };
 

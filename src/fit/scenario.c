@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scenario that a table is compared with: its set-up, or the user's with the table's collectives as its work; and
-// its run. A barrier, after which all ranks go on at once, stands before each collective: a byte to everybody. Hosts take their median times.
+// its run. A barrier, after which all ranks go on at once, stands before each collective: a byte to everybody. Hosts
+// take their median times.
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a table says about how it was measured, in its comments: key=value (nodes=2 gpus_per_node=8 gpu=H100-SXM
-// nics=8x400G nvls=yes nccl=2.26.2 collective=all_reduce ranks=16 NCCL_ALGO=Ring), and the lines of nccl-tests about its ranks.
-// Source: NVIDIA/nccl-tests, src/common.cu ("Collective test starting: all_reduce_perf", "Rank  0 Group  0 Pid 1 on
-// host device  0 [0x07] NVIDIA H100 80GB HBM3").
+// nics=8x400G nvls=yes nccl=2.26.2 collective=all_reduce ranks=16 NCCL_ALGO=Ring), and the lines of nccl-tests about
+// its ranks. Source: NVIDIA/nccl-tests, src/common.cu ("Collective test starting: all_reduce_perf", "Rank  0 Group  0
+// Pid 1 on host device  0 [0x07] NVIDIA H100 80GB HBM3").
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

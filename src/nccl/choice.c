@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // NCCL's tuning model: for each algorithm and protocol a latency and a rate from the machine's channels, of which the
 // least time for the size wins; then the number of channels and threads, and the chunk, by size. Source: NVIDIA/nccl
-// 2.30.7, src/graph/tuning.cc (model and tables), src/enqueue.cc (channels, threads, chunks); of 2.26.2 the model of NVLS,
-// and the caps of Blackwell. Differs: CollNet is left out, because it needs a plug-in.
+// 2.30.7, src/graph/tuning.cc (model and tables), src/enqueue.cc (channels, threads, chunks); of 2.26.2 the model of
+// NVLS, and the caps of Blackwell. Differs: CollNet is left out, because it needs a plug-in.
 #include <math.h>
 
 #include "weft/nccl.h"
@@ -168,8 +168,8 @@ double weft_nccl_time(const struct weft_nccl_machine *m, enum weft_nccl_function
     uint32_t at = 0;
     while (at < SIZES && (weft_bytes)128 << at <= bytes)
         at++;
-    bool drops = a == WEFT_NCCL_TREE ||
-                 (a == WEFT_NCCL_NVLS_TREE && m->version == WEFT_NCCL_2_30 && m->generation == WEFT_NCCL_BLACKWELL && m->cpu != WEFT_NCCL_ARM);
+    bool drops = a == WEFT_NCCL_TREE || (a == WEFT_NCCL_NVLS_TREE && m->version == WEFT_NCCL_2_30 &&
+                                         m->generation == WEFT_NCCL_BLACKWELL && m->cpu != WEFT_NCCL_ARM);
     if (drops && f == WEFT_NCCL_ALL_REDUCE && at < SIZES - (a == WEFT_NCCL_TREE)) rate *= tree_share[p][at];
     uint32_t channels = weft_nccl_graph(m, a).connected;
     if (a == WEFT_NCCL_RING && p == WEFT_NCCL_SIMPLE && m->nodes > 1 && f == WEFT_NCCL_ALL_REDUCE &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What NCCL's steps take at a host. Defaults are NCCL's own figures (src/graph/tuning.cc of 2.30.7). Where a step goes
 // over the network, two microseconds of NIC and wire are taken from them, because these are simulated, and one of the
-// proxies (NCCL_NET_OVERHEAD on Intel); where it does not, 600 ns (server.latency). A channel of NVLS passes half of 85%
-// of 40 GB/s: the rate of a head on Hopper, which has two channels.
+// proxies (NCCL_NET_OVERHEAD on Intel); where it does not, 600 ns (server.latency). A channel of NVLS passes half of
+// 85% of 40 GB/s: the rate of a head on Hopper, which has two channels.
 #include "weft/nccl.h"
 #include "weft/param.h"
 
@@ -33,8 +33,9 @@ static const struct weft_param rows[] = {
               "likewise with LL128 (assumed)"),
     WEFT_RATE(struct weft_nccl_costs, nvls_rate_bps, "nvls_rate", "136Gbps", "0bps", "100Tbps",
               "rate at which a channel of NVLS passes data; 0: never the bottleneck (assumed)"),
-    WEFT_REAL(struct weft_nccl_costs, factor, "factor", "1", "0", "100",
-              "of all latencies, those of a launch and of NVLink among them: how slow this platform is beside those of the "
-              "figures above (assumed)"),
+    WEFT_REAL(
+        struct weft_nccl_costs, factor, "factor", "1", "0", "100",
+        "of all latencies, those of a launch and of NVLink among them: how slow this platform is beside those of the "
+        "figures above (assumed)"),
 };
 const struct weft_param_table weft_nccl_costs_table = WEFT_PARAM_TABLE("nccl_costs", struct weft_nccl_costs, rows);

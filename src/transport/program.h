@@ -105,7 +105,7 @@ struct weft__lane {
     uint8_t recvs, sends;
     uint16_t merged, copied, percent; ///< as in weft_step
     bool found;
-    bool timed; ///< the step's time is over
+    bool timed;           ///< the step's time is over
     weft_time_ps free_ps; ///< of messages that stream: since when it has had time and room for the next one
 };
 
@@ -160,7 +160,7 @@ struct weft__program {
     struct weft__inner_port *port;                   ///< of its GPU
     struct weft__waits *waits;                       ///< shared by its job's ranks that one worker runs
     weft_bytes in_flight_bytes, in_flight_bytes_max; ///< handed to queue pairs and not yet acknowledged
-    weft_time_ps proxy_free_ps; ///< when its proxy has served the messages so far
+    weft_time_ps proxy_free_ps;                      ///< when its proxy has served the messages so far
     uint32_t iteration, turn;
     double compute_left_ps, compute_speed; ///< time left if no channel took its share of the GPU; 0: it does not
                                            ///< compute
