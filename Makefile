@@ -24,7 +24,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build build-tests mpi dist deb install setup setup-tests help demo test test-long sanitize sanitize-address sanitize-thread arm64 random fuzz mutation \
-        bench format format-check lint readme figures choosing validation clean
+        bench format format-check lint readme figures choosing validation hardware clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
 # $(call run-tests,BUILD_DIR,MESON_TEST_ARGUMENTS)
@@ -159,6 +159,9 @@ choosing: build ## run the commands of docs/choosing.md; write what they print, 
 validation: build-tests ## run what weft is compared with and write the numbers of docs/validation.md (three minutes)
 	@tools/setup peers
 	@tools/validation $(WEFT)
+
+hardware: build ## write the numbers of docs/hardware.md: weft beside measured clusters, NICs and boxes (five minutes); TABLES=DIR: with tables of your own
+	@tools/hardware $(if $(TABLES),--tables $(TABLES)) $(WEFT)
 
 readme: build ## write what the program prints now into README.md and docs/
 	@tools/readme $(WEFT)

@@ -24,6 +24,7 @@ struct weft_step {
     /// Within a server whose switch adds and copies: pieces of so many ranks take the receiver's port as long as one
     /// together, and pieces for so many the sender's. 0: as 1.
     uint16_t merged, copied;
+    uint16_t percent;   ///< of the channel's threads that do it, and of the copy rate; 0: all
     uint32_t wait_lane; ///< of the same rank: it has done `wait_steps` of its steps before this one begins
     uint64_t
         wait_steps; ///< 0: it waits for no lane. A step of 0 bytes that waits is done when that lane has come so far
@@ -78,7 +79,13 @@ struct weft_collective_common {
     weft_time_ps step_ps;
     weft_time_ps latency_ps,
         inner_latency_ps;        ///< from a step to when its message leaves: over the network, in a server
+    weft_time_ps proxy_ps;       ///< of the rank's proxy, for each message to or from the network
     weft_rate_bps copy_rate_bps; ///< 0: no limit
+    bool through; ///< within a server, GPUs write into one another's memory: a message leaves while it is copied
+    weft_bytes grain_bytes; ///< within a server, what arrives is worked on as it arrives, so many bytes at a time,
+                            ///< because each line has its own flag (LL, LL128); 0: once a piece has arrived
+    uint32_t up_percent; ///< of a channel's threads that add on the way up a tree, while the others send down; 0: all
+                         ///< of them do both
 };
 /// The rows of weft_collective_common for a table; T must have it as member `common`.
 #define WEFT_COLLECTIVE_ROWS(T, chunk, slice, slot_number)                                                             \

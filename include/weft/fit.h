@@ -13,7 +13,8 @@ struct weft_scenario_file;
 
 /// Rules on rows, which the answer states.
 #define WEFT_FIT_OUTLIER 1.2 ///< out of place beside in place, or beside a larger size: more is no measurement
-#define WEFT_FIT_SIMULATED (128 << 20) ///< larger sizes go on in a straight line (assumed)
+#define WEFT_FIT_SIMULATED (128 << 20)                ///< larger sizes go on in a straight line (assumed)
+#define WEFT_FIT_SIMULATED_INSIDE (UINT64_C(1) << 30) ///< likewise within one server, where a run has no packets
 
 enum weft_fit_use { WEFT_FIT_FITTED, WEFT_FIT_HELD_OUT, WEFT_FIT_OUTLYING, WEFT_FIT_CHECKED };
 extern const char *const weft_fit_uses[];
@@ -34,7 +35,8 @@ struct weft_fit_setup {
     uint32_t nodes, gpus, nics; ///< gpus, nics: of a node
     uint64_t nic_rate_bps, min_ctas, max_ctas;
     const char *gpu, *collective, *algo, *proto, *cpu;
-    uint32_t nvls; ///< 1: no, 2: yes
+    uint32_t nvls;    ///< 1: no, 2: yes
+    uint32_t version; ///< enum weft_nccl_version
     uint32_t ranks;
     struct weft_place place; ///< of the last line about it
 };
@@ -42,7 +44,8 @@ struct weft_fit_setup {
 struct weft_fit_table {
     const char *file;
     struct weft_fit_setup setup;
-    uint32_t row0, rows; ///< in weft_fit.row
+    uint32_t row0, rows;  ///< in weft_fit.row
+    weft_bytes simulated; ///< the largest size that is run
     struct weft_scenario_file *scenario;
     bool parsed; ///< the scenario is its own
 };

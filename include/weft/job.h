@@ -113,8 +113,9 @@ struct weft_job {
     uint32_t slow_rank;
     bool unadmitted; ///< senders do not wait for a clear-to-send
     uint64_t cts_priority;
-    uint64_t qps; ///< of a connection
-    bool split;   ///< a message goes over all queue pairs of its connection, not whole over the next one
+    uint64_t qps;      ///< of a connection
+    uint32_t nccl_qps; ///< as one of its collectives says (NCCL_IB_QPS_PER_CONNECTION); 0: none does
+    bool split;        ///< a message goes over all queue pairs of its connection, not whole over the next one
     uint32_t connections;
     struct weft_connection *connection; ///< by source, communicator, channel, destination
     uint32_t *first;                    ///< [ranks + 1], of a source's connections

@@ -2,8 +2,8 @@
 // What NCCL chooses for a collective: algorithm, protocol, channels, threads and chunk, by size and machine, as its
 // tuning model does, whose times this is about too. Times are in microseconds and rates in GB/s (1e9 bytes a second),
 // as NCCL has them; bytes are those of the call as nccl-tests counts a size (for an all-gather, of the whole array).
-// Source: NVIDIA/nccl, version 2.30.7: src/graph/search.cc, src/graph/tuning.cc, src/enqueue.cc. Other versions have
-// other tables.
+// Source: NVIDIA/nccl, versions 2.30.7 and 2.26.2: src/graph/search.cc, src/graph/tuning.cc, src/enqueue.cc. Other
+// versions have other tables.
 #pragma once
 
 #include <stdbool.h>
@@ -30,6 +30,9 @@ enum weft_nccl_function {
     WEFT_NCCL_FUNCTIONS
 };
 enum weft_nccl_generation { WEFT_NCCL_VOLTA, WEFT_NCCL_AMPERE, WEFT_NCCL_HOPPER, WEFT_NCCL_BLACKWELL };
+/// Versions whose tables are known; those between them choose as the older one up to 2.26, and as the newer one
+/// from 2.27 on (assumed).
+enum weft_nccl_version { WEFT_NCCL_2_30, WEFT_NCCL_2_26 };
 enum weft_nccl_cpu { WEFT_NCCL_INTEL, WEFT_NCCL_AMD, WEFT_NCCL_ARM };
 
 extern const char *const weft_nccl_algorithm_names[];  ///< as NCCL_ALGO has them; NULL-terminated, as the next ones
@@ -44,9 +47,10 @@ struct weft_nccl_costs {
     weft_time_ps ring_ps[WEFT_NCCL_PROTOCOLS], tree_ps[WEFT_NCCL_PROTOCOLS]; ///< over the network
     weft_time_ps inner_ring_ps[WEFT_NCCL_PROTOCOLS], inner_tree_ps[WEFT_NCCL_PROTOCOLS];
     weft_time_ps nvls_ps, nvls_tree_ps;
+    weft_time_ps proxy_ps; ///< of a message over the network, at each end: one message after another
     weft_rate_bps copy_rate_bps, nvls_rate_bps; ///< of a channel, with Simple; 0: no limit
     weft_rate_bps ll_rate_bps, ll128_rate_bps;  ///< likewise with LL and LL128, of what is on the wire
-    double factor;                              ///< of all times
+    double factor;                              ///< of all latencies, a launch among them
 };
 extern const struct weft_param_table weft_nccl_costs_table;
 
@@ -54,6 +58,7 @@ extern const struct weft_param_table weft_nccl_costs_table;
 struct weft_nccl_machine {
     enum weft_nccl_generation generation;
     enum weft_nccl_cpu cpu;
+    enum weft_nccl_version version;
     uint32_t nodes, gpus;    ///< gpus: of a server
     uint32_t nics;           ///< of a server
     double nvlink_GBps;      ///< of a GPU, each way, as NCCL counts it (its links times 20.6 on Hopper); 0: PCIe only
@@ -65,6 +70,7 @@ struct weft_nccl_machine {
     /// Bit masks of what NCCL_ALGO and NCCL_PROTO leave; weft_nccl_mask reads them.
     uint32_t algorithms[WEFT_NCCL_FUNCTIONS], protocols[WEFT_NCCL_FUNCTIONS];
     struct weft_nccl_costs costs; ///< not in NCCL's model: in a run
+    weft_time_ps inner_ps;        ///< likewise: latency between GPUs of a server
 };
 
 /// The channels that NCCL finds in a machine for an algorithm: their number before it doubles them as it connects, and

@@ -101,6 +101,8 @@ static void tree_step(const void *conf, const struct weft_collective_shape *shap
         if (down || root) ret_step->send[k] = place.down[k];
     }
     if (!root) *(down ? ret_step->recv : ret_step->send) = place.up;
+    uint32_t up = ((const struct weft_collective_common *)conf)->up_percent;
+    if (up && !root) ret_step->percent = (uint16_t)(down ? 100 - up : up);
     ret_step->own = !down;
     ret_step->keep = down || root;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scenario that a table is compared with: its set-up, or the user's with the table's collectives as its work; and
-// its run. A barrier stands before each collective. Hosts take their median times.
+// its run. A barrier, after which all ranks go on at once, stands before each collective: a byte to everybody. Hosts
+// take their median times.
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #include "weft/scenario.h"
 #include "weft/sim.h"
 #include "weft/tree.h"
+
+enum { BARRIER_RANKS = 4096 }; ///< bytes of a barrier where a table does not say how many ranks it needs
 
 /// The class of a server, by what the name of its GPU has in it.
 static const char *class_of(const char *gpu) {
@@ -45,11 +48,12 @@ static void write_sizes(FILE *file, const struct weft_fit *fit, const struct wef
     putc('[', file);
     for (uint32_t i = 0; i < t->rows + 2; i++) {
         const struct weft_fit_row *row = i < t->rows ? &fit->row[t->row0 + i] : NULL;
-        weft_bytes bytes = row ? row->bytes : (weft_bytes)WEFT_FIT_SIMULATED >> (t->rows + 1 - i);
+        weft_bytes bytes = row ? row->bytes : t->simulated >> (t->rows + 1 - i);
         beyond |= row && row->beyond;
         if (row ? row->beyond : !beyond) continue;
-        fprintf(file, "%s{collective: all_reduce_tree, size: 1B}, {collective: %.*s", comma, (int)strlen(model) - 1,
-                model);
+        fprintf(file, "%s{collective: all_to_all, size: %" PRIu32 "B}, {collective: %.*s", comma,
+                s->ranks ? s->ranks : BARRIER_RANKS, (int)strlen(model) - 1, model);
+        if (s->version == WEFT_NCCL_2_26) fputs(", version: \"2.26\"", file);
         if (s->algo) fprintf(file, ", NCCL_ALGO: \"%s\"", s->algo);
         if (s->proto) fprintf(file, ", NCCL_PROTO: \"%s\"", s->proto);
         if (s->min_ctas) fprintf(file, ", NCCL_MIN_CTAS: %" PRIu64, s->min_ctas);
@@ -138,8 +142,9 @@ static enum weft_status take_scenario(const struct weft_fit_conf *conf, struct w
 
 enum weft_status weft__fit_scenario(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_fit_table *t,
                                     struct weft_error *ret_error) {
+    t->simulated = t->setup.nodes == 1 ? WEFT_FIT_SIMULATED_INSIDE : WEFT_FIT_SIMULATED;
     for (uint32_t i = t->row0; i < t->row0 + t->rows; i++)
-        fit->row[i].beyond = fit->row[i].bytes > WEFT_FIT_SIMULATED;
+        fit->row[i].beyond = fit->row[i].bytes > t->simulated;
     if (conf->scenario) return take_scenario(conf, fit, t, ret_error);
     const char *class = conf->server ? conf->server : class_of(t->setup.gpu);
     if (class) return make_scenario(fit, t, class, ret_error);
@@ -173,6 +178,7 @@ static void name_choice(const struct weft_fit_table *t, const struct weft_job_op
     m.gpus = op->shape.per_server;
     m.nodes = op->shape.ranks / m.gpus;
     m.nics = op->shape.per_nic ? m.gpus / op->shape.per_nic : m.gpus;
+    m.version = t->setup.version;
     m.min_ctas = (uint32_t)t->setup.min_ctas;
     m.max_ctas = (uint32_t)t->setup.max_ctas;
     weft_nccl_mask(t->setup.algo ? t->setup.algo : "", weft_nccl_algorithm_names, m.algorithms, NULL, 0);
@@ -190,7 +196,7 @@ static double time_us(const struct weft_outcome *o, uint32_t op) {
 /// Of the line on which larger sizes are, us a byte: through the two largest sizes that are run, unless NCCL chooses
 /// otherwise for the smaller one or it takes longer; then through 0.
 static double slope_beyond(const struct weft_fit_table *t, const struct weft_job *job, const struct weft_outcome *o) {
-    struct weft_fit_row half = {.bytes = WEFT_FIT_SIMULATED / 2}, whole = {.bytes = WEFT_FIT_SIMULATED};
+    struct weft_fit_row half = {.bytes = t->simulated / 2}, whole = {.bytes = t->simulated};
     name_choice(t, &job->op[job->ops - 1], job->machine, &half);
     name_choice(t, &job->op[job->ops - 1], job->machine, &whole);
     double most = time_us(o, job->ops - 1), less = job->ops > 3 ? time_us(o, job->ops - 3) : most;
@@ -210,7 +216,7 @@ static void take_times(struct weft_fit *fit, const struct weft_fit_table *t, con
         row->nodes = row->ranks / of->shape.per_server;
         if (!row->algorithm) name_choice(t, of, job->machine, row);
         double time = time_us(o, row->beyond ? job->ops - 1 : op);
-        if (row->beyond) time += slope * ((double)row->bytes - WEFT_FIT_SIMULATED);
+        if (row->beyond) time += slope * ((double)row->bytes - (double)t->simulated);
         op += row->beyond ? 0 : 2;
         ret_log[i] = log(time);
     }
@@ -265,7 +271,7 @@ enum weft_status weft__fit_run(const struct weft_fit_conf *conf, struct weft_fit
 
 static bool is_asked(const char *only, const char *key) {
     const char *dot = strchr(key, '.'), *name = dot ? dot + 1 : key;
-    if (!only) return strcmp(key, "costs.factor") != 0;
+    if (!only) return strcmp(key, "costs.factor") && strcmp(key, "costs.proxy"); // by the former, or by NCCL
     for (size_t n; *only; only += n + (only[n] == ',')) {
         n = strcspn(only, ",");
         if (strlen(name) == n && !strncmp(name, only, n)) return true;

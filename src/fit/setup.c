@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a table says about how it was measured, in its comments: key=value (nodes=2 gpus_per_node=8 gpu=H100-SXM
-// nics=8x400G nvls=yes collective=all_reduce ranks=16 NCCL_ALGO=Ring), and the lines of nccl-tests about its ranks.
-// Source: NVIDIA/nccl-tests, src/common.cu ("Collective test starting: all_reduce_perf", "Rank  0 Group  0 Pid 1 on
-// host device  0 [0x07] NVIDIA H100 80GB HBM3").
+// nics=8x400G nvls=yes nccl=2.26.2 collective=all_reduce ranks=16 NCCL_ALGO=Ring), and the lines of nccl-tests about
+// its ranks. Source: NVIDIA/nccl-tests, src/common.cu ("Collective test starting: all_reduce_perf", "Rank  0 Group  0
+// Pid 1 on host device  0 [0x07] NVIDIA H100 80GB HBM3").
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@ static const struct weft__fit_collective collectives[] = {
     {"broadcast", "Broadcast", "{kind: nccl, function: broadcast}", WEFT_NCCL_BROADCAST},
     {"reduce", "Reduce", "{kind: nccl, function: reduce}", WEFT_NCCL_REDUCE},
     {"alltoall", "AllToAll", "{kind: nccl, function: all_to_all}", WEFT_NONE},
+    {"sendrecv", "SendRecv", "{kind: nccl, function: send_recv}", WEFT_NONE},
 };
 
 /// Whether they are equal but for "_", case and a "_perf" at the end.
@@ -42,6 +43,13 @@ static bool text_begins(const char *text, const char *with) {
     return !strncasecmp(text, with, strlen(with));
 }
 
+/// "2.26.2": of the two versions that are known, the one with these tables.
+static uint32_t version_of(const char *text) {
+    unsigned major, minor;
+    bool older = sscanf(text, "%u.%u", &major, &minor) == 2 && (major < 2 || (major == 2 && minor <= 26));
+    return older ? WEFT_NCCL_2_26 : WEFT_NCCL_2_30;
+}
+
 /// "8x400G", "4x200G": how many, and bits a second of each.
 static void read_nics(struct weft_fit_setup *s, const char *text) {
     char *end;
@@ -64,6 +72,7 @@ static void set_pair(struct weft_fit_setup *s, const char *key, const char *valu
     if (!strcmp(key, "nics")) read_nics(s, value);
     if (!strcmp(key, "nvls")) s->nvls = text_begins(value, "y") || text_begins(value, "on") ? 2 : 1;
     if (!strcmp(key, "cpu")) s->cpu = text;
+    if (!strcmp(key, "nccl")) s->version = version_of(value);
     if (!strcmp(key, "collective")) s->collective = text;
     if (!strcmp(key, "NCCL_ALGO")) s->algo = text;
     if (!strcmp(key, "NCCL_PROTO")) s->proto = text;

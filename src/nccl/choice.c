@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // NCCL's tuning model: for each algorithm and protocol a latency and a rate from the machine's channels, of which the
 // least time for the size wins; then the number of channels and threads, and the chunk, by size. Source: NVIDIA/nccl
-// 2.30.7, src/graph/tuning.cc (model and tables), src/enqueue.cc (channels, threads, chunks). Differs: CollNet is left
-// out, because it needs a plug-in.
+// 2.30.7, src/graph/tuning.cc (model and tables), src/enqueue.cc (channels, threads, chunks); of 2.26.2 the model of
+// NVLS, and the caps of Blackwell. Differs: CollNet is left out, because it needs a plug-in.
 #include <math.h>
 
 #include "weft/nccl.h"
@@ -71,13 +71,29 @@ static double ll_max(const struct weft_nccl_machine *m) {
     return m->nodes == 1 ? ll_max_one[m->generation] : ll_max_more[m->cpu][m->nodes > 2];
 }
 
+/// In 2.26 rates of Blackwell are twice those of Hopper, and NVLS has those of its channels.
+static enum weft_nccl_generation row_of(const struct weft_nccl_machine *m, double *ret_times) {
+    bool doubled = m->version == WEFT_NCCL_2_26 && m->generation == WEFT_NCCL_BLACKWELL;
+    *ret_times = doubled ? 2 : 1;
+    return doubled ? WEFT_NCCL_HOPPER : m->generation;
+}
+
+static double nvls_rate_2_26(const struct weft_nccl_machine *m, enum weft_nccl_algorithm a,
+                             const struct weft_nccl_graph *g) {
+    double outside = a == WEFT_NCCL_NVLS || m->nodes <= 2 ? g->inter_GBps : g->inter_GBps / 2;
+    return g->channels * smaller_of(g->intra_GBps, outside);
+}
+
 /// The rate of the bus, GB/s, before the size counts.
 static double bus_rate(const struct weft_nccl_machine *m, enum weft_nccl_function f, enum weft_nccl_algorithm a,
                        enum weft_nccl_protocol p) {
     struct weft_nccl_graph g = weft_nccl_graph(m, a);
     uint32_t i = column_of(m);
-    double channels = g.channels, rate = channels * (m->nodes <= 2 ? g.intra_GBps : g.inter_GBps);
-    if (a == WEFT_NCCL_NVLS || a == WEFT_NCCL_NVLS_TREE) {
+    double channels = g.channels, rate = channels * (m->nodes <= 2 ? g.intra_GBps : g.inter_GBps), times;
+    enum weft_nccl_generation row = row_of(m, &times);
+    bool nvls = a == WEFT_NCCL_NVLS || a == WEFT_NCCL_NVLS_TREE;
+    if (nvls && m->version == WEFT_NCCL_2_26) return nvls_rate_2_26(m, a, &g);
+    if (nvls) {
         double inside = g.intra_GBps * nvls_efficiency[m->generation] * (channels - 1) / channels;
         inside *= f == WEFT_NCCL_ALL_REDUCE ? 2 : (m->gpus - 1.0) / m->gpus;
         double outside = g.inter_GBps * (m->nodes <= 2 ? 2 : 1);
@@ -86,13 +102,13 @@ static double bus_rate(const struct weft_nccl_machine *m, enum weft_nccl_functio
     }
     if (a == WEFT_NCCL_RING) {
         if (p == WEFT_NCCL_LL) return smaller_of(ll_max(m), rate / 2);
-        return p == WEFT_NCCL_LL128 ? smaller_of(0.92 * rate, channels * ll128_ring_max[m->generation]) : rate;
+        return p == WEFT_NCCL_LL128 ? smaller_of(0.92 * rate, channels * times * ll128_ring_max[row]) : rate;
     }
     if (a == WEFT_NCCL_PAT) return 0.75 * rate;
-    rate = smaller_of(0.92 * rate, channels * tree_max[m->generation][i]);
+    rate = smaller_of(0.92 * rate, channels * times * tree_max[row][i]);
     if (p == WEFT_NCCL_LL) return smaller_of(rate / 3.8, ll_max(m));
     if (p == WEFT_NCCL_LL128)
-        return smaller_of(rate * (m->nodes == 1 ? 7.0 / 9 : 120.0 / 128), channels * ll128_tree_max[m->generation][i]);
+        return smaller_of(rate * (m->nodes == 1 ? 7.0 / 9 : 120.0 / 128), channels * times * ll128_tree_max[row][i]);
     return rate;
 }
 
@@ -110,6 +126,7 @@ static uint32_t ring_network_steps(enum weft_nccl_function f, uint32_t nodes) {
 static double call_over_bus(const struct weft_nccl_machine *m, enum weft_nccl_function f, enum weft_nccl_algorithm a) {
     uint32_t n = ranks_of(m);
     if (a == WEFT_NCCL_TREE) return 0.5;
+    if (m->version == WEFT_NCCL_2_26 && a != WEFT_NCCL_RING) return f == WEFT_NCCL_ALL_REDUCE ? 5.0 / 6 : 1;
     return n / (double)ring_steps(f, n);
 }
 
@@ -118,7 +135,8 @@ static double latency_of(const struct weft_nccl_machine *m, enum weft_nccl_funct
     uint32_t inner = m->nvlink_GBps > 0 ? STEP_NVLINK : STEP_PCIE, n = ranks_of(m);
     double inside = step_us[a][inner][p], levels = floor(log2(m->nodes)), latency = base_us[a][p];
     uint32_t of = m->gpus == 1 && a == WEFT_NCCL_RING ? WEFT_NCCL_TREE : a;
-    double outside = step_us[of][STEP_NETWORK][p] + m->nic_us * (p == WEFT_NCCL_SIMPLE ? 2 : 1);
+    double network = a == WEFT_NCCL_NVLS_TREE && m->version == WEFT_NCCL_2_26 ? 14 : step_us[of][STEP_NETWORK][p];
+    double outside = network + m->nic_us * (p == WEFT_NCCL_SIMPLE ? 2 : 1);
     switch (a) {
     case WEFT_NCCL_RING: {
         double overhead = m->nodes == 1 ? 0 : (m->cpu == WEFT_NCCL_AMD ? 2 : 1) * (p == WEFT_NCCL_SIMPLE ? 3 : 1);
@@ -150,8 +168,8 @@ double weft_nccl_time(const struct weft_nccl_machine *m, enum weft_nccl_function
     uint32_t at = 0;
     while (at < SIZES && (weft_bytes)128 << at <= bytes)
         at++;
-    bool drops = a == WEFT_NCCL_TREE ||
-                 (a == WEFT_NCCL_NVLS_TREE && m->generation == WEFT_NCCL_BLACKWELL && m->cpu != WEFT_NCCL_ARM);
+    bool drops = a == WEFT_NCCL_TREE || (a == WEFT_NCCL_NVLS_TREE && m->version == WEFT_NCCL_2_30 &&
+                                         m->generation == WEFT_NCCL_BLACKWELL && m->cpu != WEFT_NCCL_ARM);
     if (drops && f == WEFT_NCCL_ALL_REDUCE && at < SIZES - (a == WEFT_NCCL_TREE)) rate *= tree_share[p][at];
     uint32_t channels = weft_nccl_graph(m, a).connected;
     if (a == WEFT_NCCL_RING && p == WEFT_NCCL_SIMPLE && m->nodes > 1 && f == WEFT_NCCL_ALL_REDUCE &&

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NCCL's steps take at a host. Defaults are NCCL's own figures (src/graph/tuning.cc of 2.30.7), from which two
-// microseconds of NIC and wire are taken where a step goes over the network, because these are simulated, and
-// 600 ns where it does not (server.latency).
+// What NCCL's steps take at a host. Defaults are NCCL's own figures (src/graph/tuning.cc of 2.30.7). Where a step goes
+// over the network, two microseconds of NIC and wire are taken from them, because these are simulated, and one of the
+// proxies (NCCL_NET_OVERHEAD on Intel); where it does not, 600 ns (server.latency). A channel of NVLS passes half of
+// 85% of 40 GB/s: the rate of a head on Hopper, which has two channels.
 #include "weft/nccl.h"
 #include "weft/param.h"
 
 #define COST(field, key, dflt, help)                                                                                   \
     WEFT_TIME(struct weft_nccl_costs, field, key, dflt, "0ns", "1ms", help " (assumed)")
 static const struct weft_param rows[] = {
-    COST(ring_ps[WEFT_NCCL_LL], "ring_ll", "700ns", "latency of a step of a ring over the network with LL"),
-    COST(ring_ps[WEFT_NCCL_LL128], "ring_ll128", "2us", "with LL128"),
-    COST(ring_ps[WEFT_NCCL_SIMPLE], "ring_simple", "12us", "with Simple"),
-    COST(tree_ps[WEFT_NCCL_LL], "tree_ll", "3us", "latency of a step of a tree over the network with LL"),
-    COST(tree_ps[WEFT_NCCL_LL128], "tree_ll128", "6500ns", "with LL128"),
-    COST(tree_ps[WEFT_NCCL_SIMPLE], "tree_simple", "12us", "with Simple"),
+    COST(ring_ps[WEFT_NCCL_LL], "ring_ll", "0ns", "latency of a step of a ring over the network with LL"),
+    COST(ring_ps[WEFT_NCCL_LL128], "ring_ll128", "1us", "with LL128"),
+    COST(ring_ps[WEFT_NCCL_SIMPLE], "ring_simple", "11us", "with Simple"),
+    COST(tree_ps[WEFT_NCCL_LL], "tree_ll", "2us", "latency of a step of a tree over the network with LL"),
+    COST(tree_ps[WEFT_NCCL_LL128], "tree_ll128", "5500ns", "with LL128"),
+    COST(tree_ps[WEFT_NCCL_SIMPLE], "tree_simple", "11us", "with Simple"),
     COST(inner_ring_ps[WEFT_NCCL_LL], "inner_ring_ll", "0ns", "latency of a step of a ring within a server with LL"),
     COST(inner_ring_ps[WEFT_NCCL_LL128], "inner_ring_ll128", "1300ns", "with LL128"),
     COST(inner_ring_ps[WEFT_NCCL_SIMPLE], "inner_ring_simple", "2800ns", "with Simple"),
@@ -21,16 +22,20 @@ static const struct weft_param rows[] = {
     COST(inner_tree_ps[WEFT_NCCL_LL128], "inner_tree_ll128", "650ns", "with LL128"),
     COST(inner_tree_ps[WEFT_NCCL_SIMPLE], "inner_tree_simple", "3400ns", "with Simple"),
     COST(nvls_ps, "nvls", "12500ns", "latency of each half of NVLS, in and out of the switch of a server"),
-    COST(nvls_tree_ps, "nvls_tree", "19us", "latency of a step of NVLSTree over the network"),
+    COST(nvls_tree_ps, "nvls_tree", "18us", "latency of a step of NVLSTree over the network"),
+    COST(proxy_ps, "proxy", "500ns",
+         "time of a message over the network at the proxy thread of each end, which serves one after another"),
     WEFT_RATE(struct weft_nccl_costs, copy_rate_bps, "copy_rate", "160Gbps", "0bps", "100Tbps",
               "rate at which a channel copies and reduces with Simple; 0: never the bottleneck (assumed)"),
     WEFT_RATE(struct weft_nccl_costs, ll_rate_bps, "ll_rate", "160Gbps", "0bps", "100Tbps",
               "likewise with LL, of data and flags (assumed)"),
     WEFT_RATE(struct weft_nccl_costs, ll128_rate_bps, "ll128_rate", "160Gbps", "0bps", "100Tbps",
               "likewise with LL128 (assumed)"),
-    WEFT_RATE(struct weft_nccl_costs, nvls_rate_bps, "nvls_rate", "160Gbps", "0bps", "100Tbps",
+    WEFT_RATE(struct weft_nccl_costs, nvls_rate_bps, "nvls_rate", "136Gbps", "0bps", "100Tbps",
               "rate at which a channel of NVLS passes data; 0: never the bottleneck (assumed)"),
-    WEFT_REAL(struct weft_nccl_costs, factor, "factor", "1", "0", "100",
-              "of all latencies: how slow this platform is beside those of the figures above (assumed)"),
+    WEFT_REAL(
+        struct weft_nccl_costs, factor, "factor", "1", "0", "100",
+        "of all latencies, those of a launch and of NVLink among them: how slow this platform is beside those of the "
+        "figures above (assumed)"),
 };
 const struct weft_param_table weft_nccl_costs_table = WEFT_PARAM_TABLE("nccl_costs", struct weft_nccl_costs, rows);

@@ -40,7 +40,8 @@ struct weft_nccl_exchange weft_nccl_exchange(const struct weft_nccl_machine *m, 
         parts *= 2;
     x.peer_channels = bytes > part ? (uint32_t)((bytes + part - 1) / part) : 1;
     if (part > bytes) part = bytes;
-    x.chunk_bytes = part < step ? step / 4 : part < 8 * step ? step / 2 : step;
+    bool network = m->nodes > 1; // within a server a chunk is a whole step
+    x.chunk_bytes = !network || bytes >= 8 * step ? step : bytes < step ? step / 4 : step / 2;
     if (m->nodes == 1 && part <= LL_PART_MAX) {
         x.protocol = WEFT_NCCL_LL;
         x.chunk_bytes = LL_CHUNK;

@@ -113,6 +113,18 @@ static struct rings make_rings(const struct build *b, const struct weft_job *job
     return r;
 }
 
+/// Of the operations that a connection carries.
+static weft_time_ps step_latency(const struct weft_job *job, const struct weft_connection *c) {
+    if (c->communicator >= job->communicators) return 0; // of a schedule
+    const struct weft_collective_common *common = job->op[job->communicator[c->communicator].op].conf;
+    return common->latency_ps;
+}
+
+static weft_time_ps proxy_time(const struct weft_job *job, const struct weft_connection *c) {
+    if (c->communicator >= job->communicators) return 0;
+    return ((const struct weft_collective_common *)job->op[job->communicator[c->communicator].op].conf)->proxy_ps;
+}
+
 static void make_sender(const struct build *b, struct weft__sending *s, uint32_t i, struct rings *rings,
                         const uint32_t *qp_of_flow) {
     const struct weft_job *job = s->program->job;
@@ -131,6 +143,7 @@ static void make_sender(const struct build *b, struct weft__sending *s, uint32_t
     s->qp = local ? WEFT_NONE : qp_of_flow[c->flow];
     b->all->wire[s->connection].sending = s;
     if (local) return;
+    s->proxy_ps = proxy_time(job, c);
     s->span = rings->span;
     s->filled_ps = rings->filled_ps;
     rings->span += (size_t)s->slots * s->parts;
@@ -157,13 +170,6 @@ struct arrivals {
     uint32_t *came;
     weft_time_ps *granted_ps;
 };
-
-/// Of the operations that a connection carries.
-static weft_time_ps step_latency(const struct weft_job *job, const struct weft_connection *c) {
-    if (c->communicator >= job->communicators) return 0; // of a schedule
-    const struct weft_collective_common *common = job->op[job->communicator[c->communicator].op].conf;
-    return common->latency_ps;
-}
 
 static struct arrivals make_arrivals(const struct build *b, const struct weft_job *job, const struct by_receiver *list,
                                      uint32_t n) {
@@ -207,6 +213,7 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
                 .slots = c->flow == WEFT_NONE ? c->slots : c->rings,
                 .messages = c->messages,
                 .latency_ps = step_latency(job, c),
+                .proxy_ps = proxy_time(job, c),
                 .left_bytes = c->bytes,
                 .peer = c->src,
                 .peer_node = b->all->node[job->host[c->src]],
@@ -277,13 +284,15 @@ static void make_gpus(const struct build *b) {
     }
     for (uint32_t i = 0; i < b->all->n; i++) {
         const struct weft__program *p = &b->all->program[i];
-        struct weft__gpu *gpu = net->gpu[p->job->host[p->rank]];
-        uint32_t k = gpu_of(b, p);
+        uint32_t host = p->job->host[p->rank], k = gpu_of(b, p);
+        struct weft__gpu *gpu = net->gpu[host];
         if (k >= gpu->ports) gpu->ports = k + 1;
         gpu->program[gpu->programs++] = i;
-        if (!p->job->server.launch_ps) continue;
-        gpu->launch_ps = p->job->server.launch_ps;
-        gpu->launch_skew = 0;
+        const struct weft_server_conf *server = &p->job->server;
+        weft_time_ps of_host = net->device[net->topology->host[host]]->host.launch_ps,
+                     launch = server->launch_ps ? server->launch_ps : of_host;
+        gpu->launch_ps = weft_time_of_real((double)launch * server->costs.factor);
+        if (server->launch_ps) gpu->launch_skew = 0;
     }
     make_ports(b);
 }

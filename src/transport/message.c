@@ -21,6 +21,8 @@
 
 enum { DOUBLINGS_MAX = 10, PART_ALIGN = 128 };
 enum { LOCAL_DATA, LOCAL_CREDIT }; // flags of a packet within a server
+/// How long before its arrival the first byte of a message came, in ps: the unit, and the longest that fits.
+enum { LEAD_UNIT = 4096, LEAD_MAX = LEAD_UNIT * ((1 << WEFT_PACKET_ENTROPY_BITS) - 1) };
 
 // --- parts --------------------------------------------------------------------------------------------------------
 
@@ -86,7 +88,8 @@ static void wake_receiving(struct weft__at *at, struct weft__receiving *r, uint3
 // --- within a server ----------------------------------------------------------------------------------------------
 
 /// At the other host, packets appear to come from two ports of this GPU's, so that no two arrivals there are equal.
-/// `m`: the number of the message on its connection.
+/// `m`: the number of the message on its connection. GPUs write into one another's memory, so a message leaves while it
+/// is copied: how long before its arrival its first byte came is in `entropy`.
 static void send_local(struct weft__at *at, uint32_t connection, uint32_t node, uint32_t flag, weft_time_ps time,
                        const struct weft_packet *what) {
     uint16_t port = (uint16_t)(1 + 2 * (at->p->port->number % 16384) + flag);
@@ -107,14 +110,21 @@ static weft_time_ps local_time(const struct weft_job *job, uint32_t bytes, uint3
 static void fill_local(struct weft__at *at, const struct weft__sending *s, uint32_t m, uint32_t bytes,
                        const struct weft__pace *pace) {
     struct weft__inner_port *port = at->p->port;
-    weft_time_ps start = port->out_free_ps > at->w->now_ps ? port->out_free_ps : at->w->now_ps;
-    weft_time_ps time = start + at->p->job->server.latency_ps + pace->inner_latency_ps;
+    weft_time_ps now = at->w->now_ps, begun = now - pace->copy_ps, length = local_time(at->p->job, bytes, pace->copied);
+    weft_time_ps first = port->out_free_ps > begun ? port->out_free_ps : begun, last = first + length, lead = 0;
+    port->out_free_ps = last;
+    if (pace->copy_ps > port->lead_ps) port->lead_ps = pace->copy_ps;
+    if (first < now) { // some of it has left while it was copied
+        lead = now - first > LEAD_MAX ? LEAD_MAX : now - first;
+        first = now;
+    }
+    weft_time_ps time = first + at->p->job->server.latency_ps + pace->inner_latency_ps;
     if (time <= port->data_last_ps) time = port->data_last_ps + 1;
     port->data_last_ps = time;
-    port->out_free_ps = start + local_time(at->p->job, bytes, pace->copied);
     at->end->gpu->sent_bytes += bytes;
-    send_local(at, s->connection, s->peer_node, LOCAL_DATA, time,
-               &(struct weft_packet){.dst = m, .psn = bytes, .bytes = pace->merged});
+    struct weft_packet p = {.dst = m, .psn = bytes, .bytes = pace->merged};
+    p.entropy = (uint32_t)(lead / LEAD_UNIT) & (LEAD_MAX / LEAD_UNIT);
+    send_local(at, s->connection, s->peer_node, LOCAL_DATA, time, &p);
 }
 
 static void credit_local(struct weft__at *at, const struct weft__receiving *r) {
@@ -146,8 +156,11 @@ void weft__gpu_on_packet(struct weft__node *node, struct weft__endpoint *end, st
     }
     struct weft_packet p = *packet;
     struct weft__inner_port *port = wire->receiving->program->port;
-    weft_time_ps start = port->in_free_ps > w->now_ps ? port->in_free_ps : w->now_ps;
-    p.time_ps = port->in_free_ps = start + local_time(wire->receiving->program->job, p.psn, p.bytes);
+    weft_time_ps lead = p.entropy * (weft_time_ps)LEAD_UNIT, first = w->now_ps - lead;
+    if (lead > port->lead_ps) port->lead_ps = lead;
+    if (port->in_free_ps > first) first = port->in_free_ps;
+    port->in_free_ps = first + local_time(wire->receiving->program->job, p.psn, p.bytes);
+    p.time_ps = port->in_free_ps > w->now_ps ? port->in_free_ps : w->now_ps;
     if (!port->in.n) weft__timer_set(&node->timers, port->key, p.time_ps);
     weft__fifo_push(&port->in, end->pool, &p);
 }
@@ -161,11 +174,19 @@ static weft_bytes message_bytes(const struct weft__sending *s, uint32_t m) {
     return bytes;
 }
 
+/// A proxy thread serves all connections of its rank in turn. Returns the wait for its turn, and that turn.
+static weft_time_ps take_turn(struct weft__program *p, weft_time_ps now, weft_time_ps turn) {
+    if (p->proxy_free_ps < now) p->proxy_free_ps = now;
+    p->proxy_free_ps += turn;
+    return p->proxy_free_ps - now;
+}
+
 /// Hands the messages in the buffer that may be sent to the queue pairs.
 static void post_messages(struct weft__at *at, struct weft__sending *s) {
     uint32_t may = s->filled < s->granted ? s->filled : s->granted;
     for (uint32_t m = s->posted; m < may; m++) {
         s->posted = m + 1;
+        if (s->proxy_ps) take_turn(at->p, at->w->now_ps, s->proxy_ps); // it is sent at once; others wait for that
         weft__program_note(at, WEFT_RANK_POSTS, s->connection, m, 0);
         weft_histogram_add(&at->p->waits->sender, at->w->now_ps - s->filled_ps[m % s->slots]);
         at->p->in_flight_bytes += message_bytes(s, m);
@@ -264,8 +285,10 @@ uint32_t weft__message_last_payload(const struct weft__endpoint *end, const stru
     return last_payload(span, end->hosts->qp[p->qp].mtu);
 }
 
-weft_time_ps weft__message_latency(const struct weft__endpoint *end, uint32_t qp) {
-    return weft__rma_has(end, qp) ? 0 : weft__programs_of(end)->receiving[qp]->latency_ps;
+weft_time_ps weft__message_latency(const struct weft__endpoint *end, uint32_t qp, weft_time_ps now) {
+    if (weft__rma_has(end, qp)) return 0;
+    const struct weft__receiving *r = weft__programs_of(end)->receiving[qp];
+    return r->latency_ps + (r->proxy_ps ? take_turn(r->program, now, r->proxy_ps) : 0);
 }
 
 uint32_t weft__message_came(const struct weft__endpoint *end, uint32_t qp) {

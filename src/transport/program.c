@@ -75,14 +75,37 @@ static bool must_wait(const struct weft__stream *st, struct weft__lane *lane, ui
         if (!weft__message_has_room(lane->send[k])) {
             lane->send[k]->stream = stream;
             lane->send[k]->lane = number;
+            lane->free_ps = WEFT_TIME_NEVER;
             return true;
         }
     return false;
 }
 
+/// Steps whose messages are merged, or copies of one, are work once.
+static weft_time_ps step_time(const struct weft_job_op *op, const struct weft__lane *lane) {
+    weft_time_ps time = weft_job_step_time(op, lane->bytes);
+    uint32_t shared = lane->merged > lane->copied ? lane->merged : lane->copied;
+    if (lane->percent) time = time * 100 / lane->percent;
+    return shared > 1 ? time / shared : time;
+}
+
+/// What is left of a step whose pieces have come within the server while the lane was free for them: the last grain.
+static weft_time_ps time_left(const struct weft__at *at, const struct weft_job_op *op, const struct weft__lane *lane) {
+    weft_time_ps time = step_time(op, lane);
+    weft_bytes grain = ((const struct weft_collective_common *)op->conf)->grain_bytes;
+    if (lane->percent) grain = grain * lane->percent / 100;
+    if (!grain || !lane->recvs || grain >= lane->bytes) return time;
+    for (uint32_t k = 0; k < lane->recvs; k++)
+        if (lane->recv[k]->qp != WEFT_NONE) return time;
+    weft_time_ps since = lane->free_ps < at->w->now_ps ? at->w->now_ps - lane->free_ps : 0;
+    weft_time_ps last = time * grain / lane->bytes;
+    return time > since + last ? time - since : last;
+}
+
 static void do_step(struct weft__at *at, const struct weft__lane *lane, const struct weft_job_op *op) {
     const struct weft_collective_common *common = op->conf;
-    const struct weft__pace pace = {lane->merged, lane->copied, common->inner_latency_ps};
+    const struct weft__pace pace = {lane->merged, lane->copied, common->inner_latency_ps,
+                                    common->through ? step_time(op, lane) : 0};
     for (uint32_t k = 0; k < lane->recvs; k++)
         weft__message_take(at, lane->recv[k], lane->bytes);
     for (uint32_t k = 0; k < lane->sends; k++)
@@ -100,6 +123,7 @@ static bool find_step(const struct weft__program *p, uint32_t stream, struct wef
     lane->bytes = (uint32_t)step.bytes;
     lane->merged = step.merged;
     lane->copied = step.copied;
+    lane->percent = step.percent;
     lane->wait_lane = step.wait_lane;
     lane->wait_steps = step.wait_steps;
     weft__lane_find_ends(p, stream, &step, lane);
@@ -117,13 +141,6 @@ static void wake_waiters(struct weft__at *at, uint32_t stream, struct weft__lane
     }
 }
 
-/// Steps whose messages are merged, or copies of one, are work once.
-static weft_time_ps step_time(const struct weft_job_op *op, const struct weft__lane *lane) {
-    weft_time_ps time = weft_job_step_time(op, lane->bytes);
-    uint32_t shared = lane->merged > lane->copied ? lane->merged : lane->copied;
-    return shared > 1 ? time / shared : time;
-}
-
 /// A watched lane has reached a step.
 static void note_step(struct weft__lane *lane, weft_time_ps now) {
     struct weft__lane_watch *w = lane->watch;
@@ -138,7 +155,7 @@ void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
     while (lane->found || find_step(at->p, stream, lane, number)) {
         if (lane->waiter) wake_waiters(at, stream, lane);
         if (must_wait(st, lane, stream, number)) return;
-        weft_time_ps time = lane->timed ? 0 : step_time(st->op, lane);
+        weft_time_ps time = lane->timed ? 0 : time_left(at, st->op, lane);
         if (time) {
             lane->timed = true;
             if (__builtin_expect(at->p->log != NULL, 0))
@@ -148,6 +165,7 @@ void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
         }
         do_step(at, lane, st->op);
         lane->index++;
+        lane->free_ps = at->w->now_ps;
         if (__builtin_expect(lane->watch != NULL, 0)) note_step(lane, at->w->now_ps);
         lane->found = lane->timed = false;
     }
@@ -221,6 +239,8 @@ static void run_stream(struct weft__at *at, uint32_t stream) {
     if (at->end->hosts->ops->take && at->end->hosts->ops->take(at, stream)) return;
     if (st->part != WEFT_TURN_SEND) weft__message_expect(at, st, st->op->volume);
     uint32_t lanes = st->lanes_left;
+    for (uint32_t k = 0; k < lanes; k++)
+        st->lane[k].free_ps = at->w->now_ps;
     for (uint32_t k = 0; k < lanes; k++)
         weft__lane_run(at, stream, k);
 }

@@ -42,6 +42,7 @@ struct weft__sending {
     weft_bytes left_bytes;     ///< not acknowledged
     uint32_t peer, channel;    ///< peer: the rank that receives
     uint32_t peer_node;        ///< the peer's host
+    weft_time_ps proxy_ps;     ///< of a message, at its program's proxy
     struct weft__sends *sends; ///< for a schedule; NULL: for operations
 };
 
@@ -62,6 +63,7 @@ struct weft__receiving {
     uint32_t whole;             ///< messages that arrived
     uint32_t arrived, consumed; ///< arrived: that the rank knows of
     weft_time_ps latency_ps;    ///< of a step: until a message that has arrived can be used
+    weft_time_ps proxy_ps;      ///< like the sender's
     uint32_t due;               ///< in the operations that the rank has reached
     uint32_t posted;            ///< of those, how many have a buffer posted and a clear-to-send sent
     const uint32_t *messages;   ///< of weft_connection
@@ -101,9 +103,10 @@ struct weft__lane {
     uint64_t wait_steps;
     uint32_t waiter, next_waiter; ///< first lane that waits for this one, and the next in its own list; + 1, 0: none
     uint8_t recvs, sends;
-    uint16_t merged, copied; ///< as in weft_step
+    uint16_t merged, copied, percent; ///< as in weft_step
     bool found;
-    bool timed; ///< the step's time is over
+    bool timed;           ///< the step's time is over
+    weft_time_ps free_ps; ///< of messages that stream: since when it has had time and room for the next one
 };
 
 /// A communicator at a rank: its operations, in order, one at a time.
@@ -158,6 +161,7 @@ struct weft__program {
     struct weft__inner_port *port;                   ///< of its GPU
     struct weft__waits *waits;                       ///< shared by its job's ranks that one worker runs
     weft_bytes in_flight_bytes, in_flight_bytes_max; ///< handed to queue pairs and not yet acknowledged
+    weft_time_ps proxy_free_ps;                      ///< when its proxy has served the messages so far
     uint32_t iteration, turn;
     double compute_left_ps, compute_speed; ///< time left if no channel took its share of the GPU; 0: it does not
                                            ///< compute
@@ -196,6 +200,7 @@ struct weft__inner_port {
     uint32_t number; ///< unique in the run
     uint32_t key;    ///< its timer
     weft_time_ps out_free_ps, in_free_ps, data_last_ps, credit_last_ps;
+    weft_time_ps lead_ps; ///< the longest time that it looks back, as messages cross it while they are copied
     struct weft__fifo in; ///< messages that are arriving; time_ps: when complete
 };
 
@@ -302,7 +307,7 @@ static inline const struct weft_job_stage *weft__program_stage(const struct weft
 /// room. `pace`: NULL for messages of a schedule.
 struct weft__pace {
     uint16_t merged, copied; ///< as in weft_step
-    weft_time_ps inner_latency_ps;
+    weft_time_ps inner_latency_ps, copy_ps;
 };
 bool weft__message_has_room(const struct weft__sending *s);
 void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes, const struct weft__pace *pace);
@@ -319,7 +324,7 @@ weft_time_ps weft__message_pace(struct weft__endpoint *end, uint32_t qp, uint32_
 /// the connection before the packet left, and keeps it there until the message is acknowledged.
 uint32_t weft__message_last_payload(const struct weft__endpoint *end, const struct weft_packet *p);
 /// How long after its arrival the rank can use a message of this queue pair.
-weft_time_ps weft__message_latency(const struct weft__endpoint *end, uint32_t qp);
+weft_time_ps weft__message_latency(const struct weft__endpoint *end, uint32_t qp, weft_time_ps now);
 /// The last packet of a message, or of a part of one, arrived in order; returns how many messages are whole by that.
 /// Then: its receiver sees these.
 uint32_t weft__message_came(const struct weft__endpoint *end, uint32_t qp);

@@ -22,6 +22,9 @@ static void mix_lane(const struct weft__lane *lane, struct weft__fingerprint *s)
     weft__fingerprint_mix(s, lane->wait_steps);
     weft__fingerprint_mix(s, (uint64_t)lane->wait_lane << 32 | lane->waiter);
     weft__fingerprint_mix(s, (uint64_t)lane->next_waiter << 2 | (uint64_t)lane->found << 1 | lane->timed);
+    const weft_time_ps enough = WEFT_PS_PER_MS; // longer than any step
+    weft_time_ps since = lane->free_ps < s->now_ps ? s->now_ps - lane->free_ps : 0;
+    weft__fingerprint_mix(s, since < enough ? since : enough);
 }
 
 static void mix_stream(const struct weft__program *p, uint32_t c, struct weft__fingerprint *s) {
@@ -87,6 +90,7 @@ static void mix_program(const struct weft__program *p, struct weft__fingerprint 
     memcpy(&bits[0], &p->compute_left_ps, sizeof bits[0]);
     memcpy(&bits[1], &p->compute_speed, sizeof bits[1]);
     mix_position(p, s);
+    weft__fingerprint_mix_until(s, p->proxy_free_ps);
     if (p->compute_speed > 0) {
         weft__fingerprint_mix(s, bits[0]);
         weft__fingerprint_mix(s, bits[1]);
@@ -111,8 +115,8 @@ static void mix_program(const struct weft__program *p, struct weft__fingerprint 
 void weft__gpu_fingerprint(const struct weft__endpoint *end, struct weft__fingerprint *s) {
     for (uint32_t k = 0; k < end->gpu->ports; k++) {
         const struct weft__inner_port *port = &end->gpu->port[k];
-        weft__fingerprint_mix_until(s, port->out_free_ps);
-        weft__fingerprint_mix_until(s, port->in_free_ps);
+        weft__fingerprint_mix_until(s, port->out_free_ps + port->lead_ps);
+        weft__fingerprint_mix_until(s, port->in_free_ps + port->lead_ps);
         weft__fingerprint_mix_until(s, port->data_last_ps);
         weft__fingerprint_mix_until(s, port->credit_last_ps);
         weft__fingerprint_mix(s, port->in.n);

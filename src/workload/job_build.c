@@ -34,6 +34,7 @@ static struct weft_nccl_machine machine_of(const struct weft_job *job, const str
         .nvls = server->nvls,
         .ll128 = true,
         .costs = server->costs,
+        .inner_ps = server->latency_ps,
     };
 }
 

@@ -20,17 +20,22 @@ static bool same_source(const struct weft_job_op *a, const struct weft_job_op *b
 
 /// What a collective says of all connections of the job, unless the job itself says another thing.
 static enum weft_status take_qps(struct weft_job *job, const struct weft_collective_loaded *loaded,
-                                 struct weft_error *ret_error) {
+                                 struct weft_place place, struct weft_error *ret_error) {
     const struct weft_tree *tree = job->entry->tree;
     bool says_qps = tree && weft_tree_find(tree, "qps"), says_split = tree && weft_tree_find(tree, "qp_scaling");
     if (loaded->qps && says_qps && loaded->qps != job->qps)
         return WEFT_REFUSE(ret_error, weft__job_key_place(job->entry, "qps"),
                            "qps: %" PRIu64 ", and NCCL_IB_QPS_PER_CONNECTION: %" PRIu32 "; expected one of them",
                            job->qps, loaded->qps);
+    if (loaded->qps && job->nccl_qps && loaded->qps != job->nccl_qps)
+        return WEFT_REFUSE(ret_error, place,
+                           "collective: NCCL_IB_QPS_PER_CONNECTION: %" PRIu32 ", and %" PRIu32
+                           " in another one of the job; expected the same in all",
+                           loaded->qps, job->nccl_qps);
     if (loaded->split && says_split && !job->split)
         return WEFT_REFUSE(ret_error, weft__job_key_place(job->entry, "qp_scaling"),
                            "qp_scaling: round_robin, and NCCL_IB_SPLIT_DATA_ON_QPS: 1; expected one of them");
-    if (loaded->qps) job->qps = loaded->qps;
+    if (loaded->qps) job->qps = job->nccl_qps = loaded->qps;
     job->split |= loaded->split;
     return WEFT_OK;
 }
@@ -41,7 +46,7 @@ static enum weft_status load_op(struct weft_job *job, uint32_t i, struct weft_pl
     struct weft_job_op *op = &job->op[i];
     struct weft_collective_loaded loaded = {.ops = op->ops, .conf = op->conf, .goal = op->goal, .shape = op->shape};
     enum weft_status status = op->ops->load(place, arena, &loaded, ret_error);
-    if (!status) status = take_qps(job, &loaded, ret_error);
+    if (!status) status = take_qps(job, &loaded, place, ret_error);
     if (status) return status;
     for (uint32_t k = 0; k < i && loaded.conf_size; k++)
         if (job->op[k].name && job->op[k].ops == loaded.ops && job->op[k].conf_size == loaded.conf_size &&

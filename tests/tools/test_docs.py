@@ -151,7 +151,7 @@ class Links(unittest.TestCase):
 class Pages(unittest.TestCase):
     """A page can be read in one go: 1500 words beside what it shows of programs and files, cells of tables of 200 characters."""
     # Of one piece by what they are: what commands write, what changed.
-    LONG = {"docs/validation.md", "docs/choosing.md", "CHANGELOG.md"}
+    LONG = {"docs/validation.md", "docs/hardware.md", "docs/choosing.md", "CHANGELOG.md"}
 
     @staticmethod
     def prose(page):
@@ -269,6 +269,19 @@ class Validation(unittest.TestCase):
     def test_page_is_as_today(self):
         done = subprocess.run([ROOT / "tools/validation", "--check", WEFT], capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class Hardware(unittest.TestCase):
+    """docs/hardware.md: classes and latencies are those of today; its fits are those of `make hardware`."""
+
+    def test_page_is_as_today(self):
+        done = subprocess.run([ROOT / "tools/hardware", "--check", WEFT], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_every_table_is_on_it(self):
+        page = (ROOT / "docs/hardware.md").read_text()
+        for table in (ROOT / "tests/data/nccl").glob("*.csv"):
+            self.assertIn(f"[{table.stem}]", page)
 
 
 class Commands(unittest.TestCase):

@@ -183,11 +183,11 @@ static void exchanges(void **state) {
         struct weft_nccl_exchange expected;
     } table[] = {
         {&h100, 1, 64, {32, 1, 1, WEFT_NCCL_LL, 32768}},
-        {&h100, 1, 131072, {32, 2, 1, WEFT_NCCL_SIMPLE, 131072}},
+        {&h100, 1, 131072, {32, 2, 1, WEFT_NCCL_SIMPLE, 524288}},
         {&h100, 1, 64 << 20, {32, 4, 1, WEFT_NCCL_SIMPLE, 524288}},
         {&h100, 1, 512 << 20, {32, 32, 7, WEFT_NCCL_SIMPLE, 524288}},
         {&h100, 2, 65536, {16, 1, 1, WEFT_NCCL_SIMPLE, 32768}},
-        {&h100, 2, 1 << 20, {16, 4, 4, WEFT_NCCL_SIMPLE, 65536}},
+        {&h100, 2, 1 << 20, {16, 4, 4, WEFT_NCCL_SIMPLE, 131072}},
         {&h100, 8, 8 << 20, {16, 2, 8, WEFT_NCCL_SIMPLE, 131072}},
         {&a100, 1, 64 << 20, {32, 4, 1, WEFT_NCCL_SIMPLE, 524288}},
     };

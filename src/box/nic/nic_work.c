@@ -95,7 +95,7 @@ void weft__nic_tell(struct weft__node *node, struct weft__nic *nic, struct weft_
     const struct weft_qp_conf *qp = &nic->end.hosts->qp[notice.qp];
     bool completes = notice.flags == WEFT__NIC_COMPLETED || qp->verb == WEFT_VERB_READ;
     weft_time_ps latency = weft__notice_latency(nic->conf, completes);
-    if (notice.flags == WEFT__NIC_ARRIVED) latency += weft__message_latency(&nic->end, notice.qp);
+    if (notice.flags == WEFT__NIC_ARRIVED) latency += weft__message_latency(&nic->end, notice.qp, w->now_ps);
     if (!latency) {
         weft__nic_on_notice(node, nic, w, &notice);
         return;

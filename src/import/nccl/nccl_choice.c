@@ -13,7 +13,7 @@
 #include "import/nccl/nccl.h"
 #include "weft/param.h"
 
-enum { STEPS = 8, LL_LINE = 16, LL_DATA = 8, LL128_LINE = 128, LL128_DATA = 120, PAT_SLOTS = 32 };
+enum { STEPS = 8, LL_LINE = 16, LL_DATA = 8, LL128_LINE = 128, LL128_DATA = 120, PAT_SLOTS = 32, WARP = 32 };
 /// Of the model's time of PAT, src/graph/tuning.cc: a hop is so much faster than a step of a ring; each part takes
 /// this.
 #define PAT_HOP 3.5
@@ -53,19 +53,34 @@ static weft_time_ps scale_cost(const struct weft_nccl_costs *costs, weft_time_ps
     return weft_time_of_real((double)time * costs->factor);
 }
 
-static void set_costs(const struct weft_nccl_costs *costs, const struct weft_nccl_choice *choice,
+/// Of a tree's threads those that reduce (src/device/all_reduce.h, runTreeSplit); at the root all do both.
+static uint32_t up_percent(const struct weft_nccl_choice *c) {
+    uint32_t up = c->protocol == WEFT_NCCL_SIMPLE ? c->threads / 2 + (c->threads >= 512 ? 64 : 0)
+                                                  : c->threads * 7 / (10 * WARP) * WARP;
+    return 100 * up / c->threads;
+}
+
+static void set_costs(const struct weft_nccl_machine *machine, const struct weft_nccl_choice *choice,
                       struct weft_collective_common *common) {
+    const struct weft_nccl_costs *costs = &machine->costs;
     bool nvls = choice->algorithm == WEFT_NCCL_NVLS || choice->algorithm == WEFT_NCCL_NVLS_TREE;
     bool tree = choice->algorithm == WEFT_NCCL_TREE;
+    // LL: all threads a line each. LL128: a warp, because NCCL's figure for a step has the copying of the others in it.
+    const weft_bytes grain[] = {(weft_bytes)choice->threads * LL_LINE, WARP * LL128_LINE / 2, 0};
     uint32_t p = choice->protocol;
     common->latency_ps = nvls ? costs->nvls_tree_ps : tree ? costs->tree_ps[p] : costs->ring_ps[p];
     common->inner_latency_ps = nvls ? costs->nvls_ps : tree ? costs->inner_tree_ps[p] : costs->inner_ring_ps[p];
     common->latency_ps = scale_cost(costs, common->latency_ps);
-    common->inner_latency_ps = scale_cost(costs, common->inner_latency_ps);
+    weft_time_ps inner = scale_cost(costs, common->inner_latency_ps + machine->inner_ps);
+    common->inner_latency_ps = inner > machine->inner_ps ? inner - machine->inner_ps : 0; // a run adds the latter
+    common->proxy_ps = scale_cost(costs, costs->proxy_ps);
     common->copy_rate_bps = nvls                   ? costs->nvls_rate_bps
                             : p == WEFT_NCCL_LL    ? costs->ll_rate_bps
                             : p == WEFT_NCCL_LL128 ? costs->ll128_rate_bps
                                                    : costs->copy_rate_bps;
+    common->grain_bytes = grain[p];
+    common->through = !nvls; // there each GPU copies into memory of its own, which the others read
+    if (tree) common->up_percent = up_percent(choice);
     if (choice->algorithm != WEFT_NCCL_PAT) return;
     common->latency_ps = weft_time_of_real((double)common->latency_ps / PAT_HOP);
     common->step_ps = scale_cost(costs, PAT_PART_PS);
@@ -106,16 +121,16 @@ enum weft_status weft__nccl_choose(enum weft_nccl_function function, const struc
     common->chunk_bytes = on_wire(choice.protocol, choice.chunk_bytes);
     common->slice_bytes = on_wire(choice.protocol, choice.slice_bytes);
     common->slots = choice.slice_bytes < choice.chunk_bytes ? STEPS / 2 : STEPS;
-    set_costs(&machine->costs, &choice, common);
+    set_costs(machine, &choice, common);
     shape->bytes = on_wire(choice.protocol, shape->bytes);
     return loaded->ops->load ? loaded->ops->load(place, arena, loaded, ret_error) : WEFT_OK;
 }
 
-static void set_exchange(const struct weft_nccl_costs *costs, const struct weft_nccl_exchange *x,
+static void set_exchange(const struct weft_nccl_machine *machine, const struct weft_nccl_exchange *x,
                          struct weft_collective_common *common) {
     common->chunk_bytes = common->slice_bytes = on_wire(x->protocol, x->chunk_bytes);
     common->slots = STEPS;
-    set_costs(costs, &(struct weft_nccl_choice){.algorithm = WEFT_NCCL_RING, .protocol = x->protocol}, common);
+    set_costs(machine, &(struct weft_nccl_choice){.algorithm = WEFT_NCCL_RING, .protocol = x->protocol}, common);
     common->copy_rate_bps /= x->at_once;
 }
 
@@ -140,7 +155,7 @@ enum weft_status weft__nccl_exchange(const struct weft__nccl_exchange *how, cons
         exchange->order = WEFT__PEERS_NCCL;
         exchange->pxn = how->pxn ? WEFT__PXN_ON : WEFT__PXN_OFF;
     }
-    set_exchange(&machine->costs, &x, common);
+    set_exchange(machine, &x, common);
     shape->bytes = on_wire(x.protocol, shape->bytes);
     return WEFT_OK;
 }

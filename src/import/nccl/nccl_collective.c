@@ -27,7 +27,7 @@ struct conf {
     uint64_t min_ctas, max_ctas, pxn_level, qps, split, cross_nic;
 };
 enum { AUTO, FUNCTION0, ALL_TO_ALL = FUNCTION0 + WEFT_NCCL_FUNCTIONS, SEND_RECV, PXN_ALWAYS = 2 };
-static const char *const versions[] = {"2.30", NULL};
+static const char *const versions[] = {"2.30", "2.26", NULL}; // enum weft_nccl_version
 static const char *const functions[] = {"auto",       "broadcast",  "reduce",    "all_gather", "reduce_scatter",
                                         "all_reduce", "all_to_all", "send_recv", NULL};
 static const struct weft_param rows[] = {
@@ -241,6 +241,7 @@ static enum weft_status choose_call(const struct conf *c, struct weft_place plac
     m->gpus = shape->per_server;
     m->nodes = shape->ranks / shape->per_server;
     m->nics = shape->per_nic ? m->gpus / shape->per_nic : m->gpus;
+    m->version = c->version;
     m->min_ctas = (uint32_t)c->min_ctas;
     m->max_ctas = (uint32_t)c->max_ctas;
     weft_nccl_mask(c->algo, weft_nccl_algorithm_names, m->algorithms, NULL, 0);
