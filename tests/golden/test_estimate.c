@@ -99,7 +99,7 @@ static void refused(void **state) {
         {"switch: {route: flowlet}\nworkload: [{kind: permutation}]\n",
          "s.yaml:4:17: switch.route: there is no estimate of flowlet"},
         {"host: {cc: timely}\nworkload: [{kind: permutation}]\n",
-         "s.yaml:4:11: host.cc: there is no estimate of timely"},
+         "s.yaml:4:12: host.cc: there is no estimate of timely"},
         {"switch: {pfc: {priorities: none}}\nhost: {pfc: {priorities: none}}\n"
          "workload: [{kind: incast, sources: host-1..20, dst: host-30, size: 8MB}]\n",
          "s.yaml:4:28: switch.pfc.priorities: leaf-"},
