@@ -52,8 +52,11 @@ double weft__bound_wait(struct weft__fluid *x, uint32_t qp, double wire) {
     double took = (double)(x->now_ps - d->begun_ps), window = sqrt(first * first + 2 * step * d->acked);
     if (step <= 0 || took <= 0) return 0;
     double enough = wire / took * rtt, until_enough = (enough * enough - window * window) / (2 * step);
-    double grows = fmin(wire - window, until_enough);
+    double late = d->ended_ps > d->begun_ps ? (double)(d->ended_ps - d->begun_ps) : 0;  // those before it were
+    double since = d->ended_ps ? ((double)d->begun_ps - (double)d->ended_ps) / rtt : 1; // what they sent is in flight
+    double grows = fmin(wire - window * fmax(fmin(since, 1), 0), until_enough);
     d->acked += fmax(fmin(wire, until_enough), 0);
-    if (grows <= 0) return 0;
-    return rtt / step * (sqrt(window * window + 2 * step * grows) - window) - grows / wire * took;
+    if (grows > 0) late += rtt / step * (sqrt(window * window + 2 * step * grows) - window) - grows / wire * took;
+    d->ended_ps = x->now_ps + weft_time_of_real(late);
+    return late;
 }

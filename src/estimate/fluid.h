@@ -67,6 +67,7 @@ struct weft__drain {
     weft_time_ps since_ps, begun_ps;  ///< begun: the piece under way
     double acked;                     ///< bytes on the wire for which the window has grown
     weft_bytes posted, arrived, done; ///< of a flow
+    weft_time_ps ended_ps;            ///< of the piece before, with such a window; 0: there was none
     uint32_t first, last;             ///< pieces in order, the first under way; WEFT_NONE: none
     uint32_t turn;                    ///< of flows of a NIC that end together, those that began earlier are ahead
 };

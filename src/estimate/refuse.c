@@ -48,7 +48,7 @@ static enum weft_status refuse_events(const struct weft__network *net, struct we
 
 enum weft_status weft__estimate_refuse(const struct weft__network *net, struct weft_error *ret_error) {
     const struct weft_topology *t = net->topology;
-    const struct weft_device_conf *before = NULL;
+    const struct weft_device_conf *before[2] = {NULL, NULL}; ///< of a switch, of a host
     enum weft_status status = refuse_events(net, ret_error);
     if (net->workload->rmas)
         return REFUSE(ret_error, net->scenario->workload[0].place,
@@ -59,9 +59,10 @@ enum weft_status weft__estimate_refuse(const struct weft__network *net, struct w
             return REFUSE(ret_error, t->place,
                           "topology: there is no estimate of %s; expected another network, or a run",
                           weft__box_name(t->node[i].box));
-        if (net->device[i] == before) continue;
-        before = net->device[i];
-        status = t->node[i].role == WEFT_NODE_HOST ? refuse_host(before, ret_error) : refuse_switch(before, ret_error);
+        bool host = t->node[i].role == WEFT_NODE_HOST;
+        if (net->device[i] == before[host]) continue;
+        before[host] = net->device[i];
+        status = host ? refuse_host(net->device[i], ret_error) : refuse_switch(net->device[i], ret_error);
     }
     return status;
 }

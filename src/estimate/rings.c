@@ -103,6 +103,7 @@ static bool look_at_members(struct weft__fluid *x, struct ring *r, const struct 
                 continue;
             }
             const struct weft__way *way = &x->way[s->qp];
+            if (way->step > 0) return false; // its windows grow
             const struct weft_host_conf *host = weft__fluid_host(x, x->net.qp[s->qp].dst);
             struct weft__poster idle = {0};
             uint32_t last;

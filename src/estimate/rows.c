@@ -230,18 +230,19 @@ static const struct weft_result_table estimate_table = WEFT_RESULT_TABLE_OF(
     ESTIMATE(cpu_s, REAL, "processor time of the estimate", .unit = "s"));
 static const struct weft_result_table time_table = WEFT_RESULT_TABLE_OF(
     "times", LIST, "a time that was estimated", WEFT_RESULT_EACH(struct weft_estimate, time, times),
-    TIME(what, TEXT, "job, iteration, collective or group", .flags = WEFT_RESULT_KEY),
-    TIME(name, TEXT, "name of the job, of the collective or of the group of flows", .flags = WEFT_RESULT_KEY),
-    TIME(job, COUNT, "number of the job; null: of no job", .flags = WEFT_RESULT_KEY),
-    TIME(number, COUNT, "number of the iteration, or of the operation in its job", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(weft_result_index, "time", COUNT, "number of the time in the answer", .flags = WEFT_RESULT_KEY),
+    TIME(what, TEXT, "job, iteration, collective or group"),
+    TIME(name, TEXT, "name of the job, of the collective or of the group of flows"),
+    TIME(job, COUNT, "number of the job; null: of no job"),
+    TIME(number, COUNT, "number of the iteration, or of the operation in its job"),
     TIME(count, COUNT, "ranks, or flows of the group"),
     TIME(bytes, BYTES, "size of the collective, or bytes of all flows of the group", .flags = WEFT_RESULT_NONZERO),
     TIME(time_ps, TIME, "estimated time; of a collective the mean, of a group that of its slowest flow"),
     TIME(low_ps, TIME, "lower end of the 90% interval of the time; null: not calibrated", .flags = WEFT_RESULT_NONZERO),
     TIME(high_ps, TIME, "upper end of the 90% interval of the time; null: not calibrated",
          .flags = WEFT_RESULT_NONZERO),
-    TIME(mean_ps, TIME, "of a group of flows: mean completion time", .flags = WEFT_RESULT_NONZERO),
-    TIME(p99_ps, TIME, "of a group of flows: 99th percentile of completion times", .flags = WEFT_RESULT_NONZERO));
+    TIME(mean_ps, TIME, "mean completion time of a group of flows", .flags = WEFT_RESULT_NONZERO),
+    TIME(p99_ps, TIME, "99th percentile of completion times of a group of flows", .flags = WEFT_RESULT_NONZERO));
 static const struct weft_result_table link_table = WEFT_RESULT_TABLE_OF(
     "links", LIST, "one of the busiest links, in one direction", WEFT_RESULT_EACH(struct weft_estimate, link, links),
     LINK(name, TEXT, "port that sends", .flags = WEFT_RESULT_KEY), LINK(from, TEXT, "layer of the sender"),
@@ -257,10 +258,11 @@ static const struct weft_result_table layer_table = WEFT_RESULT_TABLE_OF(
 static const struct weft_result_table sharer_table = WEFT_RESULT_TABLE_OF(
     "sharers", LIST, "a queue pair that crosses one of the busiest links, of each link the first 16",
     WEFT_RESULT_EACH(struct weft_estimate, sharer, sharers),
-    SHARER(link, TEXT, "port that sends", .flags = WEFT_RESULT_KEY), SHARER(group, TEXT, "group of the flow"),
-    SHARER(src, TEXT, "host that sends", .flags = WEFT_RESULT_KEY),
-    SHARER(dst, TEXT, "host that receives", .flags = WEFT_RESULT_KEY),
-    SHARER(qp, COUNT, "queue pair of the flow", .flags = WEFT_RESULT_KEY), SHARER(bytes, BYTES, "payload"));
+    WEFT_RESULT_CALL(weft_result_index, "sharer", COUNT, "number of the queue pair in the answer",
+                     .flags = WEFT_RESULT_KEY),
+    SHARER(link, TEXT, "port that sends"), SHARER(group, TEXT, "group of the flow"),
+    SHARER(src, TEXT, "host that sends"), SHARER(dst, TEXT, "host that receives"),
+    SHARER(qp, COUNT, "queue pair of the flow"), SHARER(bytes, BYTES, "payload"));
 const struct weft_answer weft__answer_estimate =
     WEFT_ANSWER_OF("estimate", "weft estimate: what a run would give, by a fluid", &estimate_table, &time_table,
                    &link_table, &layer_table, &sharer_table);

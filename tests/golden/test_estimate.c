@@ -26,7 +26,7 @@ static const char *const cases[] = {
     "- {kind: collective, collective: broadcast, size: 4MiB}\n",
     "- {kind: collective, collective: all_reduce_hierarchical, size: 4MiB, server: {gpus: 8}}\n",
     "- {kind: poisson, load: 50%, distribution: websearch, duration: 300us}\n",
-    "- {kind: flow, src: host-3, dst: host-30, post: {depth: 2, messages: 30, size: 64KiB}}\n",
+    "- {kind: flow, src: host-3, dst: host-30, qps: 1, post: {depth: 2, messages: 30, size: 64KiB}}\n",
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -97,13 +97,13 @@ static void refused(void **state) {
         const char *text, *why;
     } bad[] = {
         {"switch: {route: flowlet}\nworkload: [{kind: permutation}]\n",
-         "s.yaml:4:18: switch.route: there is no estimate of flowlet"},
+         "s.yaml:4:17: switch.route: there is no estimate of flowlet"},
         {"host: {cc: timely}\nworkload: [{kind: permutation}]\n",
          "s.yaml:4:12: host.cc: there is no estimate of timely"},
         {"switch: {pfc: {priorities: none}}\nhost: {pfc: {priorities: none}}\n"
          "workload: [{kind: incast, sources: host-1..20, dst: host-30, size: 8MB}]\n",
          "s.yaml:4:28: switch.pfc.priorities: leaf-"},
-        {"workload: [{kind: permutation}]\nevents: [{at: 10us, link: host-0, state: down}]\n",
+        {"workload: [{kind: permutation}]\nevents: [{at: 10us, link: leaf-0/20, state: down}]\n",
          "there is no estimate of a link that goes down"},
     };
     struct fixture *f = *state;
