@@ -15,8 +15,8 @@
 #include "weft/statistics.h"
 
 enum { FREEDOM_MAX = 1000 }; ///< of Student's t, which is normal from there on
-#define STEADY 0.005         ///< of the time left out: how far ranks may wander unseen; as run.steady_error (assumed)
-#define ALIKE_MAX 0.9        ///< correlation of residuals that follow one another (assumed)
+#define STEADY 0.01 ///< of the time left out: how far ranks may wander unseen; rings across a DSF do by 1.5% (assumed)
+#define ALIKE_MAX 0.9 ///< correlation of residuals that follow one another (assumed)
 
 /// Residuals of a sample, each of what was drawn together (a period of operations), as parts of the whole.
 struct spread {
