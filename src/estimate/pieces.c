@@ -158,7 +158,7 @@ static void on_arrive(struct weft__fluid *x, uint32_t p) {
             weft__fluid_note(x, x->now_ps + notice, WEFT__FLUID_NOTICE, piece.qp);
         return;
     }
-    notice += weft__message_latency(end, piece.qp);
+    notice += weft__message_latency(end, piece.qp, x->now_ps);
     for (uint32_t n = weft__message_came(end, piece.qp); n; n--)
         weft__fluid_note(x, x->now_ps + notice, WEFT__FLUID_NOTICE, piece.qp);
 }
