@@ -72,9 +72,6 @@ static enum weft_status own_variants(struct goodput *g, struct sweep *s, struct 
         const char *name = i ? c->part[i - 1].variant : c->base;
         if (i && !*name) continue;
         uint32_t p = point_of(s, name);
-        if (p == WEFT_NONE)
-            return WEFT_REFUSE(ret_error, (struct weft_place){.file = g->answer.scenario},
-                               "goodput: there is no variant \"%.80s\"; expected one of the scenario's", name);
         wanted[p] = true;
     }
     s->owned = 0;
@@ -102,6 +99,9 @@ static enum weft_status take_slowdowns(struct goodput *g, const struct sweep *s,
                                   "goodput: variant %.80s gives no value of %s: the job does not "
                                   "survive the failure, or a run failed; a part that ends the job has effect: crash",
                                   part->variant, metric->name);
+        if (spread.mean < 1)
+            fprintf(stderr, "weft: goodput: variant %s takes %.4f of the time with all parts up: no slowdown\n",
+                    part->variant, spread.mean);
         part->slowdown = fmax(1, spread.mean);
         part->slowdown_half = spread.half;
         part->measured = true;
@@ -145,35 +145,41 @@ static enum weft_status measure_slowdowns(struct goodput *g, struct weft_error *
 
 /// The next item of a list with commas, or NULL.
 static const char *next_item(const char **list, struct weft_arena *arena) {
-    if (!**list) return NULL;
+    if (!*list) return NULL;
     size_t n = strcspn(*list, ",");
     const char *item = weft_arena_format(arena, "%.*s", (int)n, *list);
-    *list += n + ((*list)[n] == ',');
+    *list = (*list)[n] ? *list + n + 1 : NULL;
     return item;
 }
 
-/// The section as it is for one design; what was measured stays.
+/// Lays `key: text` of an option over the section.
+static enum weft_status lay_over(const char *option, const char *key, const char *text, struct weft_arena *arena,
+                                 struct weft_tree **section, struct weft_error *ret_error) {
+    struct weft_tree *over;
+    if (!*text) return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "%s: expected a list without gaps, such as a,b", option);
+    text = weft_arena_format(arena, "{%s: %s}", key, text);
+    enum weft_status status = weft_tree_parse(option, text, strlen(text), arena, &over, ret_error);
+    return status ? status : weft_tree_override(*section, over, arena, section, ret_error);
+}
+
+/// The section as it is for one design; what was measured with this attachment stays.
 static enum weft_status add_design(struct goodput *g, const char *gpus, const char *attachment,
                                    struct weft_error *ret_error) {
     struct weft_arena *arena = g->o->arena;
-    struct weft_tree *over, *merged = NULL, empty = {.type = WEFT_TREE_MAP};
+    struct weft_tree empty = {.type = WEFT_TREE_MAP}, *section = &empty;
     struct weft_goodput_conf conf;
-    const char *text =
-        weft_arena_format(arena, "{%s%s%s%s%s}", gpus ? "gpus: " : "", gpus ? gpus : "", gpus && attachment ? ", " : "",
-                          attachment ? "attachment: " : "", attachment ? attachment : "");
-    if ((gpus && !*gpus) || (attachment && !*attachment))
-        return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--%s: expected a list such as %s",
-                           gpus && !*gpus ? "gpus" : "attachment",
-                           gpus && !*gpus ? "16384,131072" : "single_tor,planes");
     if (g->answer.designs == DESIGNS_MAX)
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--gpus, --attachment: expected at most %d pairs", DESIGNS_MAX);
-    enum weft_status status = weft_tree_parse("--gpus, --attachment", text, strlen(text), arena, &over, ret_error);
-    if (!status) status = weft_tree_override(g->section ? g->section : &empty, over, arena, &merged, ret_error);
-    if (!status) status = weft_goodput_load(merged, arena, &conf, ret_error);
+    enum weft_status status = WEFT_OK;
+    if (g->section) status = weft_tree_override(&empty, g->section, arena, &section, ret_error);
+    if (!status && gpus) status = lay_over("--gpus", "gpus", gpus, arena, &section, ret_error);
+    if (!status && attachment) status = lay_over("--attachment", "attachment", attachment, arena, &section, ret_error);
+    if (!status) status = weft_goodput_load(section, arena, &conf, ret_error);
     if (status) return status;
     for (uint32_t i = 0; i < conf.parts; i++)
         for (uint32_t j = 0; j < g->conf.parts; j++)
-            if (g->conf.part[j].measured && !strcmp(conf.part[i].name, g->conf.part[j].name)) {
+            if (g->conf.part[j].measured && conf.attachment == g->conf.attachment &&
+                !strcmp(conf.part[i].name, g->conf.part[j].name)) {
                 conf.part[i].slowdown = g->conf.part[j].slowdown;
                 conf.part[i].slowdown_half = g->conf.part[j].slowdown_half;
                 conf.part[i].measured = true;
@@ -203,6 +209,7 @@ static void print_design(FILE *file, const struct weft_goodput *g) {
     fprintf(file, "\n%" PRIu64 " GPUs, %s: a crash every %.3g h; checkpoints every %.0f s%s, %.3g s each\n",
             g->conf.gpus, weft_goodput_attachments[g->conf.attachment], g->mtbf_h, g->interval_s,
             g->conf.interval_ps ? "" : ", the best interval", g->write_s);
+    fprintf(file, "  by the first-order formula crashes would leave %.1f%%\n", 100 * g->first_order);
     fprintf(file, "  %-12s %-8s %10s %10s %9s %10s %9s\n", "part", "effect", "parts", "rate (1/h)", "a month",
             "slowdown", "cost");
     for (uint32_t i = 0; i < g->conf.parts; i++) {
@@ -239,18 +246,47 @@ static void print_text(FILE *file, const void *subject) {
 
 // --- the command --------------------------------------------------------------------------------------------------
 
-static enum weft_status find_hosts(struct goodput *g, struct weft_error *ret_error) {
-    struct weft_cli_simulation sim = {0};
+/// The variants that the section names exist.
+static enum weft_status check_variants(const struct goodput *g, struct weft_error *ret_error) {
+    for (uint32_t i = 0; i <= g->conf.parts; i++) {
+        const char *name = i ? g->conf.part[i - 1].variant : g->conf.base, *names = "";
+        bool there = !*name;
+        for (uint32_t v = 0; v < weft_scenario_variants(g->file); v++) {
+            const char *variant = weft_scenario_variant_name(g->file, v);
+            there |= !strcmp(variant, name);
+            names = weft_arena_format(g->o->arena, "%s%s%s", names, v ? ", " : "", variant);
+        }
+        if (!there)
+            return WEFT_REFUSE(ret_error, g->section->place,
+                               "goodput: there is no variant \"%.80s\"; expected one of %.300s", name,
+                               *names ? names : "a scenario's");
+    }
+    return WEFT_OK;
+}
+
+/// Of a scenario with a network also everything else is read, so that mistakes in it are told.
+static enum weft_status check_scenario(struct goodput *g, const struct weft_tree *tree, struct weft_error *ret_error) {
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
+    for (uint32_t i = 0; i < tree->n; i++)
+        if (!g->o->operands && strcmp(tree->child[i]->key, "goodput") && strcmp(tree->child[i]->key, "hardware"))
+            return WEFT_REFUSE(ret_error, tree->child[i]->key_place,
+                               "%s: there is no scenario; expected goodput.KEY=VALUE", tree->child[i]->key);
+    if (g->o->variant && !g->o->operands)
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--variant: there is no scenario; expected the one that has it");
+    if (!weft_tree_find(tree, "topology") && !weft_tree_find(tree, "fabric") && !weft_tree_find(tree, "base"))
+        return WEFT_OK;
     enum weft_status status = weft_cli_simulation_init(&sim, g->file, 0, ret_error);
-    if (!status) g->answer.hosts = sim.topology->hosts;
-    weft_cli_simulation_deinit(&sim);
+    if (!status && is_measured(&g->conf)) g->answer.hosts = sim.topology->hosts;
     return status;
 }
 
 static enum weft_status find_goodput(const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct goodput g = {.o = o, .answer = {.hosts = WEFT_TIME_NEVER}};
     const struct weft_tree *tree = NULL;
-    uint32_t variant = 0;
+    uint32_t variant = 0, seeds, jobs;
+    uint64_t *seed;
+    if (!weft_cli_jobs_parse(jobs_text, &jobs)) return WEFT_ERROR_INPUT;
+    if (!weft_cli_seeds_parse(seeds_text ? seeds_text : "1..4", o->arena, &seed, &seeds)) return WEFT_ERROR_INPUT;
     enum weft_status status =
         o->operands ? weft_cli_scenario_read(o, &g.file, ret_error)
                     : weft_scenario_file_parse("goodput", "{}", 2, o->setting, o->settings, &g.file, ret_error);
@@ -259,10 +295,8 @@ static enum weft_status find_goodput(const struct weft_cli_options *o, struct we
     if (!status) status = weft_scenario_tree(g.file, variant, o->arena, &tree, ret_error);
     if (!status) g.section = weft_tree_find(tree, "goodput");
     if (!status) status = weft_goodput_load(g.section, o->arena, &g.conf, ret_error);
-    if (!status && is_measured(&g.conf) && !o->operands)
-        status = WEFT_REFUSE(ret_error, WEFT_NOWHERE,
-                             "goodput.parts: a part names a variant; expected the scenario that has it");
-    if (!status && is_measured(&g.conf)) status = find_hosts(&g, ret_error);
+    if (!status && g.section) status = check_variants(&g, ret_error);
+    if (!status) status = check_scenario(&g, tree, ret_error);
     if (!status && is_measured(&g.conf)) status = measure_slowdowns(&g, ret_error);
     if (!status) status = add_designs(&g, ret_error);
     if (!status) status = weft_cli_answer(o, &weft__answer_goodput, &g.answer, print_text, ret_error);

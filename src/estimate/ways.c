@@ -6,8 +6,8 @@
 // of the load.
 #include <stdlib.h>
 
-#include "base/grow.h"
 #include "base/digest.h"
+#include "base/grow.h"
 #include "base/order.h"
 #include "box/box.h"
 #include "estimate/fluid.h"

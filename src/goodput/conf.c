@@ -2,14 +2,15 @@
 // The section `goodput` of a scenario, and the parts of a job by how its hosts are attached. Rates by default: faults
 // of 16,384 GPUs in 54 days ("The Llama 3 herd of models", table 5), for GPUs, hosts, NICs and software; links and
 // switches of Alibaba HPN (SIGCOMM 2024, section 2): 0.057% of NIC-ToR links fail a month, 0.051% of ToR switches.
-// Slowdowns by default: 6.25% of a host by a lost link of a dual ToR (HPN), 12% of one of eight planes (MRC, arXiv
-// 2605.04333).
+// A lost port takes its share of the NIC from the part of an iteration that waits for the network; HPN counts 6.25% of
+// a job for one of two ports, MRC (arXiv 2605.04333) 12% of a NIC for one of eight planes.
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/param.h"
 #include "base/tree.h"
+#include "base/units.h"
 #include "weft/error.h"
 #include "weft/goodput.h"
 #include "weft/param.h"
@@ -78,13 +79,12 @@ static PART edge_part(const TOP *c, const char *name, double count, double rate)
     double ports = c->attachment == WEFT_GOODPUT_DUAL_TOR ? 2
                    : c->attachment == WEFT_GOODPUT_PLANES ? (double)c->planes
                                                           : 1;
-    double share = c->attachment == WEFT_GOODPUT_DUAL_TOR ? ports * (double)c->nics_per_server : ports;
     return (PART){.name = name,
                   .effect = ports > 1 ? WEFT_GOODPUT_DEGRADE : WEFT_GOODPUT_CRASH,
                   .count = count,
                   .rate = rate,
                   .servers = ports > 1 ? 0 : 1,
-                  .slowdown = ports > 1 ? 1 + c->communication / (share - 1) : 1,
+                  .slowdown = ports > 1 ? 1 + c->communication / (ports - 1) : 1,
                   .variant = "",
                   .duration_ps = REPAIR_PS};
 }
@@ -134,6 +134,11 @@ static void keep_unsaid(const struct weft_tree *said, const PART *before, PART *
     }
 }
 
+/// Whether the attachment says what the loss of such a part does.
+static bool is_at_edge(const PART *p) {
+    return !strcmp(p->name, "nic") || !strcmp(p->name, "link") || !strcmp(p->name, "switch");
+}
+
 static enum weft_status take_part(TOP *c, const struct weft_tree *said, const char *path, struct weft_arena *arena,
                                   struct weft_error *ret_error) {
     PART part;
@@ -148,9 +153,10 @@ static enum weft_status take_part(TOP *c, const struct weft_tree *said, const ch
     if (i == PARTS_MAX) return WEFT_REFUSE(ret_error, said->place, "%s: expected at most %d parts", path, PARTS_MAX);
     if (part.servers != floor(part.servers))
         return WEFT_REFUSE(ret_error, said->place, "%s.servers: expected a whole number", path);
-    if (*part.variant && part.effect != WEFT_GOODPUT_DEGRADE)
+    if (*part.variant && part.effect != WEFT_GOODPUT_DEGRADE && (weft_tree_find(said, "effect") || !is_at_edge(&part)))
         return WEFT_REFUSE(ret_error, said->place,
                            "%s.variant: a run measures how a part slows the job; expected effect: degrade", path);
+    if (part.effect != WEFT_GOODPUT_DEGRADE) part.variant = ""; // with this attachment the part ends the job
     c->part[i] = part;
     if (i == c->parts) c->parts++;
     return WEFT_OK;
@@ -161,10 +167,15 @@ enum weft_status weft_goodput_load(const struct weft_tree *section, struct weft_
     TOP *c = ret_conf;
     enum weft_status status = weft__params_load_at(&weft_goodput_table, section, "goodput", ret_conf, arena, ret_error);
     if (status) return status;
-    if (c->gpus % c->gpus_per_server)
-        return WEFT_REFUSE(ret_error, section ? section->place : WEFT_NOWHERE,
-                           "goodput.gpus: %" PRIu64 " are no whole number of servers of %" PRIu64, c->gpus,
+    struct weft_place place = section ? section->place : WEFT_NOWHERE;
+    if (c->gpus > c->gpus_per_server && c->gpus % c->gpus_per_server)
+        return WEFT_REFUSE(ret_error, place, "goodput.gpus: %" PRIu64 "; expected whole servers of %" PRIu64, c->gpus,
                            c->gpus_per_server);
+    double write_ps = (1 - c->blocking) * (double)c->state_bytes * 8 / (double)c->store_bps * WEFT_PS_PER_S;
+    if (c->interval_ps && (double)c->interval_ps < write_ps)
+        return WEFT_REFUSE(ret_error, place,
+                           "goodput.interval: %s; expected at least the %s in which the store takes a checkpoint",
+                           weft__time_text(c->interval_ps).text, weft__time_text((weft_time_ps)write_ps).text);
     c->part = weft_arena_alloc(arena, PARTS_MAX, sizeof *c->part);
     c->parts = PARTS;
     default_parts(c, c->part);

@@ -17,6 +17,7 @@ struct month {
     struct weft_random draw;
     double now, kept; ///< hours
     double out;       ///< servers in repair
+    bool crashed;     ///< and has not recovered yet
     double repair_h;
 };
 
@@ -43,22 +44,26 @@ static void crash_job(struct month *m) {
         m->now += weft_random_exponential(&m->draw, m->repair_h / m->out);
 }
 
-/// From recovery to the next crash, or to `end`.
+/// From recovery, if the job has crashed, to the next crash, or to `end`, which takes nothing: what is not yet written
+/// then counts.
 static void live_once(struct month *m, double end) {
     const struct weft_goodput *g = m->g;
-    double recovery = g->recovery_s / S_PER_H, lag = g->lag_s / S_PER_H;
-    double step = (g->interval_s + g->write_s) / S_PER_H;
-    double life = weft_random_exponential(&m->draw, g->mtbf_h);
-    double shown = fmin(life, end - m->now);
-    if (shown > recovery + lag) m->kept += floor((shown - recovery - lag) / step) * g->interval_s / S_PER_H;
+    double recovery = m->crashed ? g->recovery_s / S_PER_H : 0, interval = g->interval_s / S_PER_H;
+    double step = interval + g->write_s / S_PER_H, life = weft_random_exponential(&m->draw, g->mtbf_h);
+    double shown = fmin(life, end - m->now), work = fmax(0, shown - recovery);
+    m->crashed = life <= end - m->now;
+    if (m->crashed)
+        m->kept += floor(fmax(0, work - g->lag_s / S_PER_H) / step) * interval;
+    else
+        m->kept += work / step * interval;
     pass_time(m, shown);
-    if (life <= shown) crash_job(m);
+    if (m->crashed) crash_job(m);
 }
 
 /// Share of a month in which a part of the class is down.
 static double draw_down(struct month *m, const struct weft_goodput_part *p) {
     double each = (double)p->duration_ps / WEFT_PS_PER_S / S_PER_H, rate = p->count * p->rate, until = 0, down = 0;
-    if (!(rate > 0)) return 0;
+    if (!(rate > 0) || !(each > 0)) return 0;
     for (double t = -each + weft_random_exponential(&m->draw, 1 / rate); t < MONTH_H;
          t += weft_random_exponential(&m->draw, 1 / rate)) {
         double from = fmax(fmax(t, until), 0), to = fmin(t + each, MONTH_H);
@@ -72,6 +77,7 @@ static double simulate_month(struct month *m) {
     const struct weft_goodput_conf *c = &m->g->conf;
     double share = 1, start = REPAIRS_BEFORE * m->repair_h;
     m->now = m->out = 0;
+    m->crashed = false;
     while (m->now < start)
         live_once(m, start);
     double begin = m->now;
@@ -86,13 +92,26 @@ static double simulate_month(struct month *m) {
     return m->kept / (m->now - begin) * share;
 }
 
+/// As many months as have no more draws than take some seconds.
+static uint32_t months_within(const struct weft_goodput *g) {
+    static const double draws_max = 3e7;
+    double draws = 1 / g->mtbf_h, months = (double)g->conf.months;
+    for (uint32_t i = 0; i < g->conf.parts; i++) {
+        const struct weft_goodput_part *p = &g->conf.part[i];
+        if (p->effect != WEFT_GOODPUT_CRASH && p->duration_ps) draws += p->count * p->rate;
+    }
+    return (uint32_t)fmin(months, draws_max / (draws * MONTH_H));
+}
+
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
 void weft__goodput_simulate(struct weft_goodput *g, struct weft_arena *arena) {
-    uint32_t n = (uint32_t)g->conf.months;
+    uint32_t n = months_within(g);
+    g->simulated = g->simulated_half = g->month_low = g->month_high = NAN;
+    if (n < 2) return;
     double *month = weft_arena_alloc(arena, n, sizeof *month);
     for (uint32_t i = 0; i < n; i++) {
         struct month m = {.g = g,
