@@ -181,8 +181,10 @@ static void table_object(struct weft__json *j, const struct weft_param_table *ta
         put_parameter(j, table, &table->rows[i]);
     for (uint32_t i = 0; i < table->n; i++)
         if (table->rows[i].beside) parameters_beside(j, &table->rows[i]);
-    for (const char *const *list = table->lists; list && *list; list++)
-        add_member(j, *list, TYPE, table == &weft_sweep_table ? "object" : "array"); // axes by their paths
+    for (const char *const *list = table->lists; list && *list; list++) {
+        bool by_name = table == &weft_sweep_table || (table == &weft_live_table && !strcmp(*list, "hosts"));
+        add_member(j, *list, TYPE, by_name ? "object" : "array"); // axes by their paths, hosts by their names
+    }
     // Names chosen by the user, each with a model, or with another name of the map.
     for (const char *const *key = model ? table->models : NULL; key && *key; key++)
         add_member(j, *key,
@@ -222,12 +224,13 @@ static void define_kind(struct weft__json *j, enum weft_model_kind kind) {
 
 static void define_all(struct weft__json *j) {
     const struct weft_param_table *const tables[] = {
-        &weft_pfc_table,           &weft_dcbx_table,      &weft_run_table,      &weft_capture_table,
-        &weft_fabric_part_table,   &weft_server_table,    &weft_occupied_table, &weft_operation_table,
-        &weft_pipeline_table,      &weft_control_table,   &weft_reach_table,    &weft_fsdb_table,
-        &weft_bgp_table,           &weft_bootstrap_table, &weft_sdn_table,      &weft_timesync_table,
-        &weft_rma_processor_table, &weft_gnet_table,      &weft_tin_rma_table,  &weft_wire_table,
-        &weft_sweep_table,         &weft_post_table,      &weft_link_table,     &weft_nccl_costs_table};
+        &weft_pfc_table,      &weft_dcbx_table,      &weft_run_table,           &weft_capture_table,
+        &weft_live_table,     &weft_live_host_table, &weft_fabric_part_table,   &weft_server_table,
+        &weft_occupied_table, &weft_operation_table, &weft_pipeline_table,      &weft_control_table,
+        &weft_reach_table,    &weft_fsdb_table,      &weft_bgp_table,           &weft_bootstrap_table,
+        &weft_sdn_table,      &weft_timesync_table,  &weft_rma_processor_table, &weft_gnet_table,
+        &weft_tin_rma_table,  &weft_wire_table,      &weft_sweep_table,         &weft_post_table,
+        &weft_link_table,     &weft_nccl_costs_table};
     weft__json_key(j, "$defs");
     weft__json_begin_object(j);
     for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -297,6 +300,7 @@ void weft_cli_schema(FILE *file) {
     add_member(&j, "run", REFERENCE, "run");
     add_member(&j, "control", REFERENCE, "control");
     add_member(&j, "capture", REFERENCE, "capture");
+    add_member(&j, "live", REFERENCE, "live");
     add_member(&j, "base", TYPE, "string");
     add_member(&j, "cases", TYPE, "object");
     add_member(&j, "variants", TYPE, "object");

@@ -17,7 +17,7 @@ enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 #define WEFT_BOX(kind, name, box) #box,
 static const char *const sections[] = {"fabric", "topology", "link",     "events",
 #include "weft/boxes.def"
-                                       "dcbx",   "devices",  "workload", "run",    "control", "capture",
+                                       "dcbx",   "devices",  "workload", "run",    "control", "capture", "live",
                                        "base",   "cases",    "variants", "claims", "sweep",   NULL};
 static const char *const hardware_words[] = {"typical", WEFT_HARDWARE_IDEAL, NULL};
 static const struct weft_param head_rows[] = {
@@ -300,6 +300,11 @@ static enum weft_status bind_all(struct bind *b) {
     b->scenario->control_tree = weft__tree_section(b->root, "control");
     status = worse_status(status, load_params(b, &weft_control_table, weft__tree_section(b->root, "control"), "control",
                                               &b->scenario->control));
+    b->scenario->live_tree = weft__tree_section(b->root, "live");
+    struct weft_error own = {0};
+    if (weft__live_load(b->scenario->live_tree, &b->scenario->live, b->arena, b->mistakes, &own))
+        status = worse_status(status, own.status);
+    if (own.status && b->error && !b->error->status) *b->error = own;
     return worse_status(status, load_capture(b));
 }
 

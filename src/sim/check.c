@@ -6,6 +6,7 @@
 #include "base/order.h"
 #include "base/units.h"
 #include "box/box.h"
+#include "sim/attached.h"
 #include "sim/check_credit.h"
 #include "sim/check_hardware.h"
 #include "sim/check_wire.h"
@@ -566,5 +567,6 @@ enum weft_status weft_simulation_check_workload(const struct weft_scenario *scen
     enum weft_status status = check_flows(scenario, topology, workload, ret_error);
     if (!status) status = check_planes(scenario, topology, workload, ret_error);
     if (!status) status = check_transports(scenario, topology, workload, ret_error);
+    if (!status) status = weft__attached_check(scenario, topology, workload, ret_error);
     return status ? status : check_jobs(scenario, workload, ret_error);
 }

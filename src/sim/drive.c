@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/attached.h"
 #include "sim/paths.h"
 #include "sim/run.h"
 #include "transport/program.h"
@@ -45,14 +46,16 @@ struct weft_drive {
     uint64_t serial;
     uint32_t *waiting; ///< heap of paused hosts, by the time of their notice, then by number
     uint32_t waits, waits_capacity;
-    uint32_t qp0;   ///< the first queue pair of an added flow; each has one
-    uint32_t group; ///< group of the added flows
+    uint32_t qp0;              ///< the first queue pair of an added flow; each has one
+    uint32_t group, raw_group; ///< groups of the added flows, and of conversations of attached hosts
     // indexed by flow, from driver.flow0 on
     uint32_t flows_capacity, qps_capacity;
     uint64_t *tag;
     struct listener *listener;
     uint8_t *want;
-    struct listener *timer; ///< [timers]; the free ones are in a list from free_timer on
+    struct listener *attached; ///< [hosts]; NULL: no host is attached
+    uint8_t *frame;            ///< room for one
+    struct listener *timer;    ///< [timers]; the free ones are in a list from free_timer on
     uint32_t timers, timers_capacity, free_timer;
     uint32_t *qp_next; ///< [hosts]: how many queue pairs the NIC has
     struct pair *pair; ///< hash table
@@ -108,6 +111,8 @@ static void grow_flows(struct weft_drive *d) {
     d->flows_capacity = capacity;
 }
 
+static void forget_frame(struct weft_drive *d, uint32_t number);
+
 static struct pair *find_pair(const struct weft_drive *d, uint64_t hosts) {
     uint64_t i = (hosts * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
     while (d->pair[i & (d->pair_slots - 1)].hosts && d->pair[i & (d->pair_slots - 1)].hosts != hosts)
@@ -162,6 +167,7 @@ static void add_qp(struct weft_drive *d, const struct weft_send *send, uint32_t 
     struct weft__network *net = net_of(d);
     if (net->qps == d->qps_capacity) grow_qps(d);
     uint32_t qp = net->qps++;
+    bool raw = d->workload.flow[flow].verb == WEFT_VERB_RAW;
     const struct weft_host_conf *src = conf_of(net, send->src);
     const struct weft_cc_ops *cc = src->cc.model->ops;
     size_t cc_size = cc->state_size(src->cc.conf);
@@ -176,12 +182,12 @@ static void add_qp(struct weft_drive *d, const struct weft_send *send, uint32_t 
         .packets = packets,
         .bytes = send->bytes,
         .plain = true,
-        .at_src = net->hosts.ops->open(node, node->state, qp, start),
+        .at_src = raw ? 0 : net->hosts.ops->open(node, node->state, qp, start),
         .at_dst = 0, // the remote end has no timer
         .mtu = (uint16_t)src->mtu_bytes,
         .entropy = weft__qp_entropy(src, seed, send->src, count_pair(d, send->src, send->dst, 1)),
         .priority = (uint8_t)send->priority,
-        .verb = WEFT_VERB_WRITE,
+        .verb = d->workload.flow[flow].verb,
     };
     ((struct weft_qp_numbers *)net->hosts.qp_numbers)[qp] =
         (struct weft_qp_numbers){.at_src = weft_address_qp(d->qp_next[send->src]++),
@@ -253,6 +259,10 @@ static enum weft_status check_time(struct weft_drive *d, uint32_t host, weft_tim
 static enum weft_status check_send(struct weft_drive *d, const struct weft_send *s, struct weft_error *ret_error) {
     const struct weft_topology *t = net_of(d)->topology;
     if (s->dst >= t->hosts) return FAIL(WEFT_ERROR_INPUT, "no host %u; expected 0 to %u", s->dst, t->hosts - 1);
+    const struct weft__raw *raw = net_of(d)->raw;
+    if (raw && (raw->host[s->src] || raw->host[s->dst]))
+        return FAIL(WEFT_ERROR_INPUT, "host %u is attached, and sends and receives frames only (weft_drive_put)",
+                    raw->host[s->src] ? s->src : s->dst);
     if (s->src == s->dst) return FAIL(WEFT_ERROR_INPUT, "host %u sends to itself; expected another host", s->src);
     if (weft_topology_network_of(t, s->src) != weft_topology_network_of(t, s->dst))
         return FAIL(WEFT_ERROR_INPUT, "hosts %u and %u are in different networks", s->src, s->dst);
@@ -383,6 +393,112 @@ enum weft_status weft_drive_cancel(struct weft_drive *d, uint32_t flow, struct w
     return enter_drive(d, do_cancel, &(struct request){.flow = flow}, ret_error);
 }
 
+// --- frames of attached hosts
+// -----------------------------------------------------------------------------------------
+
+struct putting {
+    struct request request; ///< first
+    const uint8_t *bytes;
+    size_t length;
+    enum weft_frame_fate fate;
+};
+
+static enum weft_status check_attached(const struct weft_drive *d, uint32_t host, struct weft_error *ret_error) {
+    const struct weft__raw *raw = d->run.net.raw;
+    if (raw && host < raw->hosts && raw->host[host]) return WEFT_OK;
+    return FAIL(WEFT_ERROR_INPUT, "host %u is not attached; expected one that the scenario names in live.hosts", host);
+}
+
+/// A conversation has its first frame: a flow of one queue pair.
+static void add_conversation(struct weft_drive *d, uint32_t conversation, weft_time_ps time) {
+    struct weft__network *net = net_of(d);
+    struct weft__raw_conversation *c = &net->raw->conversation[conversation];
+    struct weft_send send = {.src = c->src, .dst = c->dst, .bytes = 1};
+    c->flow = add_flow(d, &send, time);
+    struct weft_flow *flow = &d->workload.flow[c->flow];
+    flow->verb = WEFT_VERB_RAW;
+    flow->group = d->raw_group;
+    uint32_t qp = net->qps;
+    add_qp(d, &send, c->flow, time);
+    weft__attached_set_qp(net, conversation, qp);
+    flow->priority = net->qp[qp].priority;
+    flow->bytes = 0;
+}
+
+static void forget_frame(struct weft_drive *d, uint32_t number) {
+    struct weft__raw_frame *f = &net_of(d)->raw->frame[number];
+    weft_memory_free(WEFT_MEMORY_QP, (void *)f->bytes, f->length);
+    f->bytes = NULL;
+}
+
+static void add_frame(struct weft_drive *d, uint32_t conversation, const struct putting *p, weft_time_ps time) {
+    struct weft__network *net = net_of(d);
+    struct weft__raw *raw = net->raw;
+    uint8_t *bytes = weft_memory_new(WEFT_MEMORY_QP, p->length, 1);
+    memcpy(bytes, p->bytes, p->length);
+    bool first = raw->conversation[conversation].start_ps == WEFT_TIME_NEVER;
+    uint32_t number = weft__raw_add(raw, conversation, time, bytes, (uint32_t)p->length);
+    if (first) add_conversation(d, conversation, raw->frame[number].time_ps);
+    d->workload.flow[raw->conversation[conversation].flow].bytes += p->length;
+    d->workload.bytes += p->length;
+    uint32_t host = raw->conversation[conversation].src;
+    const struct weft__raw_host *h = raw->host[host];
+    if (weft__raw_waiting(h) > 1) return; // the timer is set
+    weft__timer_set(&net->engine.node[d->driver.host[host].node].timers, h->key, raw->frame[number].time_ps);
+    reschedule_host(d, host);
+}
+
+static enum weft_status do_put(void *context, struct weft_error *ret_error) {
+    struct putting *p = context;
+    struct weft_drive *d = p->request.drive;
+    struct weft__raw *raw = net_of(d)->raw;
+    uint32_t host = p->request.host, conversation;
+    weft_time_ps time = p->request.time;
+    enum weft_status status = check_attached(d, host, ret_error);
+    if (!status) status = check_time(d, host, &time, ret_error);
+    if (status) return status;
+    if (weft__raw_frame_bytes((uint32_t)p->length) > net_of(d)->frame_bytes) {
+        p->fate = WEFT_FRAME_LONG;
+        raw->host[host]->counts[p->fate]++;
+        return WEFT_OK;
+    }
+    p->fate = weft__raw_judge(raw, host, p->bytes, p->length, &conversation);
+    if (p->fate == WEFT_FRAME_SENT && raw->frames == WEFT_NONE - 1)
+        return FAIL(WEFT_ERROR_INPUT, "too many frames; expected less than 2^32");
+    if (p->fate == WEFT_FRAME_SENT) add_frame(d, conversation, p, time);
+    return WEFT_OK;
+}
+
+enum weft_status weft_drive_put(struct weft_drive *d, uint32_t host, weft_time_ps time, const void *frame, size_t bytes,
+                                enum weft_frame_fate *ret_fate, struct weft_error *ret_error) {
+    struct putting p = {.request = {.host = host, .time = time}, .bytes = frame};
+    p.length = bytes < UINT16_MAX ? bytes : UINT16_MAX; // longer than any MTU
+    enum weft_status status = enter_drive(d, do_put, &p.request, ret_error);
+    if (!status && ret_fate) *ret_fate = p.fate;
+    return status;
+}
+
+enum weft_status weft_drive_attach(struct weft_drive *d, uint32_t host, weft_drive_callback *callback, void *context,
+                                   struct weft_error *ret_error) {
+    enum weft_status status = check_attached(d, host, ret_error);
+    if (!status) d->attached[host] = (struct listener){callback, context};
+    return status;
+}
+
+enum weft_status weft_drive_mac(const struct weft_drive *d, uint32_t host, uint8_t *ret_mac,
+                                struct weft_error *ret_error) {
+    enum weft_status status = check_attached(d, host, ret_error);
+    if (!status) memcpy(ret_mac, d->run.net.raw->mac[host], 6);
+    return status;
+}
+
+uint32_t weft_drive_waiting(const struct weft_drive *d, uint32_t host) {
+    const struct weft__network *net = &d->run.net;
+    if (check_attached(d, host, NULL)) return 0;
+    return weft__raw_waiting(net->raw->host[host]) +
+           net->hosts.ops->waiting(net->engine.node[d->driver.host[host].node].state);
+}
+
 void weft_drive_stop(struct weft_drive *d) {
     d->stop = true;
 }
@@ -438,6 +554,13 @@ static void call_back(struct weft_drive *d, uint32_t host) {
     struct listener listener;
     if (n.event == WEFT_DRIVE_TIME) {
         listener = take_timer(d, n.what);
+    } else if (n.event == WEFT_DRIVE_FRAME) {
+        const struct weft__raw_frame *f = &net_of(d)->raw->frame[n.what];
+        listener = d->attached[host];
+        notice.flow = net_of(d)->raw->conversation[f->conversation].flow;
+        notice.bytes = weft__raw_write(f, f->arrived_ecn, false, d->frame);
+        notice.frame = d->frame;
+        forget_frame(d, n.what);
     } else {
         listener = d->listener[n.what - d->driver.flow0];
         notice.flow = n.what;
@@ -448,7 +571,7 @@ static void call_back(struct weft_drive *d, uint32_t host) {
     d->host = host;
     d->inside = true;
     struct weft_memory *memory = weft_memory_use(NULL); // memory that a callback allocates is not the drive's
-    listener.callback(listener.context, d, &notice);
+    if (listener.callback) listener.callback(listener.context, d, &notice);
     weft_memory_use(memory);
     d->inside = false;
     if (d->failed) weft_memory_fail();
@@ -506,20 +629,21 @@ void weft__driver_collect(struct weft__network *net) {
     }
 }
 
-/// The group of the added flows, which the scenario may also have: its number.
-static uint32_t find_group(const struct weft_workload *w) {
+/// The group of that name, which the scenario may also have: its number.
+static uint32_t find_group(struct weft_workload *w, const char *name) {
     uint32_t group = 0;
-    while (group < w->groups && strcmp(w->group[group], "drive") != 0)
+    while (group < w->groups && strcmp(w->group[group], name) != 0)
         group++;
+    if (group == w->groups) w->group[w->groups++] = name;
     return group;
 }
 
-/// The scenario's workload, with a group for the added flows.
-static struct weft_workload copy_workload(const struct weft_workload *w, uint32_t group, struct weft_arena *arena) {
-    struct weft_workload copy = *w;
-    copy.group = copy_list(w->group, w->groups, w->groups + 1, sizeof *w->group, arena);
-    if (group == w->groups) copy.group[copy.groups++] = "drive";
-    return copy;
+/// The scenario's workload, with groups for the added flows.
+static void copy_workload(struct weft_drive *d, const struct weft_workload *w) {
+    d->workload = *w;
+    d->workload.group = copy_list(w->group, w->groups, w->groups + 2, sizeof *w->group, d->arena);
+    d->group = find_group(&d->workload, "drive");
+    d->raw_group = d->simulation->scenario->live.hosts ? find_group(&d->workload, "live") : d->group;
 }
 
 /// A copy of the workload as it is now.
@@ -546,8 +670,7 @@ static enum weft_status do_begin(void *context, struct weft_error *ret_error) {
     struct weft_drive *d = context;
     const struct weft_simulation *s = d->simulation;
     d->arena = weft_arena_new(WEFT_MEMORY_QP);
-    d->group = find_group(s->workload);
-    d->workload = copy_workload(s->workload, d->group, d->arena);
+    copy_workload(d, s->workload);
     d->driver.host = weft_arena_alloc(d->arena, s->topology->hosts, sizeof *d->driver.host);
     d->driver.flow0 = s->workload->flows;
     d->qp_next = weft_arena_alloc(d->arena, s->topology->hosts, sizeof *d->qp_next);
@@ -558,6 +681,10 @@ static enum weft_status do_begin(void *context, struct weft_error *ret_error) {
     d->open = true;
     d->qp0 = d->run.net.qps;
     count_workload(d, s->workload);
+    if (d->run.net.raw) {
+        d->attached = weft_arena_alloc(d->arena, s->topology->hosts, sizeof *d->attached);
+        d->frame = weft_arena_alloc(d->arena, UINT16_MAX, 1);
+    }
     grow_qps(d);
     grow_flows(d);
     return WEFT_OK;
@@ -674,12 +801,26 @@ static enum weft_status do_finish(void *context, struct weft_error *ret_error) {
     return status;
 }
 
+/// With attached hosts the run ends where its last window does, as another one with the same frames and that
+/// run.until: all hosts get there, and callbacks are made.
+static enum weft_status end_window(struct weft_drive *d, struct weft_error *ret_error) {
+    struct weft__engine *e = &net_of(d)->engine;
+    weft_time_ps end = weft__engine_ran_until(e);
+    if (!net_of(d)->raw || !d->open || d->over || !end || end > e->conf.until_ps) return WEFT_OK;
+    e->conf.until_ps = end;
+    enum weft_status status = weft_drive_run(d, end - 1, NULL, ret_error);
+    e->end = WEFT_END_UNTIL;
+    d->now_ps = end;
+    return status;
+}
+
 enum weft_status weft_drive_finish(struct weft_drive *d, struct weft_result **ret_result,
                                    struct weft_error *ret_error) {
     *ret_result = NULL;
     if (d->inside) return FAIL(WEFT_ERROR_INPUT, "a callback cannot finish the drive that calls it");
     struct finishing f = {0};
-    enum weft_status status = enter_drive(d, do_finish, &f.request, ret_error);
+    enum weft_status status = end_window(d, ret_error);
+    if (!status) status = enter_drive(d, do_finish, &f.request, ret_error);
     if (!f.result || d->failed) return status;
     d->open = false;
     weft__result_own(f.result, d->memory);
