@@ -49,6 +49,7 @@ struct weft_drive_notice {
     uint32_t flow; ///< WEFT_NONE: of none
     uint64_t tag;  ///< that it was sent with; TIME: 0
     weft_bytes bytes;
+    weft_time_ps sent_ps; ///< FRAME: when it was put
     const uint8_t *frame; ///< FRAME: its `bytes` bytes, without FCS, until the callback returns; else NULL
 };
 typedef void weft_drive_callback(void *context, struct weft_drive *drive, const struct weft_drive_notice *notice);
@@ -94,14 +95,14 @@ WEFT_API void weft_drive_stop(struct weft_drive *drive);
 #define WEFT_FRAME_FATES_LIST(X)                                                                                       \
     X(SENT, "sent", "sent into the network")                                                                           \
     X(FLOODED, "flooded", "to a group address: to all other attached hosts, outside the network")                      \
-    X(UNKNOWN, "unknown", "to an address that no host has sent from: likewise")                                        \
-    X(LLDP, "lldp", "LLDP, which ends at the port")                                                                    \
-    X(PAUSE, "pause", "pauses of the host, which end at the port and have no effect")                                  \
+    X(UNKNOWN, "unknown", "to an address that no host has sent from: to all other attached hosts, too")                \
+    X(LLDP, "lldp", "of LLDP, which end at the port")                                                                  \
+    X(PAUSE, "pause", "of MAC control (pauses), which end at the port without effect")                                 \
     X(RESERVED, "reserved", "to other addresses that end at the port (01-80-C2-00-00-0X)")                             \
     X(OWN, "own", "dropped: to the host itself")                                                                       \
-    X(SIMULATED, "simulated", "dropped: to a host that is simulated and has no protocol stack")                        \
+    X(SIMULATED, "simulated", "dropped: to a simulated host, which has no protocol stack")                             \
     X(VLAN, "vlan", "dropped: with an 802.1Q tag, which is not supported")                                             \
-    X(LONG, "long", "dropped: longer than an MTU")                                                                     \
+    X(LONG, "long", "dropped: longer than host.mtu and its headers")                                                   \
     X(SHORT, "short", "dropped: shorter than an Ethernet header")                                                      \
     X(BAD_SOURCE, "bad_source", "dropped: from a group address")                                                       \
     X(CROWD, "crowd", "dropped: of a conversation beyond the 65536th")
@@ -111,7 +112,7 @@ enum weft_frame_fate {
 #undef X
         WEFT_FRAME_FATES
 };
-extern const char *const weft_frame_fate_names[];
+extern const char *const weft_frame_fate_names[], *const weft_frame_fate_help[];
 
 /// Calls back with each frame that reaches an attached host.
 WEFT_API enum weft_status weft_drive_attach(struct weft_drive *drive, uint32_t host, weft_drive_callback *callback,

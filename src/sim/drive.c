@@ -492,6 +492,10 @@ enum weft_status weft_drive_mac(const struct weft_drive *d, uint32_t host, uint8
     return status;
 }
 
+const struct weft__network *weft__drive_network(const struct weft_drive *d) {
+    return &d->run.net;
+}
+
 uint32_t weft_drive_waiting(const struct weft_drive *d, uint32_t host) {
     const struct weft__network *net = &d->run.net;
     if (check_attached(d, host, NULL)) return 0;
@@ -560,6 +564,7 @@ static void call_back(struct weft_drive *d, uint32_t host) {
         notice.flow = net_of(d)->raw->conversation[f->conversation].flow;
         notice.bytes = weft__raw_write(f, f->arrived_ecn, false, d->frame);
         notice.frame = d->frame;
+        notice.sent_ps = f->time_ps;
         forget_frame(d, n.what);
     } else {
         listener = d->listener[n.what - d->driver.flow0];

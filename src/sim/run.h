@@ -4,6 +4,7 @@
 #pragma once
 
 #include "box/network.h"
+#include "weft/drive.h"
 #include "weft/ranks.h"
 
 struct weft__run {
@@ -44,6 +45,7 @@ enum weft_status weft__ranks_meet(struct weft_ranks *ranks, const struct weft_ra
 enum weft_status weft__ranks_join(struct weft__run *run, struct weft_error *ret_error);
 
 /// For a driven run; see drive.c.
+const struct weft__network *weft__drive_network(const struct weft_drive *drive);
 bool weft__driver_on_window(void *run);
 void weft__driver_collect(struct weft__network *net);
 /// After assembly: sets where its hosts are.

@@ -18,6 +18,12 @@ const char *const weft_frame_fate_names[] = {
 #undef X
 };
 
+const char *const weft_frame_fate_help[] = {
+#define X(e, name, help) [WEFT_FRAME_##e] = help,
+    WEFT_FRAME_FATES_LIST(X)
+#undef X
+};
+
 enum { IPV4 = 0x0800, IPV6 = 0x86dd, TAG = 0x8100, TAG_S = 0x88a8, LLDP = 0x88cc, CONTROL = 0x8808 };
 enum { TCP = 6, UDP = 17 };
 
