@@ -27,7 +27,7 @@ static const struct weft_cli_command command = {
     .operands_max = 1,
 };
 
-static void say(const char *text) {
+static void say_line(const char *text) {
     fprintf(stderr, "weft: live: %s\n", text);
 }
 
@@ -77,7 +77,7 @@ static enum weft_status run_live(const struct weft_cli_options *o, struct weft_e
                                         .view = shows ? stderr : NULL,
                                         .commands = isatty(STDIN_FILENO) ? STDIN_FILENO : -1,
                                         .is_interrupted = weft_cli_interrupted,
-                                        .say = o->quiet ? NULL : say};
+                                        .say = o->quiet ? NULL : say_line};
     enum weft_status status = weft_cli_own_folder(options.folder, false, ret_error);
     if (!status) status = weft_cli_scenario_read(o, &file, ret_error);
     if (!status) status = weft_scenario_file_allow_write(file, options.folder, ret_error);

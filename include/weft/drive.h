@@ -112,7 +112,7 @@ enum weft_frame_fate {
 #undef X
         WEFT_FRAME_FATES
 };
-extern const char *const weft_frame_fate_names[], *const weft_frame_fate_help[];
+extern WEFT_API const char *const weft_frame_fate_names[], *const weft_frame_fate_help[];
 
 /// Calls back with each frame that reaches an attached host.
 WEFT_API enum weft_status weft_drive_attach(struct weft_drive *drive, uint32_t host, weft_drive_callback *callback,

@@ -65,7 +65,7 @@ static void tell_status(const struct weft__live *l, const struct weft__live_clie
     answer_client(c, text);
 }
 
-static void obey(struct weft__live *l, const struct weft__live_client *c, char *line) {
+static void obey_command(struct weft__live *l, const struct weft__live_client *c, char *line) {
     size_t word = strcspn(line, " ");
     char *rest = line + word + strspn(line + word, " ");
     line[word] = 0;
@@ -115,7 +115,7 @@ void weft__live_control_read(struct weft__live *l, struct weft__live_client *c) 
         clean_line(line);
         c->n -= length + 1;
         memmove(c->line, end + 1, c->n);
-        obey(l, c, line);
+        obey_command(l, c, line);
     }
     if (c->n == sizeof c->line - 1) c->n = 0; // no command is so long
 }

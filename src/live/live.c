@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include "live/live.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
@@ -144,7 +143,7 @@ static void catch_up(struct weft__live *l) {
     set_clock(l, now);
 }
 
-static void advance(struct weft__live *l) {
+static void advance_network(struct weft__live *l) {
     run_network(l, weft__live_now(l) + l->delay_ps - l->lookahead_ps);
     if (l->conf->qmps && !l->over && weft__live_now(l) > l->ran_ps) catch_up(l);
 }
@@ -234,7 +233,7 @@ static void run_loop(struct weft__live *l) {
     set_clock(l, 0);
     uint64_t begun = weft__wall_ns();
     while (check_end(l, true)) {
-        advance(l);
+        advance_network(l);
         weft__live_write_due(l);
         weft__live_show(l);
         sleep_and_serve(l, false);

@@ -36,7 +36,7 @@ static bool await_word(int fd, const char *word) {
     return false;
 }
 
-static bool execute(int fd, const char *command) {
+static bool execute_command(int fd, const char *command) {
     char text[64];
     int n = snprintf(text, sizeof text, "{\"execute\":\"%s\"}\n", command);
     return send(fd, text, (size_t)n, MSG_NOSIGNAL) == n && await_word(fd, "\"return\"");
@@ -54,7 +54,7 @@ enum weft_status weft__live_qmp_begin(struct weft__live *l, struct weft_error *r
         if (status) break;
         errno = 0;
         l->qmp[i] = weft__attach_connect(path);
-        if (l->qmp[i] < 0 || !await_word(l->qmp[i], "\"QMP\"") || !execute(l->qmp[i], "qmp_capabilities"))
+        if (l->qmp[i] < 0 || !await_word(l->qmp[i], "\"QMP\"") || !execute_command(l->qmp[i], "qmp_capabilities"))
             status = WEFT_REFUSE(ret_error, l->conf->place,
                                  "live.qmp: no QEMU at %s%s%s; expected one with -qmp unix:%s,server=on,wait=off", path,
                                  errno ? ": " : "", errno ? strerror(errno) : "", path);
@@ -64,7 +64,7 @@ enum weft_status weft__live_qmp_begin(struct weft__live *l, struct weft_error *r
 
 void weft__live_qmp(struct weft__live *l, const char *command) {
     for (uint32_t i = 0; i < l->conf->qmps; i++)
-        if (l->qmp[i] >= 0 && !execute(l->qmp[i], command)) {
+        if (l->qmp[i] >= 0 && !execute_command(l->qmp[i], command)) {
             close(l->qmp[i]); // this guest has ended
             l->qmp[i] = -1;
         }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The section `live`: hosts attached from outside, and how their time relates to the network's.
-#include <string.h>
 
 #include "base/param.h"
 #include "base/tree.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/attached.h"
 
-#include <string.h>
-
 #include "weft/aqm.h"
 
 static uint32_t find_host(const struct weft_topology *t, const char *name) {

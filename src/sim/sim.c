@@ -609,10 +609,8 @@ static void calc_ideals(const struct weft__network *net) {
         for (flow.qps = 1; q + flow.qps < net->qps && net->qp[q + flow.qps].flow == f;)
             flow.qps++;
         struct weft_flow_outcome *o = &net->outcome->flow[f];
-        if (flow.flow->verb == WEFT_VERB_RAW)
-            o->ideal_ps = o->end_ps == WEFT_TIME_NEVER ? 0 : o->end_ps - o->start_ps;
-        else if (!flow.flow->rma)
-            calc_ideal(net, &forwarding, &lone, &flow, o);
+        if (o->end_ps != WEFT_TIME_NEVER) o->ideal_ps = o->end_ps - o->start_ps; // of frames of attached hosts
+        if (!flow.flow->rma && flow.flow->verb != WEFT_VERB_RAW) calc_ideal(net, &forwarding, &lone, &flow, o);
     }
     weft__lone_free(lone);
 }

@@ -252,6 +252,6 @@ size_t weft__raw_write(const struct weft__raw_frame *frame, enum weft_ecn ecn, b
     size_t size = pads && frame->length < WEFT__RAW_PADDED ? WEFT__RAW_PADDED : frame->length;
     memset(ret + frame->length, 0, size - frame->length);
     memcpy(ret, frame->bytes, frame->length);
-    if (ecn == WEFT_ECN_CE && frame->ecn != WEFT_ECN_CE) write_mark(ret);
+    if (ecn == WEFT_ECN_CE && frame->ecn != WEFT_ECN_CE && frame->ecn != WEFT_ECN_NOT_ECT) write_mark(ret);
     return size;
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include "weft/packet.h"
 #include "weft/pcapng.h"
 #include "weft/random.h"
-#include "weft/rows.h"
+#include "weft/report.h"
 
 enum { FRAMES = 10000, FRAME_MAX = 4140, HOSTS = 4, NUMBER_AT = 60 };
 #define STEP_PS (UINT64_C(1000) * 1000)
@@ -300,6 +301,56 @@ static void test_fabric(const struct fabric *f) {
     close_run(&r);
 }
 
+// --- in lockstep, against a flow of the scenario
+
+#define SINGLE "hardware: ideal\ntopology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 1}\n"
+enum { TRAIN = 1280, MTU = 4096 };
+
+static void on_train(void *context, struct weft_drive *drive, const struct weft_drive_notice *notice) {
+    *(weft_time_ps *)context = notice->time_ps;
+    (void)drive;
+}
+
+/// When the last of frames with MTU bytes of payload each has arrived that all are there at time 0.
+static weft_time_ps time_train(void) {
+    static const char text[] = SINGLE "live: {slow: 0, hosts: {host-0: , host-1: }}\n";
+    struct run r = {0};
+    weft_time_ps end_ps = 0;
+    uint8_t frame[MTU + 58] = {0}; // the headers of RoCE, without FCS
+    open_run(&r, text);
+    if (weft_drive_new(r.simulation, NULL, &r.drive, &r.error) ||
+        weft_drive_attach(r.drive, 1, on_train, &end_ps, &r.error) || weft_drive_mac(r.drive, 1, frame, &r.error) ||
+        weft_drive_mac(r.drive, 0, frame + 6, &r.error))
+        fail_msg("%s", r.error.text);
+    for (uint32_t i = 0; i < TRAIN; i++)
+        assert_int_equal(weft_drive_put(r.drive, 0, 0, frame, sizeof frame, NULL, &r.error), WEFT_OK);
+    assert_int_equal(weft_drive_waiting(r.drive, 0), TRAIN);
+    if (weft_drive_run(r.drive, STEP_PS * 1000, NULL, &r.error)) fail_msg("%s", r.error.text);
+    assert_int_equal(weft_drive_waiting(r.drive, 0), 0);
+    close_run(&r);
+    return end_ps;
+}
+
+static weft_time_ps time_flow(void) {
+    static const char text[] =
+        SINGLE "workload: [{kind: flow, src: host-0, dst: host-1, size: 5242880B}]\nhost: {mtu: 4096B}\n";
+    struct run r = {0};
+    struct weft_result *result;
+    open_run(&r, text);
+    if (weft_simulation_run(r.simulation, NULL, &result, &r.error)) fail_msg("%s", r.error.text);
+    weft_time_ps end_ps = weft__result_run(result)->outcome->flow[0].end_ps;
+    weft_result_free(result);
+    close_run(&r);
+    return end_ps;
+}
+
+/// All packets but the first, which says where to write, are as long; RoCE's window is not the limit here.
+static void test_train(void **state) {
+    (void)state;
+    double train = (double)time_train(), flow = (double)time_flow();
+    assert_true(fabs(train / flow - 1) < 0.01);
+}
+
 #define TEST(n)                                                                                                        \
     static void test_##n(void **state) {                                                                               \
         (void)state;                                                                                                   \
@@ -315,7 +366,7 @@ _Static_assert(FABRICS == 5, "each has a test");
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_0), cmocka_unit_test(test_1), cmocka_unit_test(test_2),
-        cmocka_unit_test(test_3), cmocka_unit_test(test_4),
+        cmocka_unit_test(test_3), cmocka_unit_test(test_4), cmocka_unit_test(test_train),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
