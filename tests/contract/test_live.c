@@ -25,53 +25,56 @@ enum { FRAMES = 10000, FRAME_MAX = 4140, HOSTS = 4, NUMBER_AT = 60 };
 
 #define ATTACHED "live: {hosts: {%s: , %s: , %s: , %s: }}\n"
 
-/// Four hosts are attached, and others send to one behind the same switches.
+#define CLOS "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4}\n"
+#define ONE_SENDS "  - {kind: incast, sources: host-7, size: 300KB, dst: host-3}\n"
+#define UPLINKS_ARE_FULL                                                                                               \
+    "  - {kind: flow, src: host-2, dst: host-6, size: 20MB}\n"                                                         \
+    "  - {kind: flow, src: host-3, dst: host-7, size: 20MB}\n"
+
+/// Four hosts are attached, and others send by the same switches.
 static const struct fabric {
-    const char *name, *text, *host[HOSTS];
-    bool sprayed;      ///< packets of a conversation may overtake one another
-    bool marks, loses; ///< some must be marked, or lost
-    weft_time_ps step_ps;
+    const char *name, *text, *work, *host[HOSTS];
+    weft_time_ps step_ps; ///< from frame to frame
+    bool sprayed;         ///< packets of a conversation may overtake one another
+    bool marks, loses;    ///< some must be marked, or lost
+    bool pauses;          ///< a pause must hold an attached host
 } fabrics[] = {
     {"clos",
-     "hardware: ideal\ntopology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4}\n"
-     "switch: {pfc: {priorities: [3]}, aqm: {kind: wred, min: 5KB, max: 10KB, max_probability: 100%}}\n",
+     CLOS "switch: {pfc: {priorities: [3]}, aqm: {kind: wred, min: 5KB, max: 10KB, max_probability: 100%}}\n",
+     ONE_SENDS,
      {"host-0", "host-1", "host-4", "host-5"},
-     false,
-     true,
-     false,
-     50000},
+     50000,
+     .marks = true},
     {"lossy clos",
-     "hardware: ideal\ntopology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4}\n"
-     "switch: {buffer: {kind: static, size: 20KB, xoff: 20KB, xon: 20KB}}\n",
+     CLOS "switch: {buffer: {kind: static, size: 20KB, xoff: 20KB, xon: 20KB}}\n",
+     ONE_SENDS,
      {"host-0", "host-1", "host-4", "host-5"},
-     false,
-     false,
-     true,
-     50000},
+     50000,
+     .loses = true},
     {"sprayed clos",
-     "hardware: ideal\ntopology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4}\n"
-     "switch: {route: spray}\n",
+     CLOS "switch: {route: spray}\n",
+     ONE_SENDS,
      {"host-0", "host-1", "host-4", "host-5"},
-     true,
-     false,
-     false,
-     100000},
+     100000,
+     .sprayed = true},
     {"dsf",
-     "hardware: ideal\ntopology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 4, "
-     "hosts_per_rdsw: 2}\n"
+     "topology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 4, hosts_per_rdsw: 2}\n"
      "switch: {buffer: {kind: dynamic, total: 4GB, alpha: 2}}\n",
+     ONE_SENDS,
      {"host-0", "host-2", "host-4", "host-6"},
-     false,
-     false,
-     false,
      50000},
     {"clique",
-     "hardware: ideal\ntopology: {kind: dragonfly, pods: 2, tins: 2, hosts_per_tin: 2, global_delay: 100ns}\n",
+     "topology: {kind: dragonfly, pods: 2, tins: 2, hosts_per_tin: 2, global_delay: 100ns}\n",
+     ONE_SENDS,
      {"host-0", "host-2", "host-4", "host-6"},
-     false,
-     false,
-     false,
      500000},
+    {"pfc clos",
+     CLOS "switch: {pfc: {priorities: [0, 3]}, buffer: {kind: static, size: 200KB, xoff: 20KB, xon: 10KB}}\n"
+          "host: {pfc: {priorities: [0, 3]}}\n",
+     UPLINKS_ARE_FULL,
+     {"host-0", "host-1", "host-4", "host-5"},
+     50000,
+     .pauses = true},
 };
 enum { FABRICS = sizeof fabrics / sizeof *fabrics };
 
@@ -91,7 +94,7 @@ struct run {
     uint32_t arrived, marked, overtaken, host[HOSTS];
     uint32_t next[HOSTS][HOSTS][3]; ///< number after the last frame from one to another of each protocol
     weft_time_ps until_ps;
-    uint64_t digest;
+    uint64_t digest, pauses, drops; ///< pauses: to attached hosts
 };
 
 static void put_word(uint8_t *b, uint32_t value) {
@@ -200,8 +203,8 @@ static char *scenario_of(const struct fabric *f, const char *record, weft_time_p
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    fprintf(file, "%s" ATTACHED, f->text, f->host[0], f->host[1], f->host[2], f->host[3]);
-    fputs("workload:\n  - {kind: incast, sources: \"host-7\", size: 300KB, dst: host-3}\n", file);
+    fprintf(file, "hardware: ideal\n%s" ATTACHED, f->text, f->host[0], f->host[1], f->host[2], f->host[3]);
+    fprintf(file, "workload:\n%s", f->work);
     if (record)
         fprintf(file, "  - {kind: frames, file: %s}\nrun: {until: %llups}\n", record, (unsigned long long)until);
     fclose(file);
@@ -265,6 +268,13 @@ static uint64_t finish_live(struct run *r) {
     if (weft_drive_finish(r->drive, &result, &r->error)) fail_msg("%s", r->error.text);
     uint64_t digest = weft_result_digest(result);
     r->until_ps = weft_result_sim_time(result);
+    const struct weft_run *run = weft__result_run(result);
+    for (uint32_t h = 0; h < HOSTS; h++)
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+            r->pauses += weft_outcome_at(run->outcome, run->topology->node[run->topology->host[r->host[h]]].port0, p)
+                             ->pfc_rx_xoff;
+    for (uint32_t d = 0; d < WEFT_DROPS; d++)
+        r->drops += run->outcome->drops[d];
     weft_result_free(result);
     return digest;
 }
@@ -293,6 +303,8 @@ static void test_fabric(const struct fabric *f) {
     assert_true(f->marks ? r.marked > 0 : r.marked == 0);
     assert_true(f->sprayed ? r.overtaken > 0 : r.overtaken == 0);
     r.digest = finish_live(&r);
+    assert_true(f->pauses ? r.pauses > 0 : r.pauses == 0);
+    if (f->pauses) assert_int_equal(r.drops, 0);
     write_record(&r, f, record);
     for (uint32_t threads = 1; threads <= 2; threads++)
         if (replay(f, record, r.until_ps, threads) != r.digest)
@@ -361,12 +373,13 @@ TEST(1)
 TEST(2)
 TEST(3)
 TEST(4)
-_Static_assert(FABRICS == 5, "each has a test");
+TEST(5)
+_Static_assert(FABRICS == 6, "each has a test");
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_0), cmocka_unit_test(test_1), cmocka_unit_test(test_2),
-        cmocka_unit_test(test_3), cmocka_unit_test(test_4), cmocka_unit_test(test_train),
+        cmocka_unit_test(test_0), cmocka_unit_test(test_1), cmocka_unit_test(test_2),     cmocka_unit_test(test_3),
+        cmocka_unit_test(test_4), cmocka_unit_test(test_5), cmocka_unit_test(test_train),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
