@@ -10,7 +10,6 @@
 #include "base/hash.h"
 #include "weft/packet.h"
 #include "weft/sim.h"
-#include "weft/wire.h"
 
 const char *const weft_frame_fate_names[] = {
 #define X(e, name, help) [WEFT_FRAME_##e] = name,
@@ -195,7 +194,7 @@ static enum weft_frame_fate judge_frame(struct weft__raw *raw, uint32_t host, co
                                         uint32_t *ret_conversation) {
     static const uint8_t reserved[] = {0x01, 0x80, 0xc2, 0x00, 0x00};
     if (length < WEFT__RAW_HEADER) return WEFT_FRAME_SHORT;
-    if (length + WEFT_FCS_BYTES > UINT16_MAX) return WEFT_FRAME_LONG;
+    if (length + WEFT__RAW_FCS > UINT16_MAX) return WEFT_FRAME_LONG;
     if (!memcmp(b, reserved, sizeof reserved) && b[5] < 16) return judge_reserved(b);
     if (b[6] & 1) return WEFT_FRAME_BAD_SOURCE;
     learn_source(raw, host, b + 6);

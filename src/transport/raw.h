@@ -8,9 +8,12 @@
 #include "weft/drive.h"
 #include "weft/packet.h"
 #include "weft/topology.h"
-#include "weft/wire.h"
 
-enum { WEFT__RAW_HEADER = 14, WEFT__RAW_PADDED = 60 }; ///< of Ethernet; the shortest frame without FCS
+enum {
+    WEFT__RAW_HEADER = 14,
+    WEFT__RAW_PADDED = 60,
+    WEFT__RAW_FCS = 4
+}; ///< of Ethernet; the shortest frame without FCS; the FCS
 enum { WEFT__RAW_KEY_BYTES = 56, WEFT__RAW_CONVERSATIONS_MAX = 1 << 16, WEFT__RAW_LEARNED_MAX = 4096 };
 
 struct weft__raw_frame {
@@ -73,7 +76,7 @@ size_t weft__raw_write(const struct weft__raw_frame *frame, enum weft_ecn ecn, b
 
 /// Bytes of its frame on a link.
 static inline uint32_t weft__raw_frame_bytes(uint32_t length) {
-    return (length < WEFT__RAW_PADDED ? WEFT__RAW_PADDED : length) + WEFT_FCS_BYTES;
+    return (length < WEFT__RAW_PADDED ? WEFT__RAW_PADDED : length) + WEFT__RAW_FCS;
 }
 /// Frames that wait at the attach point, not counting those that the NIC has.
 static inline uint32_t weft__raw_waiting(const struct weft__raw_host *h) {

@@ -48,6 +48,14 @@ static void queue_frames(struct weft__node *node, struct weft__nic *nic, struct 
     weft__nic_kick(node, nic, w);
 }
 
+/// For `weft why`: the frame that took longest so far; the receiver has no CNPs to send, and its field has that time.
+static void note_longest(const struct weft__nic *nic, weft_time_ps now, const struct weft_packet *p,
+                         struct weft_qp_receiver *r, weft_time_ps sent_ps) {
+    if (!weft__follow_has_qp(nic->port.follow, p->qp) || now - sent_ps <= r->cnp_ps) return;
+    r->cnp_ps = now - sent_ps;
+    weft__follow_note(nic->port.follow, now, WEFT_FOLLOWED_FINISHED, 0, p->qp, p->psn);
+}
+
 static void take_frame(const struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
     const struct weft__hosts *hosts = nic->end.hosts;
     struct weft_qp_receiver *r = &hosts->receiver[p->qp];
@@ -60,6 +68,7 @@ static void take_frame(const struct weft__nic *nic, struct weft__worker *w, cons
     weft__nic_count_payload(w, r, p, f->length);
     outcome->end_ps = outcome->acked_ps = w->now_ps;
     f->arrived_ecn = p->ecn;
+    if (nic->port.follow) note_longest(nic, w->now_ps, p, r, f->time_ps);
     if (nic->end.driven) weft__driven_note(nic->end.driven, w, WEFT_DRIVE_FRAME, p->psn);
 }
 
