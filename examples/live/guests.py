@@ -115,13 +115,13 @@ class Guest:
         (own / "more/guest.sh").write_text(f"N={number}; MTU={mtu}\n")
         (own / "more/run.sh").write_text(script + "\n")
         (own / "initrd").write_bytes((base / "base.gz").read_bytes() + _pack(own / "more"))
-        self.log = own / "log"
+        self.log, self.qmp = own / "log", own / "qmp"
         # rxe loses frames above 1518 bytes without mergeable buffers; no_timer_check: many guests at once may not boot
         self.process = subprocess.Popen(
             ["qemu-system-x86_64", "-M", "pc", "-accel", "tcg,tb-size=64", "-cpu", "max", "-m", "160", "-nodefaults",
              "-no-user-config", "-display", "none", "-no-reboot", "-kernel", base / "vmlinuz", "-initrd", own / "initrd",
              "-append", "console=ttyS0 quiet loglevel=4 mitigations=off panic=-1 tsc=reliable no_timer_check",
-             "-serial", f"file:{self.log}", "-netdev", f"stream,id=n0,server=off,addr.type=unix,addr.path={sock}",
+             "-qmp", f"unix:{self.qmp},server=on,wait=off", "-serial", f"file:{self.log}", "-netdev", f"stream,id=n0,server=off,addr.type=unix,addr.path={sock}",
              "-device", f"virtio-net-pci,netdev=n0,mac=52:54:00:00:00:{number:02x},romfile=,csum=off,gso=off,guest_csum=off,"
              "guest_tso4=off,guest_tso6=off,guest_ufo=off,guest_ecn=off,host_tso4=off,host_tso6=off,host_ufo=off,host_ecn=off"],
             stdin=subprocess.DEVNULL, stderr=open(own / "errors", "w"))
