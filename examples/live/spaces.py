@@ -32,12 +32,12 @@ class Space:
     """Host `number`; for a program that enter() has started."""
 
     def __init__(self, number, mtu=9000, offload=False):
-        self.process = subprocess.Popen(["unshare", "-n", "sleep", "1000"])
+        self.process = subprocess.Popen(["unshare", "-n", "cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         own = f"/proc/{self.process.pid}/ns/net"
         while os.readlink(own) == os.readlink("/proc/self/ns/net"):
             time.sleep(0.01)
         self.address = f"10.9.0.{number}"
-        outer = f"w{number}"
+        self.outer = outer = f"w{number}"
         self._ip("link", "add", outer, "type", "veth", "peer", "name", "eth0", "netns", str(self.process.pid))
         self._ip("link", "set", outer, "mtu", "9216", "up")
         with open(f"/proc/sys/net/ipv6/conf/{outer}/disable_ipv6", "w") as file:
@@ -62,5 +62,6 @@ class Space:
         return subprocess.Popen(self.command(*args), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def stop(self):
-        self.process.kill()
+        subprocess.run(["ip", "link", "del", self.outer], capture_output=True)  # a namespace goes later than its process
+        self.process.stdin.close()  # as when this program ends
         self.process.wait()

@@ -128,6 +128,11 @@ enum weft_status weft__attached_check_run(const struct weft_scenario *s, const s
         return REFUSE(s->live.place,
                       "live: hosts are attached from outside: expected weft live, a program (weft/drive.h), or the "
                       "record of a live run as workload (kind: frames)");
+    if (w->raw && s->run.until_ps == WEFT_TIME_NEVER)
+        return REFUSE(
+            s->live.place,
+            "workload frames: hosts from outside may send at any time, and run.until is not set; expected a time, "
+            "such as the end of the live run");
     if (driven && w->raw)
         return REFUSE(s->live.place,
                       "live: the workload has frames of a record, and hosts are attached; expected one of the two");

