@@ -59,6 +59,8 @@ static void print_text(FILE *file, const void *subject) {
         print_host(file, &l->host[i]);
     fprintf(file, "\nsimulated %s in %.1f s; %" PRIu64 " frames in the network, %" PRIu64 " out of it, digest %s\n",
             weft__short_time(l->sim_time_ps).text, l->wall_s, l->frames, l->delivered, l->digest);
+    for (uint32_t i = 0; i < l->notes; i++)
+        fprintf(file, "at %s: %s\n", weft__short_time(l->note[i].time_ps).text, l->note[i].text);
     if (l->freezes) fprintf(file, "guests stood still %" PRIu64 " times, for %.1f s\n", l->freezes, l->frozen_s);
     fprintf(file, "late by %s (median), %s (99%%), %s (most); base round trip %s: timing %s\n",
             weft__short_time(l->late_p50_ps).text, weft__short_time(l->late_p99_ps).text,

@@ -124,7 +124,7 @@ class Guest:
              "-qmp", f"unix:{self.qmp},server=on,wait=off", "-serial", f"file:{self.log}", "-netdev", f"stream,id=n0,server=off,addr.type=unix,addr.path={sock}",
              "-device", f"virtio-net-pci,netdev=n0,mac=52:54:00:00:00:{number:02x},romfile=,csum=off,gso=off,guest_csum=off,"
              "guest_tso4=off,guest_tso6=off,guest_ufo=off,guest_ecn=off,host_tso4=off,host_tso6=off,host_ufo=off,host_ecn=off"],
-            stdin=subprocess.DEVNULL, stderr=open(own / "errors", "w"))
+            stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def text(self):
         return self.log.read_text(errors="replace") if self.log.exists() else ""

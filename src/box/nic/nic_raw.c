@@ -67,9 +67,10 @@ static void take_frame(const struct weft__nic *nic, struct weft__worker *w, cons
         r->expected = p->psn + 1;
     weft__nic_count_payload(w, r, p, f->length);
     outcome->end_ps = outcome->acked_ps = w->now_ps;
-    f->arrived_ecn = p->ecn;
     if (nic->port.follow) note_longest(nic, w->now_ps, p, r, f->time_ps);
-    if (nic->end.driven) weft__driven_note(nic->end.driven, w, WEFT_DRIVE_FRAME, p->psn);
+    if (!nic->end.driven) return;
+    f->arrived_ecn = p->ecn; // a recorded frame is of all runs of its workload
+    weft__driven_note(nic->end.driven, w, WEFT_DRIVE_FRAME, p->psn);
 }
 
 static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t word) {
