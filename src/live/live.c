@@ -221,7 +221,7 @@ static bool are_there(const struct weft__live *l) {
     return all;
 }
 
-static void run_loop(struct weft__live *l) {
+static enum weft_status run_loop(struct weft__live *l, struct weft_error *ret_error) {
     set_clock(l, 0);
     while (!are_there(l) && check_end(l, false)) { // what is read now came at time 0
         struct pollfd fds[FDS_MAX];
@@ -230,6 +230,8 @@ static void run_loop(struct weft__live *l) {
             fds[2 * i].fd = -1;
         if (poll(fds, n, (int)(SLEEP_MAX_NS / 1e6)) > 0) serve_fds(l, fds);
     }
+    enum weft_status status = l->over ? WEFT_OK : weft__live_qmp_begin(l, ret_error); // guests are there now
+    if (status) return status;
     set_clock(l, 0);
     uint64_t begun = weft__wall_ns();
     while (check_end(l, true)) {
@@ -239,6 +241,7 @@ static void run_loop(struct weft__live *l) {
         sleep_and_serve(l, false);
     }
     l->answer->wall_s = (double)(weft__wall_ns() - begun) * 1e-9;
+    return WEFT_OK;
 }
 
 // --- from begin to end --------------------------------------------------------------------------------------------
@@ -253,7 +256,6 @@ static enum weft_status begin_live(struct weft__live *l, struct weft_error *ret_
     if (!status) status = weft__live_listen(l, ret_error);
     if (!status) status = weft__live_record_begin(l, ret_error);
     if (!status) status = weft__live_control_begin(l, ret_error);
-    if (!status) status = weft__live_qmp_begin(l, ret_error);
     if (status) return status;
     l->slow = l->answer->slow = (double)l->conf->slow;
     l->delay_ps = l->conf->delay_ps < 2 * l->lookahead_ps ? 2 * l->lookahead_ps : l->conf->delay_ps;
@@ -325,7 +327,7 @@ enum weft_status weft_live_run(const struct weft_scenario_file *file, const stru
         l->client[c].in = l->client[c].out = -1;
     enum weft_status status = begin_live(l, ret_error);
     if (!status) say_begin(l);
-    if (!status) run_loop(l);
+    if (!status) status = run_loop(l, ret_error);
     if (!status) weft__live_say(l, "%s", l->why);
     if (!status) status = end_live(l, ret_error);
     weft__live_qmp_end(l);

@@ -9,6 +9,7 @@ import stat
 import struct
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -229,6 +230,45 @@ class Live(unittest.TestCase):
         self.assertIn("all hosts are gone", err)
         self.assertEqual({h["ended"] for h in json.loads(out)["hosts"]}, {"it has closed its socket"})
 
+    def serve_qmp(self, path, heard):
+        """A QEMU that says what its machine protocol does, with an event in between."""
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(str(path))
+        listener.listen(1)
+        self.addCleanup(listener.close)
+
+        def serve():
+            client = listener.accept()[0]
+            client.sendall(b'{"QMP": {"version": {}, "capabilities": []}}\r\n')
+            for line in client.makefile():
+                heard.append(json.loads(line)["execute"])
+                client.sendall(b'{"timestamp": {}, "event": "STOP"}\r\n{"return": {}}\r\n')
+            client.close()
+
+        threading.Thread(target=serve, daemon=True).start()
+
+    def test_guests_stand_still_while_the_network_catches_up(self):
+        heard = []
+        (self.dir / "out").mkdir()
+        self.serve_qmp(self.dir / "out/qmp.sock", heard)
+        a, b = self.start("--set", "live.qmp=[qmp.sock]", "--set", "live.slow=1", "--set", "workload.0.size=200MB",
+                          "--set", "live.lateness=1000")
+        self.introduce(a, b)
+        a.send(frame(mac(2), mac(1), 1))
+        self.assertEqual(b.receive(), frame(mac(2), mac(1), 1))
+        self.assertEqual(self.command("quit"), "ok")
+        out, err = self.process.communicate(timeout=60)
+        answer = json.loads(out)
+        self.assertIn("guests will stand still at times", err)
+        self.assertGreater(answer["freezes"], 0)
+        self.assertGreater(answer["frozen_s"], 0)
+        self.assertEqual(heard, ["qmp_capabilities"] + ["stop", "cont"] * answer["freezes"])
+
+    def test_a_qemu_that_is_not_there_is_named(self):
+        self.start("--set", "live.qmp=[none.sock]")
+        self.assertEqual(self.process.wait(20), 2)
+        self.assertIn("live.qmp: no QEMU at out/none.sock", self.process.stderr.read())
+
     def refuse(self, expected, *settings):
         args = [a for s in settings for a in ("--set", s)]
         done = subprocess.run([WEFT, "live", "x.yaml", "--out", "out", *args], cwd=self.dir, stdin=subprocess.DEVNULL,
@@ -247,7 +287,6 @@ class Live(unittest.TestCase):
         self.refuse("neither unix", "live.hosts.host-1={}")
         self.refuse("more than one of unix", "live.hosts.host-0.interface=eth0")
         self.refuse("0 is for programs", "live.slow=0")
-        self.refuse("no QEMU", "live.qmp=[none.sock]")
         (self.dir / "out").mkdir(exist_ok=True)
         (self.dir / "out/h0.sock").write_text("mine")
         self.refuse("no socket is there", "run.seed=1")
