@@ -80,7 +80,9 @@ static enum weft_status run_live(const struct weft_cli_options *o, struct weft_e
                                         .commands = isatty(STDIN_FILENO) ? STDIN_FILENO : -1,
                                         .is_interrupted = weft_cli_interrupted,
                                         .say = o->quiet ? NULL : say_line};
+    const char *record = weft_arena_format(o->arena, "%s/live.pcapng", options.folder);
     enum weft_status status = weft_cli_own_folder(options.folder, false, ret_error);
+    if (!status) status = weft_cli_can_write_file("--out", record, o, ret_error); // the only copy of what hosts sent
     if (!status) status = weft_cli_scenario_read(o, &file, ret_error);
     if (!status) status = weft_scenario_file_allow_write(file, options.folder, ret_error);
     if (!status) status = weft_cli_variant(o, file, &options.variant, ret_error);

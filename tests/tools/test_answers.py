@@ -128,7 +128,7 @@ place: place job.yaml --simulate --quiet
 tune: tune small.yaml --variant base --objective incast.fct.mean --over switch.aqm.max=[200KB,400KB] --seeds 1..2 --quiet
 workload: workload job.yaml
 workload: workload small.yaml --variant base --between rack
-live: live live.yaml --quiet
+live: live live.yaml --quiet --force
 nccl: workload nccl.yaml --nccl
 schedule: workload job.yaml --loggops 1000,100,0,0.01,0,0
 check: check small.yaml

@@ -291,6 +291,9 @@ class Live(unittest.TestCase):
         (self.dir / "out/h0.sock").write_text("mine")
         self.refuse("no socket is there", "run.seed=1")
         (self.dir / "out/h0.sock").unlink()
+        (self.dir / "out/live.pcapng").write_text("a record")
+        self.refuse("out/live.pcapng", "run.seed=1")
+        (self.dir / "out/live.pcapng").unlink()
         for command, expected in (("run", "expected weft live"), ("compare", "expected weft live")):
             done = subprocess.run([WEFT, command, "x.yaml"], cwd=self.dir, capture_output=True, text=True)
             self.assertEqual(done.returncode, 2, done.stderr)
