@@ -59,6 +59,8 @@ def replay(answer, *args):
     return subprocess.run([WEFT, "run", answer["out"] / "replay.yaml", *args], check=True, capture_output=True, text=True).stdout
 
 
+# The DSCP needs rdma_cm (-R), with which perftest's client does not always connect; without, it sets up by TCP.
+PLAIN_WRITE = "ib_write_bw -d rxe0 -x 1 -F -s 65536 -n {n} -u 20 --report_gbits"
 WRITE = "ib_write_bw -d rxe0 -R --tos=106 -x 1 -F -s 65536 -n {n} -u 20 --report_gbits"
 
 

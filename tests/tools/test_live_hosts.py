@@ -103,7 +103,7 @@ class Spaces(unittest.TestCase):
 class Guests(unittest.TestCase):
     def test_rates_are_those_of_the_simulation(self):
         """80 x 64 KB at 200 Gbit/s take 215.92 us in weft run, so 10,000 times slower 19.42 Mbit/s."""
-        write = demo.WRITE.format(n=80)
+        write = demo.PLAIN_WRITE.format(n=80)
         own, answer = demo.run_guests("pair.yaml", "pair", [
             f"sleep 2; rping -c -a 10.0.0.2 -C 10 && echo RPING good; sleep 2; {write} 10.0.0.2 | grep ' 65536'",
             f"rping -s -a 10.0.0.2 -C 10; {write} >/dev/null"])
@@ -150,7 +150,7 @@ class Guests(unittest.TestCase):
                     s.sendall(json.dumps({"execute": text}).encode() + b"\n")
                     s.recv(4096)
 
-        write = demo.WRITE.format(n=200)
+        write = demo.PLAIN_WRITE.format(n=200)
         own, answer = demo.run_guests("pair.yaml", "freeze", [f"sleep 2; {write} 10.0.0.2 | grep ' 65536'", f"{write} >/dev/null"],
                                       meanwhile=freeze)
         self.assertEqual(own[0].counts()["completer_retry_err"], 0)
