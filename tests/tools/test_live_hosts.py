@@ -144,11 +144,13 @@ class Guests(unittest.TestCase):
             time.sleep(4)
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
                 s.connect(str(own[0].qmp))
+                lines = s.makefile()
                 for text in ("qmp_capabilities", "stop", "cont"):
                     if text == "cont":
                         time.sleep(2)
                     s.sendall(json.dumps({"execute": text}).encode() + b"\n")
-                    s.recv(4096)
+                    while '"return"' not in lines.readline():  # the greeting, and events
+                        pass
 
         write = demo.PLAIN_WRITE.format(n=200)
         own, answer = demo.run_guests("pair.yaml", "freeze", [f"sleep 2; {write} 10.0.0.2 | grep ' 65536'", f"{write} >/dev/null"],
