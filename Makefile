@@ -23,7 +23,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build build-tests mpi dist deb install setup setup-tests help demo test test-long sanitize sanitize-address sanitize-thread arm64 random fuzz mutation \
+.PHONY: build build-tests mpi dist deb install setup setup-tests help demo live-demo test test-long sanitize sanitize-address sanitize-thread arm64 random fuzz mutation \
         bench format format-check lint readme figures choosing validation hardware clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
@@ -151,6 +151,9 @@ figures: build ## run the scenarios of the studies' figures and draw them (about
 	@tools/setup figures
 	@tools/figures $(WEFT) $(FIGURES)
 	@$(MAKE) -s choosing
+
+live-demo: build ## attach real hosts to simulated networks: soft RoCE, DCTCP, a DSF (five minutes; docs/live.md)
+	@WEFT=$(WEFT) WEFT_LIVE_FOLDER=$(abspath $(BUILD))/live-demo python3 examples/live/demo.py
 
 choosing: build ## run the commands of docs/choosing.md; write what they print, the answers and the pictures (three minutes)
 	@tools/setup figures

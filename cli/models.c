@@ -42,6 +42,8 @@ static const struct {
     {&weft_sdn_table, "the controller of a Clique and the firmware of its TiNs"},
     {&weft_timesync_table, "clocks of a Clique"},
     {&weft_capture_table, "frames of chosen ports, for Wireshark"},
+    {&weft_live_table, "real hosts on the simulated network (weft live)"},
+    {&weft_live_host_table, "where one of them is attached, an entry of live.hosts"},
     {&weft_server_table, "servers of several GPUs, in a collective or job"},
     {&weft_occupied_table, "servers that are not free, in a collective or job"},
     {&weft_rma_processor_table, "what software costs in remote memory access, the key processor of workload rma"},

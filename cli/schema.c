@@ -198,7 +198,10 @@ static void table_object(struct weft__json *j, const struct weft_param_table *ta
         if (own)
             add_member(j, *list, "{\"anyOf\":[{\"type\":\"string\"}," REFERENCE "]}", own->name);
         else
-            add_member(j, *list, TYPE, table == &weft_sweep_table ? "object" : "array"); // axes by their paths
+            add_member(j, *list, TYPE,
+                       table == &weft_sweep_table || (table == &weft_live_table && !strcmp(*list, "hosts"))
+                           ? "object"
+                           : "array"); // axes by their paths, hosts by their names
     }
     // Names chosen by the user, each with a model, or with another name of the map.
     for (const char *const *key = model ? table->models : NULL; key && *key; key++)
@@ -246,7 +249,7 @@ static void define_all(struct weft__json *j) {
         &weft_rma_processor_table, &weft_gnet_table,         &weft_tin_rma_table,    &weft_wire_table,
         &weft_goodput_table,       &weft_goodput_part_table, &weft_sweep_table,      &weft_post_table,
         &weft_sample_table,        &weft_link_table,         &weft_nccl_costs_table, &weft_training_model_table,
-        &weft_training_plan_table};
+        &weft_training_plan_table, &weft_live_table,         &weft_live_host_table};
     weft__json_key(j, "$defs");
     weft__json_begin_object(j);
     for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -317,6 +320,7 @@ void weft_cli_schema(FILE *file) {
     add_member(&j, "run", REFERENCE, "run");
     add_member(&j, "control", REFERENCE, "control");
     add_member(&j, "capture", REFERENCE, "capture");
+    add_member(&j, "live", REFERENCE, "live");
     add_member(&j, "base", TYPE, "string");
     add_member(&j, "cases", TYPE, "object");
     add_member(&j, "variants", TYPE, "object");

@@ -70,8 +70,9 @@ static void print_parts(const weft_time_ps *kind_ps, const struct weft_why_part 
 }
 
 static void print_flow(const struct weft_why *why) {
-    printf("%s%sflow %u (%s), %s to %s, %s: completed in %s", why->is ? why->is : "", why->is ? ": " : "", why->flow,
-           why->group, why->src, why->dst, weft__short_bytes(why->bytes).text, weft__short_time(why->fct_ps).text);
+    printf("%s%sflow %u (%s), %s to %s, %s: %s in %s", why->is ? why->is : "", why->is ? ": " : "", why->flow,
+           why->group, why->src, why->dst, weft__short_bytes(why->bytes).text,
+           why->frame ? "its slowest frame crossed" : "completed", weft__short_time(why->fct_ps).text);
     if (why->ideal_ps)
         printf(", %.2f times what it takes alone (%s)", (double)why->fct_ps / (double)why->ideal_ps,
                weft__short_time(why->ideal_ps).text);

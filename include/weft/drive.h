@@ -39,6 +39,7 @@ enum weft_drive_event {
     WEFT_DRIVE_ACKED = 2,     ///< the sender knows it: the last byte is acknowledged; at the source
     WEFT_DRIVE_CANCELLED = 4, ///< nothing more of it is sent; at the source. What is under way still arrives.
     WEFT_DRIVE_TIME = 8,      ///< a time of weft_drive_at has come
+    WEFT_DRIVE_FRAME = 16,    ///< a frame has reached an attached host; there
 };
 
 struct weft_drive_notice {
@@ -48,6 +49,8 @@ struct weft_drive_notice {
     uint32_t flow; ///< WEFT_NONE: of none
     uint64_t tag;  ///< that it was sent with; TIME: 0
     weft_bytes bytes;
+    weft_time_ps sent_ps; ///< FRAME: when it was put
+    const uint8_t *frame; ///< FRAME: its `bytes` bytes, without FCS, until the callback returns; else NULL
 };
 typedef void weft_drive_callback(void *context, struct weft_drive *drive, const struct weft_drive_notice *notice);
 
@@ -85,6 +88,44 @@ WEFT_API enum weft_status weft_drive_at(struct weft_drive *drive, uint32_t host,
 WEFT_API enum weft_status weft_drive_cancel(struct weft_drive *drive, uint32_t flow, struct weft_error *ret_error);
 /// From a callback: weft_drive_run returns after the callback, and may be called again.
 WEFT_API void weft_drive_stop(struct weft_drive *drive);
+
+// Frames of real hosts. The section `live` of the scenario says which hosts are attached: no model sends for them, and
+// the program puts their Ethernet frames into the network, without FCS. Each crosses it once, marked or lost where the
+// models say so, and no answer is made. A host's MAC address is weft_drive_mac, or what it sends from.
+#define WEFT_FRAME_FATES_LIST(X)                                                                                       \
+    X(SENT, "sent", "sent into the network")                                                                           \
+    X(FLOODED, "flooded", "to a group address: to all other attached hosts, outside the network")                      \
+    X(UNKNOWN, "unknown", "to an address that no host has sent from: to all other attached hosts, too")                \
+    X(LLDP, "lldp", "of LLDP, which end at the port")                                                                  \
+    X(PAUSE, "pause", "of MAC control (pauses), which end at the port without effect")                                 \
+    X(RESERVED, "reserved", "to other addresses that end at the port (01-80-C2-00-00-0X)")                             \
+    X(OWN, "own", "dropped: to the host itself")                                                                       \
+    X(SIMULATED, "simulated", "dropped: to a simulated host, which has no protocol stack")                             \
+    X(VLAN, "vlan", "dropped: with an 802.1Q tag, which is not supported")                                             \
+    X(LONG, "long", "dropped: longer than host.mtu and its headers")                                                   \
+    X(SHORT, "short", "dropped: shorter than an Ethernet header")                                                      \
+    X(BAD_SOURCE, "bad_source", "dropped: from a group address")                                                       \
+    X(CROWD, "crowd", "dropped: of a conversation beyond the 65536th")
+enum weft_frame_fate {
+#define X(e, name, help) WEFT_FRAME_##e,
+    WEFT_FRAME_FATES_LIST(X)
+#undef X
+        WEFT_FRAME_FATES
+};
+extern WEFT_API const char *const weft_frame_fate_names[], *const weft_frame_fate_help[];
+
+/// Calls back with each frame that reaches an attached host.
+WEFT_API enum weft_status weft_drive_attach(struct weft_drive *drive, uint32_t host, weft_drive_callback *callback,
+                                            void *context, struct weft_error *ret_error);
+WEFT_API enum weft_status weft_drive_mac(const struct weft_drive *drive, uint32_t host, uint8_t *ret_mac,
+                                         struct weft_error *ret_error);
+/// The frame reaches the port of an attached host at that time, or behind the host's last one if that is later, and
+/// joins the queue of its priority: that of its DSCP at the neighbour. *ret_fate (may be NULL): what becomes of it;
+/// only SENT takes part in the run, and what is FLOODED or UNKNOWN is the caller's to pass on.
+WEFT_API enum weft_status weft_drive_put(struct weft_drive *drive, uint32_t host, weft_time_ps time, const void *frame,
+                                         size_t bytes, enum weft_frame_fate *ret_fate, struct weft_error *ret_error);
+/// Frames that wait at the host, because of pauses or for their time.
+WEFT_API uint32_t weft_drive_waiting(const struct weft_drive *drive, uint32_t host);
 
 enum weft_drive_end {
     WEFT_DRIVE_IDLE,        ///< nothing is under way, and no timer is set

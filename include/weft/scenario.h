@@ -10,6 +10,7 @@
 //   interface_node: {...}             fabric_node: {...}   (of a DSF)   tin: {...}
 //   devices: [{match: "core-*", switch: {...}}]
 //   workload: [{kind: incast, ...}]   run: {...}   capture: {ports: [leaf-0/3]}   control: {...}
+//   live: {hosts: {host-0: {unix: h0.sock}}}
 //   variants: {pfc: {}, pfc+dcqcn: {host.cc: dcqcn}}
 //   variants: {clos: {base: roce-ecmp}, dsf: {base: dsf-l1}}      a base for each: as if the file named it
 //   base: other.yaml        cases: {small: {switch.buffer.size: 400KB}, large: {}}
@@ -69,6 +70,24 @@ enum weft_capture_content { WEFT_CAPTURE_HEADERS, WEFT_CAPTURE_FULL };
 enum weft_capture_switches { WEFT_CAPTURE_ROUTERS, WEFT_CAPTURE_BRIDGES };
 extern const struct weft_param_table weft_capture_table;
 
+/// Hosts attached from outside: docs/live.md.
+enum { WEFT_LIVE_HOSTS_MAX = 64 };
+struct weft_live_host {
+    const char *name;
+    struct weft_place place;
+    const char *unix_path, *dgram_path, *peer, *interface; ///< all "": a program's (weft/drive.h)
+    weft_bytes mtu_bytes;                                  ///< without the Ethernet header
+};
+struct weft_live_conf {
+    uint64_t slow, hold, lateness_percent;
+    weft_time_ps delay_ps;
+    struct weft_live_host *host;
+    const char **qmp;
+    uint32_t hosts, qmps;
+    struct weft_place place;
+};
+extern const struct weft_param_table weft_live_table, weft_live_host_table;
+
 /// Cables: of any link, or of those of a tier. "": as any; of lengths: as the class or a fleet has them.
 enum weft_link_which { WEFT_LINK_ANY, WEFT_LINK_HOST, WEFT_LINK_LEAF, WEFT_LINK_SPINE, WEFT_LINK_WHICH };
 struct weft_link_conf {
@@ -108,6 +127,8 @@ struct weft_scenario {
     const struct weft_tree *goodput_tree; ///< of weft/goodput.h; NULL: none
     struct weft_capture_conf capture;
     struct weft_place capture_place; ///< of its ports
+    struct weft_live_conf live;
+    const struct weft_tree *live_tree; ///< its section, NULL: none
     const struct weft_scenario_file *file;
     struct weft_arena *arena; ///< owns everything here, and what topology and workload make
 };

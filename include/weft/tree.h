@@ -36,7 +36,7 @@ const char *weft_tree_text(const struct weft_tree *tree, struct weft_arena *aren
 /// A copy of `base` (NULL: of nothing) in which every leaf of `over` replaces or adds. Keys of `over` may be dotted
 /// paths ("switch.pfc.xoff", "workload.0.size"); maps merge, everything else replaces. A text that stands where a map
 /// merges ("cc: dcqcn" over or under "cc: {kind: dcqcn, g: ..}") counts as {kind: text}; when the override names a
-/// different kind, the old kind's keys are dropped.
+/// different kind, the old kind's keys are dropped. The number "+" of a list is that of a new entry at its end.
 enum weft_status weft_tree_override(const struct weft_tree *base, const struct weft_tree *over,
                                     struct weft_arena *arena, struct weft_tree **ret_tree,
                                     struct weft_error *ret_error);

@@ -62,6 +62,7 @@ struct weft_why {
     const char *group, *src, *dst;
     weft_bytes bytes;
     weft_time_ps fct_ps, ideal_ps; ///< ideal_ps: alone in the network; 0: unknown
+    bool frame;                    ///< of a host from outside: fct_ps is that of its slowest frame
     struct weft_why_part *part;    ///< in the order of the path; those of one kind, place and cause are one
     uint32_t parts;
     weft_time_ps *kind_ps; ///< [WEFT_WHYS]: sums of the parts

@@ -9,7 +9,8 @@
 #include "weft/topology.h"
 #include "weft/trigger.h"
 
-enum weft_verb { WEFT_VERB_WRITE, WEFT_VERB_SEND, WEFT_VERB_READ };
+/// RAW: frames of an attached host (src/transport/raw.h).
+enum weft_verb { WEFT_VERB_WRITE, WEFT_VERB_SEND, WEFT_VERB_READ, WEFT_VERB_RAW };
 
 /// A path that a flow names: the switches that its data goes by, each with its port to the next one, and at last to the
 /// host.
@@ -70,6 +71,7 @@ struct weft_workload {
     uint32_t counted_flows;
     weft_bytes counted_bytes;
     uint32_t job_flows;            ///< of jobs, counted or not
+    struct weft__raw *raw;         ///< recorded frames of attached hosts, which are flows among those above; NULL: none
     uint32_t entries, *entry_flow; ///< [entries + 1]: the first flow of an entry of the scenario's list
 };
 

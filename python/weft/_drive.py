@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """A simulation that a program drives: it sends messages and is told what becomes of them (weft/drive.h)."""
 from collections import namedtuple
-from ctypes import byref, c_int, c_uint32, c_void_p
+from ctypes import byref, c_char_p, c_int, c_uint32, c_void_p, create_string_buffer, string_at
 
 from weft import _library as c
 from weft._library import Handle, call, lib, new
 from weft._result import Result
 
-_EVENTS = {"delivered": 1, "acked": 2, "cancelled": 4, "time": 8}
+_EVENTS = {"delivered": 1, "acked": 2, "cancelled": 4, "time": 8, "frame": 16}
 _NAMES = {number: name for name, number in _EVENTS.items()}
 _ENDS = ("idle", "until", "stopped", "over", "interrupted", "stalled")
 
-Notice = namedtuple("Notice", "event host time_ps flow tag bytes")
-Notice.__doc__ = """What a callback is told: event is "delivered", "acked", "cancelled" or "time"; flow is None of a time."""
+_FATES = 13
+
+Notice = namedtuple("Notice", "event host time_ps flow tag bytes frame sent_ps", defaults=(None, None))
+Notice.__doc__ = """What a callback is told: event is "delivered", "acked", "cancelled", "time" or "frame"; flow is None of a time.
+Of a frame, `frame` is its bytes, and sent_ps is when it was put."""
 
 
 class Drive:
@@ -35,7 +38,8 @@ class Drive:
         callback = self._waiting.get(number)
         if n.event == _EVENTS["time"]:
             del self._waiting[number]
-        self._guard(callback, self, Notice(_NAMES[n.event], n.host, n.time_ps, flow, n.tag, n.bytes))
+        more = (string_at(n.frame, n.bytes), n.sent_ps) if n.frame else ()
+        self._guard(callback, self, Notice(_NAMES[n.event], n.host, n.time_ps, flow, n.tag, n.bytes, *more))
         if self._guard.raised:
             lib.weft_drive_stop(self._handle.pointer)
 
@@ -64,7 +68,7 @@ class Drive:
         if isinstance(events, str):
             raise TypeError(f"events={events!r}: expected a list, such as [{events!r}]")
         for event in events:
-            if event not in _EVENTS or event == "time":
+            if event not in ("delivered", "acked", "cancelled"):
                 raise ValueError(f"no event '{event}'; expected delivered, acked or cancelled")
         c.whole("size", size)
         c.function_of("on", on)
@@ -89,6 +93,33 @@ class Drive:
         except c.Error:
             self._waiting.pop(number, None)
             raise
+
+    def attach(self, host, on):
+        """Calls `on` with each frame that reaches a host of the scenario's live.hosts."""
+        if c.function_of("on", on) is None:
+            raise TypeError("on=None: expected a function")
+        host, number = c.whole("host", host, 0, 2**32 - 1), self._keep(on)
+        call(lib.weft_drive_attach, self._handle.pointer, host, self._on_notice, number)
+
+    def mac(self, host):
+        """The address of an attached host, 6 bytes."""
+        made = create_string_buffer(6)
+        call(lib.weft_drive_mac, self._handle.pointer, c.whole("host", host, 0, 2**32 - 1), made)
+        return made.raw
+
+    def put(self, host, frame, time_ps=0):
+        """Puts an Ethernet frame (bytes, without FCS) of an attached host into the network. Answers what becomes of it:
+        "sent", "flooded", "lldp", ... (weft/drive.h)."""
+        if not isinstance(frame, bytes):
+            raise TypeError(f"frame: expected bytes, not {type(frame).__name__}")
+        fate, names = c_int(), (c_char_p * _FATES).in_dll(lib, "weft_frame_fate_names")
+        call(lib.weft_drive_put, self._handle.pointer, c.whole("host", host, 0, 2**32 - 1), c.whole("time_ps", time_ps),
+             frame, len(frame), byref(fate))
+        return names[fate.value].decode()
+
+    def waiting(self, host):
+        """Frames that wait at an attached host, because of pauses or for their time."""
+        return lib.weft_drive_waiting(self._handle.pointer, c.whole("host", host, 0, 2**32 - 1))
 
     def cancel(self, flow):
         """The source sends nothing more of it."""

@@ -129,7 +129,7 @@ ON_ERROR = CFUNCTYPE(None, c_void_p, c_uint32, POINTER(CError))
 
 class CNotice(Structure):
     _fields_ = [("event", c_int), ("host", c_uint32), ("time_ps", c_uint64), ("flow", c_uint32), ("tag", c_uint64),
-                ("bytes", c_uint64)]
+                ("bytes", c_uint64), ("sent_ps", c_uint64), ("frame", c_void_p)]
 
 
 ON_NOTICE = CFUNCTYPE(None, c_void_p, c_void_p, POINTER(CNotice))
@@ -188,6 +188,10 @@ def _declare(lib):
             ("drive_send", c_int, c_void_p, POINTER(CSend), POINTER(c_uint32), error),
             ("drive_at", c_int, c_void_p, c_uint32, c_uint64, ON_NOTICE, c_void_p, error),
             ("drive_cancel", c_int, c_void_p, c_uint32, error),
+            ("drive_attach", c_int, c_void_p, c_uint32, ON_NOTICE, c_void_p, error),
+            ("drive_mac", c_int, c_void_p, c_uint32, c_void_p, error),
+            ("drive_put", c_int, c_void_p, c_uint32, c_uint64, c_void_p, c_size_t, POINTER(c_int), error),
+            ("drive_waiting", c_uint32, c_void_p, c_uint32),
             ("drive_stop", None, c_void_p),
             ("drive_run", c_int, c_void_p, c_uint64, POINTER(c_int), error),
             ("drive_finish", c_int, c_void_p, handle, error)):

@@ -52,6 +52,10 @@ static enum weft_status list_index(struct override *o, const struct weft_tree *l
                                    struct weft_place place, uint32_t *ret_i) {
     char *end;
     unsigned long i = strtoul(key, &end, 10);
+    if (!strcmp(key, "+")) { // one more
+        *ret_i = list->n;
+        return WEFT_OK;
+    }
     if (*key >= '0' && *key <= '9' && !*end && i < list->n) {
         *ret_i = (uint32_t)i;
         return WEFT_OK;
@@ -152,7 +156,9 @@ static const struct weft_tree *base_for_map(struct override *o, const struct wef
 
 static enum weft_status merge_tree(struct override *o, const struct weft_tree *base, const struct weft_tree *over,
                                    const struct weft_tree **ret) {
+    static const struct weft_tree no_list = {.type = WEFT_TREE_LIST};
     if (over->type == WEFT_TREE_MAP) {
+        if (!base && over->n && !strcmp(over->child[0]->key, "+")) base = &no_list;
         bool list = base && base->type == WEFT_TREE_LIST;
         return merge_children(o, list ? base : base_for_map(o, base, over), over, ret);
     }

@@ -28,6 +28,7 @@ struct weft__network {
     struct weft_histogram **round_trips; ///< [workers][priorities]; NULL: not measured
     struct weft__driver *driver;         ///< NULL: no program drives the hosts
     struct weft__rma_run *rma;           ///< NULL: no remote memory access
+    struct weft__raw *raw;               ///< NULL: no host is attached
     struct weft__qp_lists {
         uint32_t *send_first, *receive_first; ///< [hosts + 1]
         uint32_t *send, *receive;             ///< queue pairs that each host sends, or receives

@@ -136,7 +136,11 @@ static struct weft_result_value flow_dst(struct weft_result_cursor *c) {
     const struct weft_topology *t = c->run->topology;
     return WEFT__RESULT_TEXT(t->node[t->host[((const struct weft_flow *)c->part[0])->dst]].name);
 }
-WEFT_RESULT_VALUE(flow_verb, WEFT__RESULT_TEXT(weft_verb_names[((const struct weft_flow *)c->part[0])->verb]))
+/// `raw` is no verb that users choose.
+static const char *verb_name(uint8_t verb) {
+    return verb == WEFT_VERB_RAW ? "raw" : weft_verb_names[verb];
+}
+WEFT_RESULT_VALUE(flow_verb, WEFT__RESULT_TEXT(verb_name(((const struct weft_flow *)c->part[0])->verb)))
 
 static struct weft_result_value flow_tag(struct weft_result_cursor *c) {
     const struct weft_workload *w = c->run->workload;
@@ -189,7 +193,7 @@ static const struct weft_result_column flows_columns[] = {
                      .unit = "1/s", .flags = WEFT_RESULT_SPARSE),
     OF_FLOW(qps, COUNT, "queue pairs that the flow is spread over"),
     OF_FLOW(priority, COUNT, "priority of the flow's data"),
-    WEFT_RESULT_CALL(flow_verb, "verb", TEXT, "RDMA verb: write, send or read"),
+    WEFT_RESULT_CALL(flow_verb, "verb", TEXT, "RDMA verb: write, send or read; raw: frames of a host from outside"),
     CAME(start_ps, TIME, "when the flow starts"),
     CAME(end_ps, TIME, "when the last byte is at the receiver"),
     WEFT_RESULT_CALL(flow_fct, "fct_ps", TIME,

@@ -90,5 +90,6 @@ void weft_scenario_each(const struct weft_scenario *scenario,
     const struct weft_tree *happening = weft_tree_find(scenario->control_tree, "events");
     if (happening) tree_each(&sink, happening, "control.events");
     if (scenario->goodput_tree) tree_each(&sink, scenario->goodput_tree, "goodput");
+    if (scenario->live_tree) tree_each(&sink, scenario->live_tree, "live");
     weft_params_each(&weft_capture_table, &scenario->capture, "capture", on_value, context);
 }

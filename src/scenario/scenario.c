@@ -19,7 +19,7 @@ enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 static const char *const sections[] = {"fabric", "topology", "link",     "server", "events",
 #include "weft/boxes.def"
                                        "dcbx",   "devices",  "workload", "run",    "control", "capture", "base",
-                                       "cases",  "variants", "claims",   "sweep",  "goodput", NULL};
+                                       "cases",  "variants", "claims",   "sweep",  "goodput", "live",    NULL};
 static const char *const hardware_words[] = {"typical", WEFT_HARDWARE_IDEAL, NULL};
 static const struct weft_param head_rows[] = {
     WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
@@ -326,6 +326,11 @@ static enum weft_status bind_all(struct bind *b) {
     struct weft_goodput_conf goodput; // nothing of it is in a run, but its mistakes are told
     b->scenario->goodput_tree = weft__tree_section(b->root, "goodput");
     status = worse_status(status, weft_goodput_load(b->scenario->goodput_tree, b->arena, &goodput, b->error));
+    b->scenario->live_tree = weft__tree_section(b->root, "live");
+    struct weft_error own = {0};
+    if (weft__live_load(b->scenario->live_tree, &b->scenario->live, b->arena, b->mistakes, &own))
+        status = worse_status(status, own.status);
+    if (own.status && b->error && !b->error->status) *b->error = own;
     return worse_status(status, load_capture(b));
 }
 

@@ -66,5 +66,9 @@ enum weft_status weft__scenario_on_base(struct weft_scenario_file *file, const s
 enum weft_status weft__scenario_over(const struct weft_tree *base, const struct weft_tree *over,
                                      struct weft_arena *arena, const struct weft_tree **ret_root,
                                      struct weft_error *ret_error);
+struct weft__mistakes;
+/// The section `live`; `tree` NULL: there is none, and no host is attached.
+enum weft_status weft__live_load(const struct weft_tree *tree, struct weft_live_conf *live, struct weft_arena *arena,
+                                 struct weft__mistakes *mistakes, struct weft_error *ret_error);
 /// The map without one of its keys.
 const struct weft_tree *weft__tree_without(const struct weft_tree *map, const char *key, struct weft_arena *arena);

@@ -132,6 +132,7 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     c->frames.topology = t;
     c->frames.qp = net->qp;
     c->frames.qp_numbers = net->hosts.qp_numbers;
+    c->frames.raw = net->raw;
     c->frames.lldp = net->lldp;
     c->frames.cnp_mark = scenario->capture.cnp_mark;
     c->frames.routed = scenario->capture.switches == WEFT_CAPTURE_ROUTERS;

@@ -8,6 +8,7 @@
 #include "base/param.h"
 #include "base/units.h"
 #include "box/box.h"
+#include "sim/attached.h"
 #include "sim/run.h"
 #include "transport/frames.h"
 #include "weft/aqm.h"
@@ -646,5 +647,6 @@ enum weft_status weft_simulation_check_workload(const struct weft_scenario *scen
     enum weft_status status = check_flows(scenario, topology, workload, ret_error);
     if (!status) status = check_planes(scenario, topology, workload, ret_error);
     if (!status) status = check_transports(scenario, topology, workload, ret_error);
+    if (!status) status = weft__attached_check(scenario, topology, workload, ret_error);
     return status ? status : check_jobs(scenario, workload, ret_error);
 }

@@ -9,59 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/drive.h"
 #include "sim/paths.h"
-#include "sim/run.h"
 #include "transport/program.h"
 #include "weft/cc.h"
 #include "weft/drive.h"
 #include "weft/memory.h"
 #include "weft/report.h"
-
-/// The callback for a flow or a time.
-struct listener {
-    weft_drive_callback *callback;
-    void *context;
-};
-
-/// How many queue pairs there have been from one host to another.
-struct pair {
-    uint64_t hosts; ///< source << 32 | destination, + 1; 0: free
-    uint64_t qps;
-};
-
-struct weft_drive {
-    struct weft__run run; ///< must be first: on_window gets a pointer to it
-    const struct weft_simulation *simulation;
-    struct weft_memory *memory;    ///< all memory but this struct; NULL: the result owns it now
-    struct weft_workload workload; ///< the scenario's workload and the added flows
-    struct weft__driver driver;
-    struct weft_arena *arena;
-    bool open, inside, stop; ///< inside: a callback is running
-    bool failed;             ///< memory ran out: the drive can only be freed
-    bool over;               ///< the network has ended
-    enum weft_drive_end end; ///< of the last run
-    uint32_t host;           ///< the callback's host
-    weft_time_ps now_ps, until_ps;
-    uint64_t serial;
-    uint32_t *waiting; ///< heap of paused hosts, by the time of their notice, then by number
-    uint32_t waits, waits_capacity;
-    uint32_t qp0;   ///< the first queue pair of an added flow; each has one
-    uint32_t group; ///< group of the added flows
-    // indexed by flow, from driver.flow0 on
-    uint32_t flows_capacity, qps_capacity;
-    uint64_t *tag;
-    struct listener *listener;
-    uint8_t *want;
-    struct listener *timer; ///< [timers]; the free ones are in a list from free_timer on
-    uint32_t timers, timers_capacity, free_timer;
-    uint32_t *qp_next; ///< [hosts]: how many queue pairs the NIC has
-    struct pair *pair; ///< hash table
-    uint32_t pairs, pair_slots;
-};
-
-static struct weft__network *net_of(struct weft_drive *d) {
-    return &d->run.net;
-}
 
 // --- queue pairs
 // ------------------------------------------------------------------------------------------------------
@@ -75,7 +29,7 @@ static void *copy_list(const void *list, uint32_t n, uint32_t capacity, size_t s
 #define MOVE(list, n, capacity) ((list) = copy_list(list, n, capacity, sizeof *(list), net->arena_qp))
 
 static void grow_qps(struct weft_drive *d) {
-    struct weft__network *net = net_of(d);
+    struct weft__network *net = weft__drive_net(d);
     uint32_t n = net->qps, capacity = n < 512 ? 1024 : 2 * n;
     struct weft__hosts *h = &net->hosts;
     MOVE(net->qp, n, capacity);
@@ -92,7 +46,7 @@ static void grow_qps(struct weft_drive *d) {
 }
 
 static void grow_flows(struct weft_drive *d) {
-    struct weft__network *net = net_of(d);
+    struct weft__network *net = weft__drive_net(d);
     uint32_t n = d->workload.flows, own = n - d->driver.flow0, capacity = n < 512 ? 1024 : 2 * n;
     struct weft__hosts *h = &net->hosts;
     MOVE(d->workload.flow, n, capacity);
@@ -108,7 +62,7 @@ static void grow_flows(struct weft_drive *d) {
     d->flows_capacity = capacity;
 }
 
-static struct pair *find_pair(const struct weft_drive *d, uint64_t hosts) {
+static struct weft__drive_pair *find_pair(const struct weft_drive *d, uint64_t hosts) {
     uint64_t i = (hosts * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
     while (d->pair[i & (d->pair_slots - 1)].hosts && d->pair[i & (d->pair_slots - 1)].hosts != hosts)
         i++;
@@ -116,7 +70,7 @@ static struct pair *find_pair(const struct weft_drive *d, uint64_t hosts) {
 }
 
 static void grow_pairs(struct weft_drive *d) {
-    struct pair *old = d->pair;
+    struct weft__drive_pair *old = d->pair;
     uint32_t slots = d->pair_slots;
     d->pair_slots = slots ? 2 * slots : 64;
     d->pair = weft_memory_new(WEFT_MEMORY_QP, d->pair_slots, sizeof *d->pair);
@@ -129,7 +83,7 @@ static void grow_pairs(struct weft_drive *d) {
 static uint64_t count_pair(struct weft_drive *d, uint32_t src, uint32_t dst, uint32_t more) {
     if (4 * (d->pairs + 1) > 3 * d->pair_slots) grow_pairs(d);
     uint64_t hosts = ((uint64_t)src << 32 | dst) + 1;
-    struct pair *pair = find_pair(d, hosts);
+    struct weft__drive_pair *pair = find_pair(d, hosts);
     d->pairs += !pair->hosts;
     pair->hosts = hosts;
     pair->qps += more;
@@ -142,14 +96,14 @@ static const struct weft_host_conf *conf_of(const struct weft__network *net, uin
 
 /// Allocates what the transport at one end of a queue pair keeps beside its line, if anything.
 static void add_state(struct weft_drive *d, void ***state, uint32_t qp, size_t size) {
-    struct weft__network *net = net_of(d);
+    struct weft__network *net = weft__drive_net(d);
     if (!size) return;
     if (!*state) *state = weft_arena_alloc(net->arena_qp, d->qps_capacity, sizeof **state);
     (*state)[qp] = weft_arena_alloc(net->arena_qp, 1, size);
 }
 
 static void add_states(struct weft_drive *d, uint32_t qp) {
-    struct weft__network *net = net_of(d);
+    struct weft__network *net = weft__drive_net(d);
     const struct weft_model_conf *src = &conf_of(net, net->qp[qp].src)->transport;
     const struct weft_model_conf *dst = &conf_of(net, net->qp[qp].dst)->transport;
     const struct weft_transport_ops *at_src = src->model->ops, *at_dst = dst->model->ops;
@@ -158,10 +112,11 @@ static void add_states(struct weft_drive *d, uint32_t qp) {
         add_state(d, &net->hosts.receiver_state, qp, at_dst->receiver_size(dst->conf, &net->qp[qp]));
 }
 
-static void add_qp(struct weft_drive *d, const struct weft_send *send, uint32_t flow, weft_time_ps start) {
-    struct weft__network *net = net_of(d);
+void weft__drive_add_qp(struct weft_drive *d, const struct weft_send *send, uint32_t flow, weft_time_ps start) {
+    struct weft__network *net = weft__drive_net(d);
     if (net->qps == d->qps_capacity) grow_qps(d);
     uint32_t qp = net->qps++;
+    bool raw = d->workload.flow[flow].verb == WEFT_VERB_RAW;
     const struct weft_host_conf *src = conf_of(net, send->src);
     const struct weft_cc_ops *cc = src->cc.model->ops;
     size_t cc_size = cc->state_size(src->cc.conf);
@@ -176,12 +131,12 @@ static void add_qp(struct weft_drive *d, const struct weft_send *send, uint32_t 
         .packets = packets,
         .bytes = send->bytes,
         .plain = true,
-        .at_src = net->hosts.ops->open(node, node->state, qp, start),
+        .at_src = raw ? 0 : net->hosts.ops->open(node, node->state, qp, start),
         .at_dst = 0, // the remote end has no timer
         .mtu = (uint16_t)src->mtu_bytes,
         .entropy = weft__qp_entropy(src, seed, send->src, count_pair(d, send->src, send->dst, 1)),
         .priority = (uint8_t)send->priority,
-        .verb = WEFT_VERB_WRITE,
+        .verb = d->workload.flow[flow].verb,
     };
     ((struct weft_qp_numbers *)net->hosts.qp_numbers)[qp] =
         (struct weft_qp_numbers){.at_src = weft_address_qp(d->qp_next[send->src]++),
@@ -194,8 +149,8 @@ static void add_qp(struct weft_drive *d, const struct weft_send *send, uint32_t 
     add_states(d, qp);
 }
 
-static uint32_t add_flow(struct weft_drive *d, const struct weft_send *send, weft_time_ps start) {
-    struct weft__network *net = net_of(d);
+uint32_t weft__drive_add_flow(struct weft_drive *d, const struct weft_send *send, weft_time_ps start) {
+    struct weft__network *net = weft__drive_net(d);
     if (d->workload.flows == d->flows_capacity) grow_flows(d);
     assert(d->workload.flows >= d->driver.flow0);
     uint32_t flow = d->workload.flows++, own = flow - d->driver.flow0;
@@ -217,7 +172,7 @@ static uint32_t add_flow(struct weft_drive *d, const struct weft_send *send, wef
     net->hosts.qps_left[flow] = net->hosts.qps_unacked[flow] = 1;
     d->tag[flow] = send->tag;
     d->want[own] = (uint8_t)(send->callback ? send->events : 0);
-    d->listener[own] = (struct listener){send->callback, send->context};
+    d->listener[own] = (struct weft__drive_listener){send->callback, send->context};
     d->run.progress.flows++;
     d->run.progress.total_bytes += send->bytes;
     return flow;
@@ -226,20 +181,18 @@ static uint32_t add_flow(struct weft_drive *d, const struct weft_send *send, wef
 // --- what a program asks for
 // ------------------------------------------------------------------------------------------
 
-#define FAIL(status, ...) weft_error_set(ret_error, status, WEFT_NOWHERE, __VA_ARGS__)
-
 static enum weft_status check_goes_on(const struct weft_drive *d, struct weft_error *ret_error) {
     return d->over ? FAIL(WEFT_ERROR_INPUT, "the network cannot run further: its last run ended it") : WEFT_OK;
 }
 
 /// Checks when something that is to happen at *time may happen at a host.
-static enum weft_status check_time(struct weft_drive *d, uint32_t host, weft_time_ps *time,
-                                   struct weft_error *ret_error) {
+enum weft_status weft__drive_check_time(struct weft_drive *d, uint32_t host, weft_time_ps *time,
+                                        struct weft_error *ret_error) {
     if (check_goes_on(d, ret_error)) return WEFT_ERROR_INPUT;
-    if (host >= net_of(d)->topology->hosts)
-        return FAIL(WEFT_ERROR_INPUT, "no host %u; expected 0 to %u", host, net_of(d)->topology->hosts - 1);
+    if (host >= weft__drive_net(d)->topology->hosts)
+        return FAIL(WEFT_ERROR_INPUT, "no host %u; expected 0 to %u", host, weft__drive_net(d)->topology->hosts - 1);
     if (*time > WEFT_TIME_MAX) return FAIL(WEFT_ERROR_INPUT, "a time beyond the end of simulated time (100 days)");
-    bool here = d->inside ? host == d->host : !weft__engine_ran_until(&net_of(d)->engine);
+    bool here = d->inside ? host == d->host : !weft__engine_ran_until(&weft__drive_net(d)->engine);
     if (here) {
         if (*time < d->now_ps) *time = d->now_ps;
         return WEFT_OK;
@@ -251,41 +204,36 @@ static enum weft_status check_time(struct weft_drive *d, uint32_t host, weft_tim
 }
 
 static enum weft_status check_send(struct weft_drive *d, const struct weft_send *s, struct weft_error *ret_error) {
-    const struct weft_topology *t = net_of(d)->topology;
+    const struct weft_topology *t = weft__drive_net(d)->topology;
     if (s->dst >= t->hosts) return FAIL(WEFT_ERROR_INPUT, "no host %u; expected 0 to %u", s->dst, t->hosts - 1);
+    const struct weft__raw *raw = weft__drive_net(d)->raw;
+    if (raw && (raw->host[s->src] || raw->host[s->dst]))
+        return FAIL(WEFT_ERROR_INPUT, "host %u is attached, and sends and receives frames only (weft_drive_put)",
+                    raw->host[s->src] ? s->src : s->dst);
     if (s->src == s->dst) return FAIL(WEFT_ERROR_INPUT, "host %u sends to itself; expected another host", s->src);
     if (weft_topology_network_of(t, s->src) != weft_topology_network_of(t, s->dst))
         return FAIL(WEFT_ERROR_INPUT, "hosts %u and %u are in different networks", s->src, s->dst);
     if (s->priority >= WEFT_PRIORITIES) return FAIL(WEFT_ERROR_INPUT, "priority %u; expected 0 to 7", s->priority);
-    weft_bytes bytes_max = (weft_bytes)(UINT32_MAX - 1) * conf_of(net_of(d), s->src)->mtu_bytes;
+    weft_bytes bytes_max = (weft_bytes)(UINT32_MAX - 1) * conf_of(weft__drive_net(d), s->src)->mtu_bytes;
     if (!s->bytes || s->bytes > bytes_max)
         return FAIL(WEFT_ERROR_INPUT, "%llu bytes; expected 1 to %llu, which is 2^32 - 2 packets",
                     (unsigned long long)s->bytes, (unsigned long long)bytes_max);
-    if (d->workload.flows == WEFT_NONE - 1 || net_of(d)->qps == WEFT_NONE - 1)
+    if (d->workload.flows == WEFT_NONE - 1 || weft__drive_net(d)->qps == WEFT_NONE - 1)
         return FAIL(WEFT_ERROR_INPUT, "too many messages; expected less than 2^32");
     return WEFT_OK;
 }
 
 /// A timer of the host's node was set. The host of a callback is rescheduled when it continues.
-static void reschedule_host(struct weft_drive *d, uint32_t host) {
+void weft__drive_reschedule(struct weft_drive *d, uint32_t host) {
     if (d->inside && host == d->host) return;
-    if (weft__engine_ran_until(&net_of(d)->engine))
-        weft__engine_reschedule(&net_of(d)->engine, d->driver.host[host].node);
+    if (weft__engine_ran_until(&weft__drive_net(d)->engine))
+        weft__engine_reschedule(&weft__drive_net(d)->engine, d->driver.host[host].node);
 }
 
-/// A request from the program, and its result.
-struct request {
-    struct weft_drive *drive;
-    const struct weft_send *send;
-    uint32_t host, flow;
-    weft_time_ps time;
-    struct listener listener;
-};
-
 /// Uses the drive's own memory. If that runs out in the middle of an operation, the drive is unusable.
-static enum weft_status enter_drive(struct weft_drive *d,
-                                    enum weft_status (*act)(void *context, struct weft_error *ret_error),
-                                    struct request *request, struct weft_error *ret_error) {
+enum weft_status weft__drive_enter(struct weft_drive *d,
+                                   enum weft_status (*act)(void *context, struct weft_error *ret_error),
+                                   struct weft__drive_request *request, struct weft_error *ret_error) {
     if (d->failed) return FAIL(WEFT_ERROR_SYSTEM, "out of memory");
     if (!d->open) return FAIL(WEFT_ERROR_INPUT, "the drive is finished");
     request->drive = d;
@@ -295,23 +243,23 @@ static enum weft_status enter_drive(struct weft_drive *d,
 }
 
 static enum weft_status do_send(void *context, struct weft_error *ret_error) {
-    struct request *r = context;
+    struct weft__drive_request *r = context;
     struct weft_drive *d = r->drive;
     weft_time_ps start = r->send->start_ps;
-    enum weft_status status = check_time(d, r->send->src, &start, ret_error);
+    enum weft_status status = weft__drive_check_time(d, r->send->src, &start, ret_error);
     if (!status) status = check_send(d, r->send, ret_error);
     if (status) return status;
-    r->flow = add_flow(d, r->send, start);
-    add_qp(d, r->send, r->flow, start);
-    net_of(d)->engine.conf.work++;
-    reschedule_host(d, r->send->src);
+    r->flow = weft__drive_add_flow(d, r->send, start);
+    weft__drive_add_qp(d, r->send, r->flow, start);
+    weft__drive_net(d)->engine.conf.work++;
+    weft__drive_reschedule(d, r->send->src);
     return WEFT_OK;
 }
 
 enum weft_status weft_drive_send(struct weft_drive *d, const struct weft_send *send, uint32_t *ret_flow,
                                  struct weft_error *ret_error) {
-    struct request r = {.send = send};
-    enum weft_status status = enter_drive(d, do_send, &r, ret_error);
+    struct weft__drive_request r = {.send = send};
+    enum weft_status status = weft__drive_enter(d, do_send, &r, ret_error);
     if (!status && ret_flow) *ret_flow = r.flow;
     return status;
 }
@@ -320,11 +268,11 @@ static void add_due(struct weft_drive *d, uint32_t host, weft_time_ps time, enum
                     uint32_t what) {
     struct weft__driven *own = &d->driver.host[host];
     struct weft__due due = {time, d->serial++, event, what};
-    weft__driven_add_due(own, &net_of(d)->engine.node[own->node].timers, &due);
-    reschedule_host(d, host);
+    weft__driven_add_due(own, &weft__drive_net(d)->engine.node[own->node].timers, &due);
+    weft__drive_reschedule(d, host);
 }
 
-static uint32_t add_timer(struct weft_drive *d, struct listener listener) {
+static uint32_t add_timer(struct weft_drive *d, struct weft__drive_listener listener) {
     uint32_t k = d->free_timer;
     if (k != WEFT_NONE) {
         d->free_timer = (uint32_t)(uintptr_t)d->timer[k].context;
@@ -336,19 +284,19 @@ static uint32_t add_timer(struct weft_drive *d, struct listener listener) {
     return k;
 }
 
-static struct listener take_timer(struct weft_drive *d, uint32_t k) {
-    struct listener listener = d->timer[k];
+static struct weft__drive_listener take_timer(struct weft_drive *d, uint32_t k) {
+    struct weft__drive_listener listener = d->timer[k];
     d->timer[k].context = (void *)(uintptr_t)d->free_timer;
     d->free_timer = k;
     return listener;
 }
 
 static enum weft_status do_at(void *context, struct weft_error *ret_error) {
-    struct request *r = context;
+    struct weft__drive_request *r = context;
     struct weft_drive *d = r->drive;
-    enum weft_status status = check_time(d, r->host, &r->time, ret_error);
+    enum weft_status status = weft__drive_check_time(d, r->host, &r->time, ret_error);
     if (status) return status;
-    net_of(d)->engine.conf.work++;
+    weft__drive_net(d)->engine.conf.work++;
     add_due(d, r->host, r->time, WEFT_DRIVE_TIME, add_timer(d, r->listener));
     return WEFT_OK;
 }
@@ -356,14 +304,14 @@ static enum weft_status do_at(void *context, struct weft_error *ret_error) {
 enum weft_status weft_drive_at(struct weft_drive *d, uint32_t host, weft_time_ps time, weft_drive_callback *callback,
                                void *context, struct weft_error *ret_error) {
     if (!callback) return FAIL(WEFT_ERROR_INPUT, "nobody to call back");
-    struct request r = {.host = host, .time = time, .listener = {callback, context}};
-    return enter_drive(d, do_at, &r, ret_error);
+    struct weft__drive_request r = {.host = host, .time = time, .listener = {callback, context}};
+    return weft__drive_enter(d, do_at, &r, ret_error);
 }
 
 static enum weft_status do_cancel(void *context, struct weft_error *ret_error) {
-    struct request *r = context;
+    struct weft__drive_request *r = context;
     struct weft_drive *d = r->drive;
-    struct weft__network *net = net_of(d);
+    struct weft__network *net = weft__drive_net(d);
     if (check_goes_on(d, ret_error)) return WEFT_ERROR_INPUT;
     if (r->flow < d->driver.flow0 || r->flow >= d->workload.flows)
         return FAIL(WEFT_ERROR_INPUT, "flow %u was not sent by weft_drive_send", r->flow);
@@ -380,7 +328,7 @@ static enum weft_status do_cancel(void *context, struct weft_error *ret_error) {
 }
 
 enum weft_status weft_drive_cancel(struct weft_drive *d, uint32_t flow, struct weft_error *ret_error) {
-    return enter_drive(d, do_cancel, &(struct request){.flow = flow}, ret_error);
+    return weft__drive_enter(d, do_cancel, &(struct weft__drive_request){.flow = flow}, ret_error);
 }
 
 void weft_drive_stop(struct weft_drive *d) {
@@ -435,9 +383,17 @@ static void call_back(struct weft_drive *d, uint32_t host) {
     struct weft__driven *own = &d->driver.host[host];
     struct weft__notice n = own->notice[own->told++];
     struct weft_drive_notice notice = {.event = n.event, .host = host, .time_ps = n.time_ps, .flow = WEFT_NONE};
-    struct listener listener;
+    struct weft__drive_listener listener;
     if (n.event == WEFT_DRIVE_TIME) {
         listener = take_timer(d, n.what);
+    } else if (n.event == WEFT_DRIVE_FRAME) {
+        const struct weft__raw_frame *f = &weft__drive_net(d)->raw->frame[n.what];
+        listener = d->attached[host];
+        notice.flow = weft__drive_net(d)->raw->conversation[f->conversation].flow;
+        notice.bytes = weft__raw_write(f, f->arrived_ecn, false, d->frame);
+        notice.frame = d->frame;
+        notice.sent_ps = f->time_ps;
+        weft__drive_forget_frame(d, n.what);
     } else {
         listener = d->listener[n.what - d->driver.flow0];
         notice.flow = n.what;
@@ -448,7 +404,7 @@ static void call_back(struct weft_drive *d, uint32_t host) {
     d->host = host;
     d->inside = true;
     struct weft_memory *memory = weft_memory_use(NULL); // memory that a callback allocates is not the drive's
-    listener.callback(listener.context, d, &notice);
+    if (listener.callback) listener.callback(listener.context, d, &notice);
     weft_memory_use(memory);
     d->inside = false;
     if (d->failed) weft_memory_fail();
@@ -457,18 +413,18 @@ static void call_back(struct weft_drive *d, uint32_t host) {
 /// Continues the host to its next notice, or to the end of the window. False: to the end.
 static bool go_on(struct weft_drive *d, uint32_t host) {
     struct weft__driven *own = &d->driver.host[host];
-    struct weft__node *node = &net_of(d)->engine.node[own->node];
+    struct weft__node *node = &weft__drive_net(d)->engine.node[own->node];
     if (own->told == own->notices) node->ops->run(node, own->worker, own->arrival, own->arrivals, own->end_ps);
     if (own->told < own->notices) return true;
     own->paused = false;
     own->arrivals = 0;
-    weft__engine_reschedule(&net_of(d)->engine, own->node);
+    weft__engine_reschedule(&weft__drive_net(d)->engine, own->node);
     return false;
 }
 
 bool weft__driver_on_window(void *run) {
     struct weft_drive *d = run;
-    for (uint32_t k = 0; k < net_of(d)->engine.conf.workers; k++) {
+    for (uint32_t k = 0; k < weft__drive_net(d)->engine.conf.workers; k++) {
         struct weft__driven_list *list = &d->driver.paused[k];
         for (uint32_t i = 0; i < list->n; i++)
             push_waiting(d, list->host[i]);
@@ -506,20 +462,21 @@ void weft__driver_collect(struct weft__network *net) {
     }
 }
 
-/// The group of the added flows, which the scenario may also have: its number.
-static uint32_t find_group(const struct weft_workload *w) {
+/// The group of that name, which the scenario may also have: its number.
+static uint32_t find_group(struct weft_workload *w, const char *name) {
     uint32_t group = 0;
-    while (group < w->groups && strcmp(w->group[group], "drive") != 0)
+    while (group < w->groups && strcmp(w->group[group], name) != 0)
         group++;
+    if (group == w->groups) w->group[w->groups++] = name;
     return group;
 }
 
-/// The scenario's workload, with a group for the added flows.
-static struct weft_workload copy_workload(const struct weft_workload *w, uint32_t group, struct weft_arena *arena) {
-    struct weft_workload copy = *w;
-    copy.group = copy_list(w->group, w->groups, w->groups + 1, sizeof *w->group, arena);
-    if (group == w->groups) copy.group[copy.groups++] = "drive";
-    return copy;
+/// The scenario's workload, with groups for the added flows.
+static void copy_workload(struct weft_drive *d, const struct weft_workload *w) {
+    d->workload = *w;
+    d->workload.group = copy_list(w->group, w->groups, w->groups + 2, sizeof *w->group, d->arena);
+    d->group = find_group(&d->workload, "drive");
+    d->raw_group = d->simulation->scenario->live.hosts ? find_group(&d->workload, "live") : d->group;
 }
 
 /// A copy of the workload as it is now.
@@ -546,8 +503,7 @@ static enum weft_status do_begin(void *context, struct weft_error *ret_error) {
     struct weft_drive *d = context;
     const struct weft_simulation *s = d->simulation;
     d->arena = weft_arena_new(WEFT_MEMORY_QP);
-    d->group = find_group(s->workload);
-    d->workload = copy_workload(s->workload, d->group, d->arena);
+    copy_workload(d, s->workload);
     d->driver.host = weft_arena_alloc(d->arena, s->topology->hosts, sizeof *d->driver.host);
     d->driver.flow0 = s->workload->flows;
     d->qp_next = weft_arena_alloc(d->arena, s->topology->hosts, sizeof *d->qp_next);
@@ -558,6 +514,10 @@ static enum weft_status do_begin(void *context, struct weft_error *ret_error) {
     d->open = true;
     d->qp0 = d->run.net.qps;
     count_workload(d, s->workload);
+    if (d->run.net.raw) {
+        d->attached = weft_arena_alloc(d->arena, s->topology->hosts, sizeof *d->attached);
+        d->frame = weft_arena_alloc(d->arena, UINT16_MAX, 1);
+    }
     grow_qps(d);
     grow_flows(d);
     return WEFT_OK;
@@ -584,16 +544,16 @@ enum weft_status weft_drive_new(const struct weft_simulation *s, const struct we
 }
 
 static enum weft_status do_run(void *context, struct weft_error *ret_error) {
-    const struct request *r = context;
-    if (!r->drive->over) weft__engine_run(&net_of(r->drive)->engine);
+    const struct weft__drive_request *r = context;
+    if (!r->drive->over) weft__engine_run(&weft__drive_net(r->drive)->engine);
     return WEFT_OK;
 }
 
 /// How the run has ended. If the scenario's end comes before the next event, that is no end yet for a caller who only
 /// continues to an earlier time: it may still have something to do there.
 static enum weft_end end_of(struct weft_drive *d) {
-    struct weft__engine *e = &net_of(d)->engine;
-    enum weft_end end = weft__network_end(net_of(d));
+    struct weft__engine *e = &weft__drive_net(d)->engine;
+    enum weft_end end = weft__network_end(weft__drive_net(d));
     bool over = end == WEFT_END_UNTIL || end == WEFT_END_TIME;
     if (over && d->until_ps < e->conf.until_ps) end = e->end = WEFT_END_PAUSED;
     return end;
@@ -601,7 +561,7 @@ static enum weft_end end_of(struct weft_drive *d) {
 
 /// Time advances to the scenario's end, to the last event, or to the end of the windows that the engine found empty.
 static void pass_time(struct weft_drive *d, bool over) {
-    const struct weft__engine *e = &net_of(d)->engine;
+    const struct weft__engine *e = &weft__drive_net(d)->engine;
     if (over) d->now_ps = e->conf.until_ps;
     weft_time_ps last = weft__engine_tally(e).last_ps, window = e->worker[0].length_ps;
     weft_time_ps begun = weft__engine_ran_until(e) ? weft__engine_ran_until(e) - window : 0;
@@ -624,9 +584,9 @@ enum weft_status weft_drive_run(struct weft_drive *d, weft_time_ps until, enum w
         [WEFT_END_STALL] = WEFT_DRIVE_STALLED, [WEFT_END_PAUSED] = WEFT_DRIVE_UNTIL,
     };
     if (d->inside) return FAIL(WEFT_ERROR_INPUT, "a callback cannot run the drive that calls it");
-    d->until_ps = net_of(d)->engine.pause_ps = until;
+    d->until_ps = weft__drive_net(d)->engine.pause_ps = until;
     d->stop = false;
-    enum weft_status status = enter_drive(d, do_run, &(struct request){0}, ret_error);
+    enum weft_status status = weft__drive_enter(d, do_run, &(struct weft__drive_request){0}, ret_error);
     if (status) return status;
     if (!d->over) note_end(d, d->stop ? WEFT_DRIVE_STOPPED : ends[end_of(d)]);
     if (ret_end) *ret_end = d->end;
@@ -656,15 +616,15 @@ static void release_drive(struct weft_drive *d) {
 }
 
 struct finishing {
-    struct request request; ///< first
+    struct weft__drive_request request; ///< first
     struct weft_result *result;
 };
 
 static enum weft_status do_finish(void *context, struct weft_error *ret_error) {
     struct finishing *f = context;
     struct weft_drive *d = f->request.drive;
-    struct weft__engine *e = &net_of(d)->engine;
-    struct weft_outcome *outcome = net_of(d)->outcome;
+    struct weft__engine *e = &weft__drive_net(d)->engine;
+    struct weft_outcome *outcome = weft__drive_net(d)->outcome;
     const struct weft_workload *w = keep_workload(d, outcome->arena);
     if (e->end == WEFT_END_PAUSED) e->end = WEFT_END_INTERRUPTED;
     leave_unread(d);
@@ -674,12 +634,26 @@ static enum weft_status do_finish(void *context, struct weft_error *ret_error) {
     return status;
 }
 
+/// With attached hosts the run ends where its last window does, as another one with the same frames and that
+/// run.until: all hosts get there, and callbacks are made.
+static enum weft_status end_window(struct weft_drive *d, struct weft_error *ret_error) {
+    struct weft__engine *e = &weft__drive_net(d)->engine;
+    weft_time_ps end = weft__engine_ran_until(e);
+    if (!weft__drive_net(d)->raw || !d->open || d->over || !end || end > e->conf.until_ps) return WEFT_OK;
+    e->conf.until_ps = end;
+    enum weft_status status = weft_drive_run(d, end - 1, NULL, ret_error);
+    e->end = WEFT_END_UNTIL;
+    d->now_ps = end;
+    return status;
+}
+
 enum weft_status weft_drive_finish(struct weft_drive *d, struct weft_result **ret_result,
                                    struct weft_error *ret_error) {
     *ret_result = NULL;
     if (d->inside) return FAIL(WEFT_ERROR_INPUT, "a callback cannot finish the drive that calls it");
     struct finishing f = {0};
-    enum weft_status status = enter_drive(d, do_finish, &f.request, ret_error);
+    enum weft_status status = end_window(d, ret_error);
+    if (!status) status = weft__drive_enter(d, do_finish, &f.request, ret_error);
     if (!f.result || d->failed) return status;
     d->open = false;
     weft__result_own(f.result, d->memory);

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "transport/raw.h"
 #include "weft/sim.h"
 #include "weft/wire_sfcm.h"
 
@@ -112,6 +113,8 @@ static size_t put_lldp(const struct weft__frames *frames, const struct weft_pack
 size_t weft__frames_build(const struct weft__frames *frames, const struct weft_packet *p, const struct weft_sack *sack,
                           uint32_t sender, uint8_t *ret) {
     if (p->kind == WEFT_PACKET_LLDP) return put_lldp(frames, p, ret);
+    if (frames->raw && p->kind == WEFT_PACKET_DATA && frames->qp[p->qp].verb == WEFT_VERB_RAW)
+        return weft__raw_write(&frames->raw->frame[p->psn], p->ecn, true, ret);
     struct weft_frame f = {0};
     uint8_t message[WEFT__FRAME_BYTES_MAX];
     if (p->kind == WEFT_PACKET_PFC)

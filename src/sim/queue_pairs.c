@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "box/box.h"
+#include "sim/attached.h"
 #include "sim/paths.h"
 #include "sim/run.h"
 #include "weft/aqm.h"
@@ -107,6 +108,7 @@ void weft__queue_pairs_new(struct weft__network *net, bool states) {
         .trimming = has_trimming(net),
         .ops = t->hosts ? weft__box_of(&t->node[t->host[0]])->endpoint : NULL,
     };
+    if (net->raw) weft__attached_place(net);
     net->hosts.programs = net->programs = weft__jobs_new(net);
     net->rma = weft__rma_new(net);
     net->hosts.triggers = weft__triggers_new(net);

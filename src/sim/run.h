@@ -12,6 +12,7 @@
 #include "transport/program.h"
 #include "transport/rma.h"
 #include "transport/trigger.h"
+#include "weft/drive.h"
 #include "weft/follow.h"
 #include "weft/links.h"
 #include "weft/ranks.h"
@@ -58,6 +59,7 @@ enum weft_status weft__ranks_meet(struct weft_ranks *ranks, const struct weft_ra
 enum weft_status weft__ranks_join(struct weft__run *run, struct weft_error *ret_error);
 
 /// For a driven run; see drive.c.
+const struct weft__network *weft__drive_network(const struct weft_drive *drive);
 bool weft__driver_on_window(void *run);
 void weft__driver_collect(struct weft__network *net);
 /// After assembly: sets where its hosts are.

@@ -13,6 +13,7 @@
 #include "base/numa.h"
 #include "box/box.h"
 #include "box/clock.h"
+#include "sim/attached.h"
 #include "sim/paths.h"
 #include "sim/run.h"
 #include "skip/fast_forward.h"
@@ -126,7 +127,8 @@ static const bool *find_leaves(const struct weft__network *net, uint32_t nodes) 
     bool *leaf = weft_arena_alloc(net->arena_host, nodes, sizeof *leaf), any = false;
     uint32_t trunk = WEFT_NONE; // the trunk of the hosts that follow
     for (uint32_t i = 0; i < t->nodes; i++) {
-        if (net->driver ? weft__box_of(&t->node[i])->has_leaves : t->node[i].role == WEFT_NODE_SWITCH) trunk = i;
+        if (net->driver || net->raw ? weft__box_of(&t->node[i])->has_leaves : t->node[i].role == WEFT_NODE_SWITCH)
+            trunk = i;
         bool is_host = t->node[i].role == WEFT_NODE_HOST && t->node[i].ports == 1;
         leaf[i] = is_host && t->port[t->port[t->node[i].port0].peer].node == trunk;
         if (!leaf[i] && trunk != i) trunk = WEFT_NONE;
@@ -308,7 +310,8 @@ static void start_engine(struct weft__run *run) {
         .until_ps = net->scenario->run.until_ps < WEFT_TIME_MAX ? net->scenario->run.until_ps : WEFT_TIME_MAX,
         .stall_ps = calc_patience(net),
         .settled_ps = calc_settled(net),
-        .work = net->qps + (net->hosts.programs ? net->hosts.programs->n : 0) + weft__rma_work_count(net),
+        .work = net->raw ? UINT64_MAX / 2
+                         : net->qps + (net->hosts.programs ? net->hosts.programs->n : 0) + weft__rma_work_count(net),
         .waiting = weft__triggers_waiting(net->workload),
         .profile = options->profile,
         .interrupt = options->interrupt,
@@ -381,6 +384,7 @@ static void collect_round_trips(struct weft__network *net) {
 /// Why a run without run.until ends at the end of simulated time: because of a timer beyond it, or, with none, a stall.
 enum weft_end weft__network_end(const struct weft__network *net) {
     if (net->engine.end != WEFT_END_UNTIL || net->scenario->run.until_ps <= WEFT_TIME_MAX) return net->engine.end;
+    if (net->raw) return WEFT_END_UNTIL; // where its driver ends it; hosts from outside may send at any time
     bool due = weft__engine_in_flight(&net->engine) > 0;
     for (uint32_t i = 0; i < net->engine.conf.nodes; i++) {
         const struct weft__node *node = &net->engine.node[i];
@@ -489,7 +493,9 @@ static void calc_ideals(const struct weft__network *net) {
         flow.number = q;
         for (flow.qps = 1; q + flow.qps < net->qps && net->qp[q + flow.qps].flow == f;)
             flow.qps++;
-        if (!flow.flow->rma) calc_ideal(net, &forwarding, &lone, &flow, &net->outcome->flow[f]);
+        struct weft_flow_outcome *o = &net->outcome->flow[f];
+        if (o->end_ps != WEFT_TIME_NEVER) o->ideal_ps = o->end_ps - o->start_ps; // of frames of attached hosts
+        if (!flow.flow->rma && flow.flow->verb != WEFT_VERB_RAW) calc_ideal(net, &forwarding, &lone, &flow, o);
     }
     weft__lone_free(lone);
 }
@@ -512,6 +518,7 @@ static enum weft_status assemble_run(struct weft__run *run, struct weft_error *r
     net->sfc_pause_ps = weft__sfc_pause_max(net->topology, net->device);
     net->lldp = weft__lldp_frames(net->topology, net->device, net->arena_switch);
     weft__port_rows_init(&net->port_rows, net->topology->ports, net->arena_switch);
+    net->raw = weft__attached_new(net);
     weft__queue_pairs_new(net, true);
     run->progress.flows = net->workload->flows;
     for (uint32_t i = 0; i < net->workload->flows; i++)
@@ -543,6 +550,7 @@ enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenar
     run->begun_cpu_s = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID);
     enum weft_status status = weft_simulation_check(scenario, topology, ret_error);
     if (!status) status = weft_simulation_check_workload(scenario, topology, workload, ret_error);
+    if (!status) status = weft__attached_check_run(scenario, workload, options, driver != NULL, ret_error);
     if (!status && driver && topology->hosts &&
         weft_scenario_device(scenario, topology->node[topology->host[0]].name)->host.planes != WEFT_PLANES_SEPARATE)
         status = weft_error_set(

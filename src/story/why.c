@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "transport/raw.h"
 #include "weft/poster.h"
 
 const char *const weft_why_names[WEFT_WHYS] = {
@@ -199,6 +200,7 @@ static enum weft_status find_path(const struct weft_whys *y, uint32_t flow, stru
     enum weft_status status = find_end(y, flow, &end, ret_error);
     if (status) return status;
     weft_time_ps start = y->run->workload->flow[flow].start_ps;
+    if (y->run->workload->flow[flow].verb == WEFT_VERB_RAW) start = y->run->workload->raw->frame[end->psn].time_ps;
     if (end->psn == WEFT_NONE) return weft__why_find_path(y, flow, start, end->time_ps, p, ret_error);
     p->flow = flow;
     p->from_ps = start;
@@ -346,7 +348,10 @@ void weft__why_path_add(const struct weft_whys *y, const struct weft__why_path *
     weft_time_ps sent = path->hop[0]->time_ps;
     l->at_ps = sent < path->from_ps ? sent : path->from_ps;
     l->from_ps = path->from_ps;
-    if (sent > path->from_ps) weft__why_sender(y, path, l);
+    if (y->run->workload->flow[path->flow].verb == WEFT_VERB_RAW)
+        weft__why_port(y, path, path->hop[0], path->from_ps, l);
+    else if (sent > path->from_ps)
+        weft__why_sender(y, path, l);
     for (uint32_t i = 0; i < path->hops; i++) {
         add_link(y, l, path->hop[i]);
         add_stay(y, path, i, l);
@@ -382,7 +387,8 @@ enum weft_status weft_why(const struct weft_whys *y, uint32_t flow, struct weft_
                                  .dst = t->node[t->host[f->dst]].name,
                                  .bytes = f->bytes,
                                  .fct_ps = path.to_ps - path.from_ps,
-                                 .ideal_ps = ideal == WEFT_TIME_NEVER ? 0 : ideal};
+                                 .ideal_ps = ideal == WEFT_TIME_NEVER || f->verb == WEFT_VERB_RAW ? 0 : ideal,
+                                 .frame = f->verb == WEFT_VERB_RAW};
     weft__why_path_parts(y, &path, &ret_why->part, &ret_why->parts);
     ret_why->kind_ps = weft__why_sums(y, NULL, ret_why->part, ret_why->parts);
     return WEFT_OK;

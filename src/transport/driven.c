@@ -13,7 +13,7 @@ static void push_notice(struct weft__driven *d, weft_time_ps now, enum weft_driv
 
 void weft__driven_note(struct weft__driven *d, struct weft__worker *w, enum weft_drive_event event, uint32_t what) {
     const struct weft__driver *all = d->driver;
-    if (event != WEFT_DRIVE_TIME && (what < all->flow0 || !(all->want[what - all->flow0] & event))) return;
+    if (event < WEFT_DRIVE_TIME && (what < all->flow0 || !(all->want[what - all->flow0] & event))) return;
     push_notice(d, w->now_ps, event, what);
 }
 

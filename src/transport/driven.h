@@ -14,7 +14,7 @@
 struct weft__notice {
     weft_time_ps time_ps;
     enum weft_drive_event event;
-    uint32_t what; ///< a flow; for TIME, a timer of the driver
+    uint32_t what; ///< a flow; for TIME, a timer of the driver; for FRAME, its number
 };
 
 /// An action scheduled at a host: ordered by time, then by when it was requested.

@@ -13,6 +13,7 @@ struct weft__endpoint {
     struct weft__gpu *gpu;       ///< NULL: the host has no job
     struct weft__rma_host *rma;  ///< NULL: no remote memory access by software
     struct weft__driven *driven; ///< NULL: no program drives the host
+    struct weft__raw_host *raw;  ///< NULL: the host is not attached
     uint32_t host;
 };
 
@@ -36,6 +37,8 @@ struct weft__endpoint_ops {
     /// For a driven host (driven.h). It sends one more queue pair, starting at `start`. Returns the queue pair's number
     /// among those that it sends.
     uint32_t (*open)(struct weft__node *node, struct weft__endpoint *end, uint32_t qp, weft_time_ps start);
+    /// Of an attached host (raw.h): frames in the queues of its port.
+    uint32_t (*waiting)(const struct weft__endpoint *end);
     /// Sends nothing more of the queue pair's data. Does nothing if all of it has been acknowledged.
     void (*cancel)(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
 

@@ -17,6 +17,7 @@ struct weft__frames {
     const struct weft_topology *topology;
     const struct weft_qp_conf *qp; ///< of every queue pair
     const struct weft_qp_numbers *qp_numbers;
+    const struct weft__raw *raw;                ///< frames of attached hosts; NULL: none
     const struct weft__lldp_frame *lldp;        ///< of every port; NULL: nobody speaks LLDP
     const struct weft_transport_frames *format; ///< of the packets of queue pairs
     enum weft_cnp_mark cnp_mark;

@@ -7,6 +7,7 @@
 #include "weft/types.h"
 #include "weft/wire.h"
 #include "wire/bytes.h"
+#include "wire/checksum.h"
 
 // The sum of RFC 1071 that IPv4 and UDP use, and the two 32-bit CRCs of a RoCEv2 frame. Both CRCs are the CRC-32 of
 // IEEE 802.3 (reflected, preset and inverted), which is zlib's crc32, and both are sent lowest octet first. FCS: IEEE
@@ -68,9 +69,7 @@ enum weft_wire_status weft_icrc_calc(const uint8_t *ip, size_t size, uint32_t *r
     return WEFT_WIRE_OK;
 }
 
-/// RFC 1071: the one's complement of the one's complement sum of 16-bit words, starting at `sum`. An odd byte is the
-/// high half of a word.
-static uint16_t internet_checksum(const uint8_t *bytes, size_t size, uint64_t sum) {
+uint16_t weft__internet_checksum(const uint8_t *bytes, size_t size, uint64_t sum) {
     for (size_t i = 0; i + 1 < size; i += 2)
         sum += weft__get16(bytes + i);
     if (size % 2) sum += (uint32_t)bytes[size - 1] << 8;
@@ -87,8 +86,8 @@ enum weft_wire_status weft_udp_checksum_calc(const uint8_t *ip, size_t size, uin
     size_t datagram = size - header_bytes;
     uint64_t sum = WEFT_IP_UDP + datagram + (uint16_t)~weft__get16(ip + header_bytes + 6);
     size_t addresses = ip[0] >> 4 == 4 ? 12 : 8, addresses_bytes = ip[0] >> 4 == 4 ? 8 : 32;
-    sum += (uint16_t)~internet_checksum(ip + addresses, addresses_bytes, 0);
-    uint16_t checksum = internet_checksum(ip + header_bytes, datagram, sum);
+    sum += (uint16_t)~weft__internet_checksum(ip + addresses, addresses_bytes, 0);
+    uint16_t checksum = weft__internet_checksum(ip + header_bytes, datagram, sum);
     *ret_checksum = checksum ? checksum : 0xffff;
     return WEFT_WIRE_OK;
 }
@@ -147,7 +146,7 @@ uint16_t weft_ipv4_calc_checksum(const struct weft_ipv4 *ip) {
     copy.checksum = 0;
     uint8_t header[WEFT_IPV4_BYTES + sizeof ip->options];
     size_t bytes = weft_ipv4_encode(&copy, header, sizeof header);
-    return bytes ? internet_checksum(header, bytes, 0) : 0;
+    return bytes ? weft__internet_checksum(header, bytes, 0) : 0;
 }
 
 size_t weft_ipv6_encode(const struct weft_ipv6 *ip, uint8_t *ret, size_t size) {

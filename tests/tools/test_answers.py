@@ -41,6 +41,11 @@ variants: {base: {}, slow: {host.cc: none}}
     "one.yaml": """topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4, rate: 100Gbps}
 workload: [{kind: permutation, group: p, size: 50KB}]
 """,
+    "live.yaml": """topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 2}
+workload: [{kind: flow, src: host-1, dst: host-3, size: 10KB}]
+run: {until: 50us}
+live: {slow: 100, hosts: {host-0: {dgram: h0.sock, peer: p0.sock}, host-2: {dgram: h2.sock, peer: p2.sock}}}
+""",
     "job.yaml": """topology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 2, rate: 100Gbps}
 workload:
   - {kind: job, group: train, ranks: 8, iterations: 2,
@@ -131,6 +136,7 @@ place: place job.yaml --simulate --quiet
 tune: tune small.yaml --variant base --objective incast.fct.mean --over switch.aqm.max=[200KB,400KB] --seeds 1..2 --quiet
 workload: workload job.yaml
 workload: workload small.yaml --variant base --between rack
+live: live live.yaml --quiet --force
 nccl: workload nccl.yaml --nccl
 training: workload training.yaml --plan
 schedule: workload job.yaml --loggops 1000,100,0,0.01,0,0

@@ -310,6 +310,38 @@ class Drives(unittest.TestCase):
             drive.run()
 
 
+    def test_frames(self):
+        """Host 1 sends each frame back at the instant at which it came; as often as they are put, whatever their bytes."""
+        attached = {"topology": SMALL["topology"], "live": {"slow": 0, "hosts": {"host-0": {}, "host-1": {}}}}
+        drive, heard = weft.Drive(weft.Scenario(attached).simulation()), []
+
+        def back(drive, n):
+            self.assertEqual(drive.put(1, n.frame[6:12] + n.frame[:6] + n.frame[12:], n.time_ps), "sent")
+
+        drive.attach(0, lambda drive, n: heard.append((n.event, n.host, n.frame, n.time_ps - n.sent_ps)))
+        drive.attach(1, back)
+        frame = drive.mac(1) + drive.mac(0) + b"\x88\xb5" + b"\0\1\2\xff" * 20
+        for k in range(3):
+            self.assertEqual(drive.put(0, frame, k * 1_000_000), "sent")
+        self.assertEqual(drive.waiting(0), 3)
+        self.assertEqual(drive.run(10_000_000), "until")
+        self.assertEqual(drive.waiting(0), 0)
+        self.assertEqual([h[:3] for h in heard], [("frame", 0, drive.mac(0) + drive.mac(1) + frame[12:])] * 3)
+        self.assertEqual(len({h[3] for h in heard}), 1)
+        late = drive.now_ps + drive.lookahead_ps
+        self.assertEqual(drive.put(0, b"\xff" * 6 + frame[6:], late), "flooded")
+        self.assertEqual(drive.put(0, b"short", late), "short")
+        for wrong in ("text", bytearray(60), None):
+            with self.assertRaises(TypeError):
+                drive.put(0, wrong, late)
+        with self.assertRaisesRegex(weft.InputError, "not attached"):
+            drive.attach(2, print)
+        with self.assertRaisesRegex(weft.InputError, "is attached"):
+            drive.send(0, 2, 100, start_ps=late)
+        flows = drive.finish()["flows"]
+        self.assertEqual([(f["verb"], f["bytes"], f["delivered_bytes"]) for f in flows], [("raw", 282, 282)] * 2)
+
+
 class Arguments(unittest.TestCase):
     """Nothing is cut, rounded or ended at a NUL: what a parameter cannot be is refused, and nothing happens."""
     U32 = (2**32, 2**32 + 1, 2**64, -1, -2**32)

@@ -2,6 +2,7 @@
 // The RDMA NIC as a box: a host, or the control processor of a TiN.
 #include "box/box.h"
 #include "box/nic/nic.h"
+#include "transport/raw.h"
 #include "transport/rma.h"
 #include "weft/credit.h"
 #include "weft/transport.h"
@@ -58,6 +59,7 @@ static void nic_make(struct weft__network *net, uint32_t node) {
         .pool = weft__network_pool(net, first),
         .gpu = net->gpu ? net->gpu[h] : NULL,
         .rma = net->rma ? net->rma->host[h] : NULL,
+        .raw = net->raw ? net->raw->host[h] : NULL,
         .driven = net->driver ? &net->driver->host[h] : NULL,
         .round_trips = net->round_trips ? net->round_trips[weft__engine_worker_of(&net->engine, first)] : NULL,
         .lldp = net->device[node]->dcbx.enabled,

@@ -208,6 +208,7 @@ struct weft__nic_setup {
     struct weft__gpu *gpu;
     struct weft__rma_host *rma;
     struct weft__driven *driven; ///< NULL: no program drives the host
+    struct weft__raw_host *raw;  ///< NULL: the host is not attached
     struct weft_histogram *round_trips;
     bool sampled;
     weft_time_ps sample_interval_ps;
@@ -224,7 +225,7 @@ void weft__nic_check_state(const struct weft__network *net, uint32_t node, weft_
 
 /// The caller fills nic->port with weft__port_init. Initialises the node's timers, starts of flows included.
 struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node);
-extern const struct weft__node_ops weft__nic_ops, weft__nic_driven_ops, weft__nic_plain_ops;
+extern const struct weft__node_ops weft__nic_ops, weft__nic_driven_ops, weft__nic_plain_ops, weft__nic_raw_ops;
 /// It may have weft__nic_plain_ops; nic_plain.c.
 bool weft__nic_is_plain(const struct weft__nic *nic);
 /// Any packet, any timer.
@@ -295,6 +296,9 @@ void weft__nic_reschedule(struct weft__node *node, struct weft__nic *nic, weft_t
 
 /// Its sender has finished: clears its timers.
 void weft__nic_stop_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
+/// An attached host: sets the timer of its next frame; see nic_raw.c.
+void weft__nic_raw_look(struct weft__node *node, struct weft__nic *nic);
+uint32_t weft__nic_raw_waiting(const struct weft__endpoint *end);
 /// For a driven host: a timer that it has for that purpose; see nic_driven.c.
 void weft__nic_on_driven_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key);
 uint32_t weft__nic_open(struct weft__node *node, struct weft__endpoint *end, uint32_t qp, weft_time_ps start);

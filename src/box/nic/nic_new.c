@@ -3,6 +3,7 @@
 #include "box/nic/nic.h"
 #include "transport/driven.h"
 #include "transport/program.h"
+#include "transport/raw.h"
 #include "transport/rma.h"
 
 #include <assert.h>
@@ -87,6 +88,8 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
                     (nic->end.gpu ? weft__gpu_keys(nic->end.hosts->programs, nic->end.gpu) : 0);
     if (nic->end.rma) nic->end.rma->key0 = keys;
     if (nic->end.rma) keys += weft__rma_host_keys(nic->end.rma);
+    nic->end.raw = setup->raw;
+    if (nic->end.raw) nic->end.raw->key = keys++;
     nic->end.driven = setup->driven;
     if (nic->end.driven) {
         node->ops = &weft__nic_driven_ops;
@@ -96,17 +99,19 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     }
     if (weft_cc_goes_by_credit(nic->cc, nic->conf->cc.conf)) weft__nic_pull_init(nic, &keys, setup->arena);
     if (setup->planes > 1) weft__nic_planes_init(nic, setup->planes, &keys, setup->arena);
+    if (nic->end.raw) node->ops = &weft__nic_raw_ops;
     if (weft__nic_is_plain(nic)) node->ops = &weft__nic_plain_ops;
     weft__timers_init(&node->timers, keys);
     if (nic->end.gpu) weft__gpu_start(node, &nic->end);
     if (nic->end.rma) weft__rma_host_start(node, &nic->end);
+    if (nic->end.raw) weft__nic_raw_look(node, nic);
     if (nic->sampled) weft__timer_set(&node->timers, WEFT__KEY_SAMPLE, 0);
     if (nic->downs) weft__nic_on_down(node, nic, 0);
     if (setup->lldp) weft__timer_set(&node->timers, WEFT__ETHER_KEY_LLDP, 0);
     for (uint32_t k = 0; k < nic->sends; k++) {
         const struct weft_qp_conf *qp = &nic->end.hosts->qp[nic->send_qp[k]];
         const struct weft_flow *flow = &nic->end.hosts->flow[qp->flow];
-        if (qp->verb != WEFT_VERB_READ && !flow->waits)
+        if (qp->verb < WEFT_VERB_READ && !flow->waits)
             weft__timer_set(&node->timers, weft__key_pace(k), flow->start_ps);
     }
     for (uint32_t k = 0; k < nic->receives; k++) {

@@ -239,5 +239,6 @@ const struct weft__endpoint_ops weft__nic_endpoint_ops = {
     .start = on_start,
     .start_key = start_key,
     .open = weft__nic_open,
+    .waiting = weft__nic_raw_waiting,
     .cancel = weft__nic_cancel,
 };
