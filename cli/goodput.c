@@ -231,11 +231,16 @@ static void print_text(FILE *file, const void *subject) {
     const struct weft_goodput_answer *a = subject;
     fprintf(file, "%10s  %-10s %8s %10s %16s %8s %8s %8s %8s\n", "GPUs", "attachment", "goodput", "simulated",
             "90% of months", "crashes", "servers", "speed", "stalls");
-    for (const struct weft_goodput *g = a->design; g < a->design + a->designs; g++)
-        fprintf(file, "%10" PRIu64 "  %-10s %7.1f%% %9.1f%% %7.1f%% to %4.1f%% %7.1f%% %7.1f%% %7.1f%% %7.1f%%\n",
-                g->conf.gpus, weft_goodput_attachments[g->conf.attachment], 100 * g->goodput, 100 * g->simulated,
-                100 * g->month_low, 100 * g->month_high, 100 * g->renewal, 100 * g->staffed, 100 * g->speed,
+    for (const struct weft_goodput *g = a->design; g < a->design + a->designs; g++) {
+        fprintf(file, "%10" PRIu64 "  %-10s %7.1f%%", g->conf.gpus, weft_goodput_attachments[g->conf.attachment],
+                100 * g->goodput);
+        if (isnan(g->simulated)) // crashes are too many
+            fprintf(file, " %10s %16s", "-", "-");
+        else
+            fprintf(file, " %9.1f%% %7.1f%% to %4.1f%%", 100 * g->simulated, 100 * g->month_low, 100 * g->month_high);
+        fprintf(file, " %7.1f%% %7.1f%% %7.1f%% %7.1f%%\n", 100 * g->renewal, 100 * g->staffed, 100 * g->speed,
                 100 * g->moving);
+    }
     if (a->designs == 1) print_design(file, a->design);
     fputs("\ngoodput = crashes x servers x speed x stalls; cost: what would be won if these parts never failed\n",
           file);

@@ -94,7 +94,7 @@ static double simulate_month(struct month *m) {
 
 /// As many months as have no more draws than take some seconds.
 static uint32_t months_within(const struct weft_goodput *g) {
-    static const double draws_max = 3e7;
+    static const double draws_max = 1e7;
     double draws = 1 / g->mtbf_h, months = (double)g->conf.months;
     for (uint32_t i = 0; i < g->conf.parts; i++) {
         const struct weft_goodput_part *p = &g->conf.part[i];
