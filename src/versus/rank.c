@@ -99,9 +99,10 @@ void weft_versus_judge(struct weft_versus *v, struct weft_arena *arena) {
                 fabric->reason =
                     weft_arena_format(arena, "%s, seed %llu, at %s", name, (unsigned long long)run->seed, end);
             } else if (run->state == WEFT_SWEEP_FAILED) {
-                fabric->status = is_fluid(v, f, i / weft__versus_seeds(v)) ? WEFT_VERSUS_REFUSED : WEFT_VERSUS_FAILED;
+                bool refused = is_fluid(v, f, i / weft__versus_seeds(v));
+                fabric->status = refused ? WEFT_VERSUS_REFUSED : WEFT_VERSUS_FAILED;
                 fabric->reason =
-                    weft_arena_format(arena, "%s, seed %llu: %s", name, (unsigned long long)run->seed, run->message);
+                    refused ? run->message : weft_arena_format(arena, "%s, seed %llu: %s", name, (unsigned long long)run->seed, run->message);
             } else if (run->state == WEFT_SWEEP_MISSING && fabric->status != WEFT_VERSUS_FAILED) {
                 fabric->status = WEFT_VERSUS_NOT_RUN;
                 fabric->reason = weft_arena_format(arena, "%s, seed %llu", name, (unsigned long long)run->seed);
