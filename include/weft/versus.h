@@ -132,8 +132,8 @@ enum weft_versus_status {
     WEFT_VERSUS_NOT_RUN,   ///< some run of it is missing
     WEFT_VERSUS_REFUSED,   ///< there is no estimate of some run of it
 };
-extern const char *const
-    weft_versus_status_names[]; // "ran", "unbuildable", "over_budget", "stalled", "unfinished", "failed", "not_run"
+extern const char *const weft_versus_status_names[]; // "ran", "unbuildable", "over_budget", "stalled", "unfinished",
+                                                     // "failed", "not_run", "not_estimated"
 
 /// A fabric at one number of hosts.
 struct weft_versus_fabric {

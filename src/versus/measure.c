@@ -181,8 +181,8 @@ static uint32_t keep_estimate(struct weft_sweep_kept *kept, const struct weft_es
     for (unsigned i = 0; i < sizeof of_packets / sizeof *of_packets; i++)
         kept[of_packets[i]].value = NAN;
     bool known = e->calibrated && e->makespan_ps;
-    kept[WEFT_VERSUS_MEASURED + 2] = (struct weft_sweep_kept){
-        "versus " WEFT_VERSUS_PART_LOW, known ? (double)e->low_ps / (double)e->makespan_ps : 0};
+    kept[WEFT_VERSUS_MEASURED + 2] = (struct weft_sweep_kept){"versus " WEFT_VERSUS_PART_LOW,
+                                                              known ? (double)e->low_ps / (double)e->makespan_ps : 0};
     kept[WEFT_VERSUS_MEASURED + 3] = (struct weft_sweep_kept){
         "versus " WEFT_VERSUS_PART_HIGH, known ? (double)e->high_ps / (double)e->makespan_ps : INFINITY};
     return 2;

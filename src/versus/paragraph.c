@@ -127,8 +127,8 @@ static void say_others(const struct saying *s) {
     uint32_t refused = 0;
     for (uint32_t f = 0; f < s->v->fabrics; f++)
         if (s->v->fabric[f].status == WEFT_VERSUS_REFUSED)
-            fprintf(s->file, "%s%s", refused++ ? ", " : " Left out, for there is no estimate of them: ",
-                    s->v->fabric[f].label);
+            fprintf(s->file, "%s%s",
+                    refused++ ? ", " : " Left out, for there is no estimate of them: ", s->v->fabric[f].label);
     if (refused) fputc('.', s->file);
 }
 

@@ -101,8 +101,9 @@ void weft_versus_judge(struct weft_versus *v, struct weft_arena *arena) {
             } else if (run->state == WEFT_SWEEP_FAILED) {
                 bool refused = is_fluid(v, f, i / weft__versus_seeds(v));
                 fabric->status = refused ? WEFT_VERSUS_REFUSED : WEFT_VERSUS_FAILED;
-                fabric->reason =
-                    refused ? run->message : weft_arena_format(arena, "%s, seed %llu: %s", name, (unsigned long long)run->seed, run->message);
+                fabric->reason = refused ? run->message
+                                         : weft_arena_format(arena, "%s, seed %llu: %s", name,
+                                                             (unsigned long long)run->seed, run->message);
             } else if (run->state == WEFT_SWEEP_MISSING && fabric->status != WEFT_VERSUS_FAILED) {
                 fabric->status = WEFT_VERSUS_NOT_RUN;
                 fabric->reason = weft_arena_format(arena, "%s, seed %llu", name, (unsigned long long)run->seed);
