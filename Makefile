@@ -12,6 +12,7 @@ PREFIX ?= /usr/local
 PART ?= 1/1
 DESTDIR ?=
 BENCH_ARGS ?= engine
+CALIBRATE_ARGS ?= --cases 40 --hosts 16,64,128,256,1024
 
 WEFT := $(BUILD)/weft
 , := ,
@@ -24,7 +25,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build build-tests mpi dist deb install setup setup-tests help demo live-demo test test-long sanitize sanitize-address sanitize-thread arm64 random fuzz mutation \
-        bench format format-check lint readme figures choosing validation hardware clean
+        bench format format-check lint readme calibrate figures choosing validation hardware clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
 # $(call run-tests,BUILD_DIR,MESON_TEST_ARGUMENTS)
@@ -154,6 +155,11 @@ figures: build ## run the scenarios of the studies' figures and draw them (about
 
 live-demo: build ## attach real hosts to simulated networks: soft RoCE, DCTCP, a DSF (five minutes; docs/live.md)
 	@WEFT=$(WEFT) WEFT_LIVE_FOLDER=$(abspath $(BUILD))/live-demo python3 examples/live/demo.py
+
+calibrate: build ## measure intervals of weft estimate and write calibration/estimate.txt (an hour); CALIBRATE_ARGS="--cases 5 --hosts 16,64,128": minutes
+	@tools/calibrate $(WEFT) $(CALIBRATE_ARGS)
+	@$(MAKE) -s build
+	@tools/calibrate $(WEFT) --coverage --seed fresh --hosts 16,64,128
 
 choosing: build ## run the commands of docs/choosing.md; write what they print, the answers and the pictures (three minutes)
 	@tools/setup figures

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "simulation.h"
+#include "weft/estimate.h"
 #include "weft/follow.h"
 #include "weft/sweep_results.h"
 
@@ -11,6 +12,12 @@
 struct sweep_share {
     uint32_t task, tasks;
     const char *from; ///< where it comes from: "--task", "SLURM_ARRAY_TASK_ID"; NULL: the whole sweep
+};
+/// What came of a run, in its process.
+struct sweep_measured {
+    struct weft_run run;
+    const struct weft_follow *ranks;      ///< what was followed of them; NULL: nothing
+    const struct weft_estimate *estimate; ///< NULL: it ran in packets
 };
 struct sweep {
     const struct weft_cli_options *o;
@@ -29,10 +36,13 @@ struct sweep {
     bool interrupted;
     bool merge;              ///< nothing is run
     weft_time_ps timeout_ps; ///< limit of a run's wall time; 0: none
-    /// What a command keeps of a run in addition: [*ret_n]; called in the process of the run. `ranks`: what was
-    /// followed of them; NULL: nothing. NULL: it keeps nothing.
+    bool *fluid;             ///< [points] their runs are estimated, not run in packets; NULL: none is
+    bool *refused;           ///< [points * seeds] there is no estimate of it; with fluid
+    /// Called when all runs are done: true: some points have changed from estimates to packets. May be NULL.
+    bool (*goes_on)(struct sweep *s);
+    /// What a command keeps of a run in addition: [*ret_n]; called in the process of the run. NULL: it keeps nothing.
     struct weft_sweep_kept *(*keep)(const struct sweep *s, uint32_t run, const struct weft_scenario_file *file,
-                                    const struct weft_run *measured, const struct weft_follow *ranks, uint32_t *ret_n);
+                                    const struct sweep_measured *measured, uint32_t *ret_n);
     /// Whether ranks of jobs are followed in a run. NULL: in none.
     bool (*follows_ranks)(const struct sweep *s, uint32_t run, const struct weft_workload *workload);
     /// Called before the first run, when the cost of every missing run is known. May be NULL.
@@ -75,5 +85,11 @@ enum weft_status sweep_through(struct sweep *s, uint32_t jobs, sweep_show show, 
 bool sweep_is_due(const struct sweep *s, uint32_t run);
 /// Reads the file of a run again.
 void sweep_load(struct sweep *s, uint32_t run);
+/// Whether a run is estimated.
+static inline bool sweep_is_fluid(const struct sweep *s, uint32_t run) {
+    return s->fluid && s->fluid[run / s->plan->seeds];
+}
+/// What a point's run would cost in packets, in seconds; 0: it cannot be built.
+double sweep_cost_of(const struct sweep *s, uint32_t point);
 /// "point 3 (pfc, host.cc=dcqcn), seed 2"
 const char *sweep_run_name(const struct sweep *s, uint32_t run);

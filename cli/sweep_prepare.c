@@ -106,6 +106,7 @@ static const char *passing_folder(struct sweep *s, uint64_t hash) {
 }
 
 static enum weft_status find_folder(struct sweep *s, uint64_t hash, struct weft_error *ret_error) {
+    if (s->folder) return WEFT_OK; // of the estimates before
     s->lock = -1;
     s->passing = !s->o->out;
     s->folder = s->o->out ? weft_arena_format(s->o->arena, "%s/runs", s->o->out) : passing_folder(s, hash);
@@ -126,6 +127,7 @@ static enum weft_status bind_point(struct sweep *s, uint32_t point, uint64_t pro
     if (!status) {
         struct key key = {.hash = program, .path = scenario->path, .contents = &s->contents, .arena = s->o->arena};
         weft_scenario_each(scenario, add_value, &key);
+        if (s->fluid && s->fluid[point]) key.hash = weft__hash_text(key.hash, "estimate");
         for (uint32_t k = 0; k < s->plan->seeds; k++) {
             char seed[24];
             snprintf(seed, sizeof seed, "%" PRIu64, s->plan->seed ? s->plan->seed[k] : scenario->run.seed);
@@ -148,6 +150,7 @@ void sweep_load(struct sweep *s, uint32_t run) {
 
 bool sweep_is_due(const struct sweep *s, uint32_t run) {
     const struct weft_sweep_run *r = &s->r.run[run];
+    if (sweep_is_fluid(s, run) && s->refused[run]) return false;
     bool there = r->state == WEFT_SWEEP_DONE || r->state == WEFT_SWEEP_STALLED;
     if (there && s->kept && !weft_sweep_run_kept(r, s->kept)) return true; // of a plain sweep
     return !there || !weft_sweep_run_has(r, s->r.metric, s->r.metrics);
@@ -191,6 +194,14 @@ static enum weft_status build_run(struct sweep *s, uint32_t run, struct check *c
     return status;
 }
 
+double sweep_cost_of(const struct sweep *s, uint32_t point) {
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
+    struct weft_error ignored = {0};
+    const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, 0, arena);
+    return weft_cli_simulation_init(&sim, file, s->plan->point[point].variant, &ignored) ? 0 : weft_cli_cost_s(&sim);
+}
+
 /// Builds the points that have a run to do, so that errors in any of them are reported before one has run. A metric
 /// that they do not measure may exist with another seed: in a group whose flows are drawn.
 static enum weft_status build_points(struct sweep *s, struct weft_error *ret_error) {
@@ -226,6 +237,7 @@ static void share_out(struct sweep *s, uint64_t *hash, uint32_t runs) {
     qsort_r(order, runs, sizeof *order, by_hash, hash);
     for (uint32_t i = 1; i < runs; i++)
         again[order[i]] = hash[order[i]] == hash[order[i - 1]];
+    s->owned = 0;
     s->own = weft_arena_alloc(s->o->arena, runs, sizeof *s->own);
     for (uint32_t i = 0, n = 0; i < runs; i++)
         if (!again[i] && n++ % s->share.tasks == s->share.task) s->own[s->owned++] = i;

@@ -12,6 +12,19 @@ const char *sweep_run_name(const struct sweep *s, uint32_t run) {
     return weft_sweep_run_name(s->plan, run / s->plan->seeds, s->r.run[run].seed, s->o->arena);
 }
 
+/// An estimate has the times of a run, and nothing of what packets meet: counters stay 0.
+static enum weft_status estimate_run(struct weft_cli_simulation *sim, struct weft_arena *arena,
+                                     struct sweep_measured *ret_measured, struct weft_error *ret_error) {
+    struct weft_estimate *e = NULL;
+    enum weft_status status = weft_estimate_run(sim->scenario, sim->topology, sim->workload,
+                                                &(struct weft_estimate_options){0}, arena, &e, ret_error);
+    if (status) return status;
+    ret_measured->estimate = e;
+    ret_measured->run = (struct weft_run){
+        .scenario = sim->scenario, .topology = sim->topology, .workload = sim->workload, .outcome = e->outcome};
+    return WEFT_OK;
+}
+
 /// Runs in its own process: errors are printed there, for the parent to read.
 static int run_point(void *context, uint32_t i) {
     const struct sweep *s = context;
@@ -22,23 +35,24 @@ static int run_point(void *context, uint32_t i) {
     struct weft_error error = {0};
     struct weft_cli_simulation sim = {0};
     struct weft_follow ranks = {.ranks = true};
-    struct weft_run measured;
+    struct sweep_measured measured = {.ranks = NULL};
     const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, run % s->plan->seeds, s->o->arena);
     enum weft_status status = weft_cli_simulation_init(&sim, file, s->plan->point[point].variant, &error);
     if (!status) {
         sim.scenario->capture.ports = ""; // all points would write the same file
         if (s->follows_ranks && s->follows_ranks(s, run, sim.workload)) {
             ranks.flow = weft_arena_alloc(s->o->arena, sim.workload->flows + 1, sizeof *ranks.flow); // none
-            sim.follow = &ranks;
+            measured.ranks = sim.follow = &ranks;
         }
-        status = weft_cli_simulation_run(&sim, &options, "", &measured, &error);
+        status = sweep_is_fluid(s, run) ? estimate_run(&sim, s->o->arena, &measured, &error)
+                                        : weft_cli_simulation_run(&sim, &options, "", &measured.run, &error);
     }
     if (!status || status == WEFT_ERROR_STALL) {
         struct weft_error writing = {0};
         enum weft_sweep_state state = status ? WEFT_SWEEP_STALLED : WEFT_SWEEP_DONE;
         uint32_t keeps = 0;
-        const struct weft_sweep_kept *kept = s->keep ? s->keep(s, run, file, &measured, sim.follow, &keeps) : NULL;
-        if (weft_sweep_record(s->record[run], &measured, state, s->r.metric, s->r.metrics, kept, keeps, &writing)) {
+        const struct weft_sweep_kept *kept = s->keep ? s->keep(s, run, file, &measured, &keeps) : NULL;
+        if (weft_sweep_record(s->record[run], &measured.run, state, s->r.metric, s->r.metrics, kept, keeps, &writing)) {
             error = writing;
             status = writing.status;
         }
@@ -74,7 +88,11 @@ static void on_end(void *context, uint32_t i, const struct weft_cli_ended *ended
     struct weft_error error = {0};
     if (ended->status && ended->status != WEFT_ERROR_STALL) {
         const char *message = why_failed(s, ended);
-        fprintf(stderr, "weft: %s failed: %s\n", sweep_run_name(s, run), message);
+        bool refused = sweep_is_fluid(s, run) && ended->status == WEFT_ERROR_INPUT;
+        if (refused)
+            s->refused[run] = true;
+        else
+            fprintf(stderr, "weft: %s failed: %s\n", sweep_run_name(s, run), message);
         if (weft_sweep_record_failure(s->record[run], message, ended->status == WEFT_ERROR_CONSERVATION, &error))
             weft_cli_fail(&error);
         sweep_load(s, run);

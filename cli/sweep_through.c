@@ -58,10 +58,13 @@ void sweep_say_interrupted(const struct sweep *s) {
 }
 
 static enum weft_status run_all(struct sweep *s, uint32_t jobs, sweep_show show, struct weft_error *ret_error) {
-    enum weft_status status = sweep_prepare(s, !s->merge, ret_error);
-    if (!status) mention_known(s);
-    if (!status && !s->merge && s->announce) s->announce(s, jobs);
-    if (!status && !s->merge) status = sweep_run(s, jobs, ret_error);
+    enum weft_status status = WEFT_OK;
+    do {
+        status = sweep_prepare(s, !s->merge, ret_error);
+        if (!status) mention_known(s);
+        if (!status && !s->merge && s->announce) s->announce(s, jobs);
+        if (!status && !s->merge) status = sweep_run(s, jobs, ret_error);
+    } while (!status && !s->interrupted && s->goes_on && s->goes_on(s));
     if (status) return status;
     if (s->share.tasks > 1)
         mention_share(s);

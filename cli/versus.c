@@ -2,6 +2,7 @@
 // weft versus: one job on every fabric. It composes a scenario with a variant per fabric and runs it as a sweep.
 #include "versus.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@
 
 static const char *hosts, *rate, *fabrics, *budget, *seeds_text, *jobs_text, *task_text, *diff;
 static struct versus_battery battery;
-static bool merge, no_why, assumptions;
+static bool merge, no_why, assumptions, estimate;
+static const char *packets_text;
 static const struct weft_tree *old; ///< what --diff names; NULL: nothing
 static const struct weft_cli_option own[] = {
     {"hosts", "LIST",
@@ -49,6 +51,13 @@ static const struct weft_cli_option own[] = {
      "also run with each assumed number of fabrics, switches and hosts halved and doubled, to see which would change "
      "the answer",
      NULL, &assumptions},
+    {"estimate", NULL,
+     "estimate all runs in seconds, each time with its 90% interval, instead of running them (weft estimate)", NULL,
+     &estimate},
+    {"packets", "N|TIME",
+     "with --estimate: then run in packets who leads, whom its interval does not tell from it, and what has no "
+     "estimate, until that is decided; at most N runs, or runs of so much processor time as predicted",
+     &packets_text, NULL},
     {"no-why", NULL, "do not rerun each fabric to see where the time went", NULL, &no_why},
     {0}};
 static const struct weft_cli_command command = {
@@ -74,6 +83,8 @@ struct versus {
     const char *text;                  ///< of the scenario
     const struct weft_tree *run;       ///< the job's section; NULL: none
     struct weft_versus_answer *answer; ///< once it is known
+    uint32_t runs_left;                ///< of --packets: runs, or
+    double seconds_left;               ///< predicted processor time
 };
 
 // --- what is kept of a run ----------------------------------------------------------------------------------------
@@ -81,7 +92,7 @@ struct versus {
 static bool is_explained(const struct sweep *s, uint32_t run) {
     const struct weft_versus *v = &((const struct versus *)s)->v;
     uint32_t case_at = run / s->plan->seeds / v->variants;
-    return !no_why && run % s->plan->seeds == 0 && case_at < v->n_cases;
+    return !no_why && !sweep_is_fluid(s, run) && run % s->plan->seeds == 0 && case_at < v->n_cases;
 }
 static bool follows_ranks(const struct sweep *s, uint32_t run, const struct weft_workload *workload) {
     return is_explained(s, run) && versus_why_has_room(workload);
@@ -89,12 +100,11 @@ static bool follows_ranks(const struct sweep *s, uint32_t run, const struct weft
 
 /// The measurements of every run; with the first seed also where the time went.
 static struct weft_sweep_kept *keep_measured(const struct sweep *s, uint32_t run, const struct weft_scenario_file *file,
-                                             const struct weft_run *measured, const struct weft_follow *ranks,
-                                             uint32_t *ret_n) {
+                                             const struct sweep_measured *m, uint32_t *ret_n) {
     uint32_t n, parts = 0;
-    struct weft_sweep_kept *kept = weft_versus_measure(measured, s->o->arena, &n), *why = NULL;
+    struct weft_sweep_kept *kept = weft_versus_measure(&m->run, m->estimate, s->o->arena, &n), *why = NULL;
     if (is_explained(s, run))
-        why = versus_why(s->o, file, s->plan->point[run / s->plan->seeds].variant, measured, ranks, &parts);
+        why = versus_why(s->o, file, s->plan->point[run / s->plan->seeds].variant, &m->run, m->ranks, &parts);
     struct weft_sweep_kept *all = weft_arena_alloc(s->o->arena, n + parts, sizeof *all);
     memcpy(all, kept, n * sizeof *all);
     if (parts) memcpy(all + n, why, parts * sizeof *all);
@@ -129,7 +139,7 @@ static void announce_runs(const struct sweep *s, uint32_t jobs) {
     double seconds = 0, longest = 0;
     uint32_t due = 0;
     for (uint32_t i = 0; i < s->owned; i++) {
-        if (!sweep_is_due(s, s->own[i])) continue;
+        if (!sweep_is_due(s, s->own[i]) || sweep_is_fluid(s, s->own[i])) continue;
         double run = s->cost[s->own[i] / s->plan->seeds] * (is_explained(s, s->own[i]) ? EXPLAINED : 1);
         seconds += run;
         if (run > longest) longest = run;
@@ -146,6 +156,79 @@ static void announce_runs(const struct sweep *s, uint32_t jobs) {
     else
         fprintf(stderr, "about %s of processor time; about %s with %u at a time, within a factor of 2\n", sum, until,
                 jobs);
+}
+
+// --- what estimates do not decide ---------------------------------------------------------------------------------
+
+/// Changes a point to packets. False: nothing is left of --packets for it, or it runs in packets already.
+static bool take_point(struct versus *x, uint32_t fabric, uint32_t case_at) {
+    struct sweep *s = &x->sweep;
+    uint32_t point = case_at * x->v.variants + x->v.fabric[fabric].variant;
+    if (x->v.fabric[fabric].variant == WEFT_NONE || !s->fluid[point]) return false;
+    double seconds = sweep_cost_of(s, point) * s->plan->seeds;
+    if (x->runs_left < s->plan->seeds || x->seconds_left < seconds) return false;
+    x->runs_left -= s->plan->seeds;
+    x->seconds_left -= seconds;
+    s->fluid[point] = false;
+    return true;
+}
+
+/// In a case: the first and its i-th follower, if nothing tells them apart.
+static bool take_pair(struct versus *x, const struct weft_versus *at, uint32_t case_at, uint32_t i) {
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
+    uint32_t n, first = (uint32_t)(at->fabric - x->v.fabric);
+    const struct weft_versus_place *place = weft_versus_rank(at, case_at, arena, &n);
+    if (i >= n || !place[i].noise) return false;
+    bool took = take_point(x, first + place[0].fabric, case_at);
+    return take_point(x, first + place[i].fabric, case_at) || took;
+}
+
+static bool take_refused(struct versus *x, uint32_t fabric, uint32_t case_at) {
+    const struct sweep *s = &x->sweep;
+    uint32_t variant = x->v.fabric[fabric].variant, run = (case_at * x->v.variants + variant) * s->plan->seeds;
+    return variant != WEFT_NONE && s->refused[run] && take_point(x, fabric, case_at);
+}
+
+/// The nearest pairs of all cases before the next ones; then what has no estimate. A leader that packets make slower
+/// may no longer lead: until nothing changes.
+static bool take_undecided(struct sweep *s) {
+    struct versus *x = (struct versus *)s;
+    bool took = false;
+    for (uint32_t i = 1; i < x->v.fabrics; i++)
+        for (uint32_t k = 0; k < x->v.n_cases * x->v.scales; k++) {
+            const struct weft_versus at = weft_versus_at(&x->v, k % x->v.scales);
+            took |= take_pair(x, &at, k / x->v.scales, i);
+        }
+    bool decided = !took;
+    for (uint32_t k = 0; k < x->v.n_cases * x->v.fabrics && decided; k++)
+        took |= take_refused(x, k % x->v.fabrics, k / x->v.fabrics);
+    return took;
+}
+
+static enum weft_status read_packets(struct versus *x, struct weft_error *ret_error) {
+    char why[128], *end;
+    uint64_t time = 0;
+    if (!packets_text) return WEFT_OK;
+    unsigned long runs = strtoul(packets_text, &end, 10);
+    bool number = *packets_text >= '0' && *packets_text <= '9' && !*end;
+    if ((number && runs > WEFT_SWEEP_RUNS_MAX) ||
+        (!number && !weft__quantity_parse(WEFT__TIME, packets_text, &time, why, sizeof why)))
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--packets"},
+                           "'%s' is not understood; expected a number of runs, or a time such as 600s", packets_text);
+    x->runs_left = number ? (uint32_t)runs : UINT32_MAX;
+    x->seconds_left = number ? INFINITY : (double)time / (double)WEFT_PS_PER_S;
+    return WEFT_OK;
+}
+
+/// All points, at first.
+static void estimate_all(struct versus *x) {
+    struct sweep *s = &x->sweep;
+    s->fluid = weft_arena_alloc(s->o->arena, s->plan->points, sizeof *s->fluid);
+    s->refused = weft_arena_alloc(s->o->arena, (size_t)s->plan->points * s->plan->seeds, sizeof *s->refused);
+    for (uint32_t p = 0; p < s->plan->points; p++)
+        s->fluid[p] = true;
+    s->goes_on = take_undecided;
+    x->v.fluid = s->fluid;
 }
 
 // --- results ------------------------------------------------------------------------------------------------------
@@ -254,6 +337,8 @@ static bool check_options(const struct weft_cli_options *o) {
     if (merge && !o->out) return refuse_options("--merge: expected --out DIR, where the tasks have left their runs");
     if (!battery.name && (battery.sizes || battery.cases))
         return refuse_options("--sizes and --cases are of a --battery");
+    if (packets_text && !estimate) return refuse_options("--packets is of estimates; expected --estimate");
+    if (estimate && (merge || task_text)) return refuse_options("--estimate takes seconds; expected it without tasks");
     if (!o->operands && o->variant) return refuse_options("--variant is of JOB; expected JOB");
     return true;
 }
@@ -346,6 +431,7 @@ static enum weft_status run_all(struct versus *x, const struct weft_scenario_fil
     s->announce = announce_runs;
     s->kept = "versus time_ps";
     x->v.results = &s->r;
+    if (estimate) estimate_all(x);
     return sweep_through(s, jobs, show_versus, ret_error);
 }
 
@@ -356,7 +442,8 @@ static enum weft_status run_versus(const struct weft_cli_options *o, struct weft
     struct weft_versus_scale *scale = NULL;
     uint32_t jobs;
     if (!check_options(o) || !sweep_share_out(&x.sweep, task_text, jobs_text, &jobs)) return WEFT_ERROR_INPUT;
-    enum weft_status status = diff ? versus_old_read(diff, o->arena, &old, ret_error) : WEFT_OK;
+    enum weft_status status = read_packets(&x, ret_error);
+    if (!status && diff) status = versus_old_read(diff, o->arena, &old, ret_error);
     if (!status && o->operands) status = versus_job_read(o, &job, ret_error);
     x.v.job = job.path;
     x.run = job.run;

@@ -4,6 +4,7 @@
 // reason.
 #pragma once
 
+#include "weft/estimate.h"
 #include "weft/fabric.h"
 #include "weft/sweep_results.h"
 #include "weft/topology.h"
@@ -42,8 +43,14 @@ extern const char *const weft_versus_helps[WEFT_VERSUS_MEASURED];
 /// And run.until; NAN: it has none.
 #define WEFT_VERSUS_UNTIL "until_ps"
 
-/// Of a run: [*ret_n] in `arena`, with names that no metric of a scenario has.
-struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n);
+/// Of an estimate: the ends of its interval, as parts of its makespan; 0 and infinity: not calibrated.
+#define WEFT_VERSUS_PART_LOW "estimate_low"
+#define WEFT_VERSUS_PART_HIGH "estimate_high"
+
+/// Of a run: [*ret_n] in `arena`, with names that no metric of a scenario has. `estimate`: where the run's outcome is
+/// from; NULL: from packets.
+struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, const struct weft_estimate *estimate,
+                                            struct weft_arena *arena, uint32_t *ret_n);
 /// The finished flow with the latest end: what the run waited for last. WEFT_NONE: none has finished.
 uint32_t weft_versus_last_flow(const struct weft_run *run);
 /// The job with the longest iterations; WEFT_NONE: there is none, or one has not done any.
@@ -123,9 +130,10 @@ enum weft_versus_status {
     WEFT_VERSUS_CUT_SHORT, ///< some run of it ended, as run.until says, before there was what judges the case
     WEFT_VERSUS_FAILED,    ///< some run of it failed
     WEFT_VERSUS_NOT_RUN,   ///< some run of it is missing
+    WEFT_VERSUS_REFUSED,   ///< there is no estimate of some run of it
 };
-extern const char *const
-    weft_versus_status_names[]; // "ran", "unbuildable", "over_budget", "stalled", "unfinished", "failed", "not_run"
+extern const char *const weft_versus_status_names[]; // "ran", "unbuildable", "over_budget", "stalled", "unfinished",
+                                                     // "failed", "not_run", "not_estimated"
 
 /// A fabric at one number of hosts.
 struct weft_versus_fabric {
@@ -204,6 +212,7 @@ struct weft_versus {
     const char *const *ignored; ///< [n_ignored] sections of the job that fabrics say themselves
     uint32_t n_ignored;
     const struct weft_sweep_results *results; ///< NULL: nothing ran
+    const bool *fluid;                        ///< [points] of the results: estimated; NULL: none is
     const char *since;                        ///< an older answer that this one is compared with; NULL: none
     const char *const *change;                ///< [changes] what has changed since, a sentence each
     const struct weft_versus_change *changed; ///< [n_changed] the same as rows
@@ -230,7 +239,9 @@ struct weft_versus_place {
     uint32_t fabric;
     struct weft_spread value, of_ruler; ///< of the measure that judges; its ratio to that of the ruler
     bool unknown;                       ///< whether it differs from the first is not known: one seed
-    bool noise;                         ///< it differs from the first by no more than noise
+    bool noise; ///< it differs from the first by no more than noise, or by what an estimate may be off
+    bool estimated;
+    double low, high; ///< of value.mean: the interval of the estimate; NAN: it ran in packets
 };
 /// The ruler left out, best first; those without a value come not at all. In `arena`.
 struct weft_versus_place *weft_versus_rank(const struct weft_versus *v, uint32_t case_at, struct weft_arena *arena,

@@ -91,12 +91,14 @@ static enum weft_status read_file(struct table *t, const char *path, struct weft
     return status;
 }
 
+/// Beyond the last number of hosts both ends move out, by so much of the farther one for each doubling.
 static void set_interval(const struct table *t, weft_time_ps time, weft_time_ps *ret_low, weft_time_ps *ret_high) {
-    double wider = 1;
-    if (t->hosts > t->best.hosts) wider += t->best.growth * log2((double)t->hosts / (double)t->best.hosts);
+    double low = log(t->best.low), high = log(t->best.high), more = 0;
+    if (t->hosts > t->best.hosts) more = t->best.growth * log2((double)t->hosts / (double)t->best.hosts);
     if (time == WEFT_TIME_NEVER) return;
-    *ret_low = weft_time_of_real((double)time * pow(t->best.low, wider));
-    *ret_high = weft_time_of_real((double)time * pow(t->best.high, wider));
+    more *= fmax(fabs(low), fabs(high));
+    *ret_low = weft_time_of_real((double)time * exp(low - more));
+    *ret_high = weft_time_of_real((double)time * exp(high + more));
 }
 
 enum weft_status weft__estimate_calibrate(const struct weft__network *net, const char *path, struct weft_estimate *e,

@@ -13,6 +13,7 @@ const char *const weft_versus_status_names[] = {
     [WEFT_VERSUS_CUT_SHORT] = "unfinished",
     [WEFT_VERSUS_FAILED] = "failed",
     [WEFT_VERSUS_NOT_RUN] = "not_run",
+    [WEFT_VERSUS_REFUSED] = "not_estimated",
 };
 
 /// Writes a text as YAML in double quotes.

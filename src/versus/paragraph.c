@@ -8,6 +8,16 @@
 #include "versus/versus.h"
 
 static const char noise_unknown[] = " One seed does not show noise; --seeds 1..5 does.";
+static const char estimates[] = " Times are estimates but where packets are named; of such cases 90% are within the "
+                                "interval. --packets 20 runs what they do not decide.";
+
+/// What must be said of all times.
+static void say_trust(FILE *file, const struct weft_versus *v) {
+    if (v->fluid)
+        fputs(estimates, file);
+    else if (weft__versus_seeds(v) == 1)
+        fputs(noise_unknown, file);
+}
 
 struct saying {
     FILE *file;
@@ -32,7 +42,10 @@ static void say_noise(const struct saying *s, const struct weft_versus_place *pl
     for (uint32_t i = 1; i < n; i++)
         noise += place[i].noise;
     if (!noise) return;
-    fputs(" Within noise of it: ", s->file);
+    bool estimated = false;
+    for (uint32_t i = 0; i < n; i++)
+        estimated |= place[i].estimated;
+    fputs(estimated ? " Not told from it by estimates: " : " Within noise of it: ", s->file);
     for (uint32_t i = 1; i < n; i++) {
         if (place[i].noise) fprintf(s->file, "%s%s", said++ ? ", " : "", name_of(s, place[i].fabric));
         if (place[i].noise) last = i;
@@ -40,7 +53,10 @@ static void say_noise(const struct saying *s, const struct weft_versus_place *pl
     for (uint32_t i = 1; i < last; i++) // faster than one that may be as fast as the first
         if (!place[i].noise)
             fprintf(s->file, "%s%s",
-                    between++ ? ", " : "; between them, but beyond noise: ", name_of(s, place[i].fabric));
+                    between++   ? ", "
+                    : estimated ? "; between them, but told from it: "
+                                : "; between them, but beyond noise: ",
+                    name_of(s, place[i].fabric));
     fputc('.', s->file);
 }
 
@@ -108,6 +124,12 @@ static void say_others(const struct saying *s) {
         if (s->v->fabric[f].status == WEFT_VERSUS_UNBUILDABLE)
             fprintf(s->file, "%s%s", unbuildable++ ? ", " : " Not to be built: ", s->v->fabric[f].label);
     if (unbuildable) fputc('.', s->file);
+    uint32_t refused = 0;
+    for (uint32_t f = 0; f < s->v->fabrics; f++)
+        if (s->v->fabric[f].status == WEFT_VERSUS_REFUSED)
+            fprintf(s->file, "%s%s",
+                    refused++ ? ", " : " Left out, for there is no estimate of them: ", s->v->fabric[f].label);
+    if (refused) fputc('.', s->file);
 }
 
 /// Without all runs nobody is known to lead.
@@ -149,7 +171,7 @@ void weft__versus_whole_say(FILE *file, const struct weft_versus *v) {
     if (v->variants) say_idle(&s);
     if (v->variants && !is_incomplete(v)) say_power(&s);
     if (v->variants && !is_incomplete(v)) weft__versus_assumptions_say(file, v);
-    if (weft__versus_seeds(v) == 1) fputs(noise_unknown, file);
+    say_trust(file, v);
     say_others(&s);
     weft_arena_free(s.arena);
 }
@@ -202,7 +224,7 @@ static void say_many(FILE *file, const struct weft_versus *v) {
 /// For several numbers of hosts.
 static void say_scales(FILE *file, const struct weft_versus *v) {
     if (v->variants) weft__versus_scales_say(file, v);
-    if (weft__versus_seeds(v) == 1) fputs(noise_unknown, file);
+    say_trust(file, v);
     for (uint32_t i = 0; i < v->scales; i++) {
         const struct weft_versus at = weft_versus_at(v, i);
         struct saying s = {file, &at, weft_arena_new(WEFT_MEMORY_RESULT)};

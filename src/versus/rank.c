@@ -18,6 +18,10 @@ const struct weft_sweep_run *weft__versus_run(const struct weft_versus *v, uint3
     return &v->results->run[(size_t)versus_point(v, fabric, case_at) * v->results->sweep->seeds + seed];
 }
 
+static bool is_fluid(const struct weft_versus *v, uint32_t fabric, uint32_t case_at) {
+    return v->fluid && v->fluid[versus_point(v, fabric, case_at)];
+}
+
 struct weft_versus weft_versus_at(const struct weft_versus *v, uint32_t scale) {
     assert(scale < v->scales);
     const struct weft_versus_scale *s = &v->scale[scale];
@@ -95,9 +99,11 @@ void weft_versus_judge(struct weft_versus *v, struct weft_arena *arena) {
                 fabric->reason =
                     weft_arena_format(arena, "%s, seed %llu, at %s", name, (unsigned long long)run->seed, end);
             } else if (run->state == WEFT_SWEEP_FAILED) {
-                fabric->status = WEFT_VERSUS_FAILED;
-                fabric->reason =
-                    weft_arena_format(arena, "%s, seed %llu: %s", name, (unsigned long long)run->seed, run->message);
+                bool refused = is_fluid(v, f, i / weft__versus_seeds(v));
+                fabric->status = refused ? WEFT_VERSUS_REFUSED : WEFT_VERSUS_FAILED;
+                fabric->reason = refused ? run->message
+                                         : weft_arena_format(arena, "%s, seed %llu: %s", name,
+                                                             (unsigned long long)run->seed, run->message);
             } else if (run->state == WEFT_SWEEP_MISSING && fabric->status != WEFT_VERSUS_FAILED) {
                 fabric->status = WEFT_VERSUS_NOT_RUN;
                 fabric->reason = weft_arena_format(arena, "%s, seed %llu", name, (unsigned long long)run->seed);
@@ -125,6 +131,27 @@ struct weft_spread weft_versus_degradation(const struct weft_versus *v, uint32_t
     return weft_spread_of(ratio, seeds, arena);
 }
 
+struct weft_versus_place weft__versus_place_of(const struct weft_versus *v, uint32_t fabric, uint32_t case_at,
+                                               struct weft_arena *arena) {
+    const char *name = weft_versus_measure_names[v->cases[case_at].by];
+    struct weft_versus_place place = {.fabric = fabric,
+                                      .value = weft__versus_spread(v, fabric, case_at, name, arena),
+                                      .estimated = is_fluid(v, fabric, case_at),
+                                      .low = NAN,
+                                      .high = NAN};
+    if (!place.estimated) return place;
+    place.low = place.value.mean * weft__versus_spread(v, fabric, case_at, WEFT_VERSUS_PART_LOW, arena).mean;
+    place.high = place.value.mean * weft__versus_spread(v, fabric, case_at, WEFT_VERSUS_PART_HIGH, arena).mean;
+    return place;
+}
+
+/// The first is below the other, but their intervals may overlap. A run in packets is what it is.
+static bool may_be_equal(const struct weft_versus_place *first, const struct weft_versus_place *other) {
+    double high = first->estimated ? first->high : first->value.mean;
+    double low = other->estimated ? other->low : other->value.mean;
+    return low <= high;
+}
+
 struct weft_versus_place *weft_versus_rank(const struct weft_versus *v, uint32_t case_at, struct weft_arena *arena,
                                            uint32_t *ret_n) {
     const char *name = weft_versus_measure_names[v->cases[case_at].by];
@@ -133,13 +160,11 @@ struct weft_versus_place *weft_versus_rank(const struct weft_versus *v, uint32_t
     const double *ruler = v->ruler == WEFT_NONE ? NULL : weft_versus_values(v, v->ruler, case_at, name, arena);
     for (uint32_t f = 0; f < v->fabrics; f++) {
         if (f == v->ruler || v->fabric[f].variant == WEFT_NONE) continue;
+        struct weft_versus_place of = weft__versus_place_of(v, f, case_at, arena);
+        if (!of.value.n) continue;
         const double *value = weft_versus_values(v, f, case_at, name, arena);
-        struct weft_spread spread = weft_spread_of(value, seeds, arena);
-        if (!spread.n) continue;
-        place[n++] =
-            (struct weft_versus_place){.fabric = f,
-                                       .value = spread,
-                                       .of_ruler = weft_spread_of(ratios_of(value, ruler, seeds, arena), seeds, arena)};
+        of.of_ruler = weft_spread_of(ratios_of(value, ruler, seeds, arena), seeds, arena);
+        place[n++] = of;
     }
     qsort(place, n, sizeof *place, by_mean);
     for (uint32_t i = 1; i < n; i++) {
@@ -149,6 +174,9 @@ struct weft_versus_place *weft_versus_rank(const struct weft_versus *v, uint32_t
                                                     n - 1, &difference, arena);
         place[i].noise = d == WEFT_DIFFERENCE_NOISE;
         place[i].unknown = d == WEFT_DIFFERENCE_UNKNOWN;
+        if (!place[0].estimated && !place[i].estimated) continue;
+        place[i].noise = may_be_equal(&place[0], &place[i]);
+        place[i].unknown = false;
     }
     *ret_n = n;
     return place;

@@ -65,10 +65,11 @@ static void add_runs(struct weft_versus_answer *a, struct case_row *row, uint32_
     for (; row->runs < seeds; row->runs++) {
         const struct weft_sweep_run *run = weft__versus_run(v, f, c, row->runs);
         struct run_row *to = &row->run[row->runs];
+        bool estimated = row->estimated && run->state == WEFT_SWEEP_DONE;
         *to = (struct run_row){.fabric = fabric->name,
                                .case_name = row->name,
-                               .state = weft_sweep_state_names[run->state],
-                               .digest = run->rows ? run->digest : NULL,
+                               .state = estimated ? "estimated" : weft_sweep_state_names[run->state],
+                               .digest = run->rows && !estimated ? run->digest : NULL,
                                .hosts = fabric->hosts,
                                .bytes = v->cases[c].bytes,
                                .seed = run->seed,
@@ -91,6 +92,10 @@ static struct case_row case_row(struct weft_versus_answer *a, uint32_t f, uint32
     struct weft_spread healthy = fails ? weft_versus_degradation(v, f, c, a->arena) : (struct weft_spread){0};
     struct weft_spread energy = weft__versus_energy(v, f, c, a->arena);
     struct weft_spread used = weft__versus_spread(v, f, c, WEFT_VERSUS_HOSTS_USED, a->arena);
+    const struct weft_versus_place place = weft__versus_place_of(v, f, c, a->arena);
+    row.estimated = place.estimated;
+    row.low = isinf(place.high) ? (double)NAN : place.low;
+    row.high = isinf(place.high) ? (double)NAN : place.high;
     row.over_healthy = spread_row(&healthy);
     row.energy = spread_row(&energy);
     row.hosts_used = used.n ? (uint64_t)used.mean : WEFT_TIME_NEVER;

@@ -26,6 +26,8 @@ struct case_row {
     uint32_t rank, parts, runs;
     uint64_t hosts_used;
     uint8_t noise; ///< UINT8_MAX: not known
+    bool estimated;
+    double low, high; ///< of the estimate's interval; NAN: there is none
     struct part_row *part;
     struct run_row *run;
 };

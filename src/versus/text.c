@@ -42,11 +42,25 @@ static void put_head(const struct table *t) {
             weft_arena_format(t->arena, "time, %s", t->unit.name), "+/-", "of ruler", "busbw", "p50", "p99", "p99.9");
     if (has_any(t, WEFT_VERSUS_VICTIMS)) fprintf(t->file, " %8s", "victims");
     if (has_any(t, WEFT_VERSUS_RECOVERY)) fprintf(t->file, " %10s", "recovery");
-    fprintf(t->file, " %8s %7s %7s %9s\n", "pauses", "drops", "chips", "kW");
+    fprintf(t->file, " %8s %7s %7s %9s", "pauses", "drops", "chips", "kW");
+    fputs(t->v->fluid ? "  estimate, 90%\n" : "\n", t->file);
 }
 
 /// `mark`: how it compares to the first.
-static void put_row(const struct table *t, uint32_t f, double of_ruler, const char *mark) {
+static void put_interval(const struct table *t, const struct weft_versus_place *place) {
+    char low[32], high[32];
+    if (!place->estimated)
+        fputs("  packets", t->file);
+    else if (isinf(place->high))
+        fputs("  not calibrated", t->file);
+    else
+        fprintf(t->file, "  %s to %s", weft__text_time(low, t->unit, place->low),
+                weft__text_time(high, t->unit, place->high));
+}
+
+static void put_row(const struct table *t, const struct weft_versus_place *place, const char *mark) {
+    uint32_t f = place->fabric;
+    double of_ruler = place->of_ruler.mean;
     const struct weft_versus_fabric *fabric = &t->v->fabric[f];
     struct weft_spread time = weft__versus_spread(t->v, f, t->c, "time_ps", t->arena);
     fprintf(t->file, "  %-*s", NAME, fabric->name);
@@ -64,6 +78,7 @@ static void put_row(const struct table *t, uint32_t f, double of_ruler, const ch
     put_cell(t, "%.0f", mean_of(t, f, WEFT_VERSUS_DROPS), 7);
     put_cell(t, "%.0f", f == t->v->ruler ? (double)NAN : (double)fabric->bill.chips, 7);
     put_cell(t, "%.2f", f == t->v->ruler ? (double)NAN : fabric->bill.watts / 1000, 9);
+    if (t->v->fluid) put_interval(t, place);
     fputc('\n', t->file);
 }
 
@@ -91,10 +106,12 @@ static void print_case(FILE *file, const struct weft_versus *v, uint32_t c) {
     put_head(&t);
     if (v->ruler != WEFT_NONE) {
         const char *by = weft_versus_measure_names[v->cases[c].by];
-        put_row(&t, v->ruler, weft__versus_spread(v, v->ruler, c, by, arena).n ? 1 : (double)NAN, " ");
+        struct weft_versus_place ruler = weft__versus_place_of(v, v->ruler, c, arena);
+        ruler.of_ruler.mean = weft__versus_spread(v, v->ruler, c, by, arena).n ? 1 : (double)NAN;
+        put_row(&t, &ruler, " ");
     }
     for (uint32_t i = 0; i < n; i++)
-        put_row(&t, place[i].fabric, place[i].of_ruler.mean, place[i].noise ? "~" : " ");
+        put_row(&t, &place[i], place[i].noise ? "~" : " ");
 }
 
 // --- what it takes ------------------------------------------------------------------------------------------------
@@ -127,7 +144,8 @@ const char *weft__versus_status_text(enum weft_versus_status status) {
                                        [WEFT_VERSUS_STALLED] = "stalled",
                                        [WEFT_VERSUS_CUT_SHORT] = "not finished",
                                        [WEFT_VERSUS_FAILED] = "failed",
-                                       [WEFT_VERSUS_NOT_RUN] = "not run"};
+                                       [WEFT_VERSUS_NOT_RUN] = "not run",
+                                       [WEFT_VERSUS_REFUSED] = "not estimated"};
     return said[status];
 }
 

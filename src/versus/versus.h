@@ -9,6 +9,9 @@ const struct weft_sweep_run *weft__versus_run(const struct weft_versus *v, uint3
                                               uint32_t seed);
 struct weft_spread weft__versus_spread(const struct weft_versus *v, uint32_t fabric, uint32_t case_at, const char *name,
                                        struct weft_arena *arena);
+/// A fabric's value in a case, with the interval of its estimate (of several seeds the mean interval).
+struct weft_versus_place weft__versus_place_of(const struct weft_versus *v, uint32_t fabric, uint32_t case_at,
+                                               struct weft_arena *arena);
 static inline uint32_t weft__versus_seeds(const struct weft_versus *v) {
     return v->results ? v->results->sweep->seeds : 0;
 }

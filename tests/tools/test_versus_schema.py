@@ -73,6 +73,7 @@ class Schema(unittest.TestCase):
                        "--cases", "recovery-link*,incast-slow*"),
                 answer("--battery", "full", "--hosts", "16,64", "--fabrics", "star,roce-ecmp,dsf-l1", "--seeds", "1",
                        "--cases", "rpc*", "--no-why"),
+                answer("--battery", "quick", "--hosts", "16", "--fabrics", "star,roce-ecmp,roce-te", "--estimate"),
             ]
 
     def test_every_answer_fits(self):
