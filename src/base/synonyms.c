@@ -65,7 +65,7 @@ static const struct {
     // runs, and sections at the top
     {"simulation sim settings global", "run"},
     {"duration stop stop_time end end_time sim_time simulation_time simulator_stop_time max_time", "until run.until"},
-    {"sample sampling sample_period sampling_interval", "sample_interval run.sample_interval"},
+    {"sampling sample_period sampling_interval", "sample_interval run.sample_interval"},
     {"random_seed rng_seed rng rand_seed", "seed run.seed"},
     {"aqm", "switch.aqm"},
     {"buffer", "switch.buffer"},

@@ -44,7 +44,7 @@ static void words_of_the_field(void **state) {
         {"topology: single\nswitch: {buffer: {kind: dynamic, %s: 1}}\n", "size", "total"},
         {"topology: single\nworkload: [{kind: job, %s: 4}]\n", "tp", "dimensions"},
         {"topology: single\nworkload: [{kind: rma, %s: read}]\n", "op", "verb"},
-        {"topology: single\nrun: {%s: 1us}\n", "sample", "sample_interval"},
+        {"topology: single\nrun: {%s: 1us}\n", "sampling", "sample_interval"},
         {"topology: single\nswitch: {buffer: {kind: dynamic, %s: 1}}\n", "dynamic_th", "alpha"},
         {"topology: single\nswitch: {buffer: {kind: static, %s: 1}}\n", "pause_threshold", "xoff"},
         {"topology: single\nworkload: [{kind: incast, %s: 1}]\n", "srcs", "sources"},

@@ -96,7 +96,7 @@ static void check_sender(const struct weft__nic *nic, const struct weft__timers 
                                        .sample = &hosts->sample[qp],
                                        .state = hosts->sender_state ? hosts->sender_state[qp] : NULL};
     struct weft_cc_act act;
-    if (!s->started || s->done) return;
+    if (!s->started || s->done || hosts->qp[qp].verb == WEFT_VERB_RAW) return;
     weft__check_model(c, "sender of queue pair", qp, nic->transport->check_sender(s, &fact));
     if (find_answer(nic, timers, qp, &act))
         weft__check_model(c, "congestion control of queue pair", qp, nic->cc->check(s->cc, nic->conf->cc.conf, &act));
@@ -114,6 +114,7 @@ static void check_receiver(const struct weft__nic *nic, uint32_t qp, struct weft
     struct weft_transport_fact fact = {.conf = nic->conf->transport.conf,
                                        .qp = &hosts->qp[qp],
                                        .state = hosts->receiver_state ? hosts->receiver_state[qp] : NULL};
+    if (hosts->qp[qp].verb == WEFT_VERB_RAW) return; // frames of real hosts have no transport of ours
     weft__check_model(c, "receiver of queue pair", qp, nic->transport->check_receiver(r, &fact));
     if (hosts->qp[qp].packets != WEFT_QP_MESSAGES)
         weft__check_at_most(c, "bytes delivered of a queue pair", r->delivered_bytes, "bytes that it has",
