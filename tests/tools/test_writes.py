@@ -211,7 +211,7 @@ class Signals(unittest.TestCase):
                         process.send_signal(number)
                         out, err = process.communicate(timeout=30)
                         self.assertEqual((process.returncode, out, err.strip()),
-                                         (130, "", "weft: interrupted before anything was run"), (command, number))
+                                         (130, "", "weft: interrupted before there was a result"), (command, number))
             finally:
                 os.close(holder)
 
