@@ -123,7 +123,6 @@ enum weft_status weft__estimate_refuse(const struct weft__network *net, struct w
     const struct weft_device_conf *before[2] = {NULL, NULL}; ///< of a switch, of a host
     uint64_t mtu = find_least_mtu(net);
     enum weft_status status = refuse_events(net, ret_error);
-    if (!status) status = refuse_work(net, ret_error);
     for (uint32_t i = 0; i < t->nodes && !status; i++) {
         if (!weft__box_of(&t->node[i])->fluid) return refuse_box(net, &t->node[i], ret_error);
         bool host = t->node[i].role == WEFT_NODE_HOST;
@@ -132,7 +131,7 @@ enum weft_status weft__estimate_refuse(const struct weft__network *net, struct w
         before[host] = net->device[i];
         status = host ? refuse_host(net->device[i], ret_error) : refuse_switch(net->device[i], ret_error);
     }
-    return status;
+    return status ? status : refuse_work(net, ret_error);
 }
 
 enum weft_status weft__estimate_refuse_rest(const struct weft__network *net, struct weft_error *ret_error) {

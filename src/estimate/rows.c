@@ -66,8 +66,14 @@ static void describe_groups(struct describe *d) {
     bool *pauses = weft_arena_alloc(d->arena, w->groups, sizeof *pauses);
     for (uint32_t j = 0; j < w->jobs; j++)
         of_job[w->job[j].group] = true;
-    for (uint32_t f = 0; f < w->flows; f++)
-        pauses[w->flow[f].group] |= lossless >> w->flow[f].priority & 1;
+    weft_time_ps *end = weft_arena_alloc(d->arena, w->groups, sizeof *end), last = 0;
+    for (uint32_t f = 0; f < w->flows; f++) {
+        uint32_t g = w->flow[f].group;
+        weft_time_ps flow_end = d->run.outcome->flow[f].end_ps;
+        pauses[g] |= lossless >> w->flow[f].priority & 1;
+        if (flow_end > end[g]) end[g] = flow_end;
+        if (flow_end > last) last = flow_end;
+    }
     for (uint32_t g = 0; g < w->groups; g++) {
         if (of_job[g] || !group[g].finished) continue;
         struct weft_estimate_time *row = add_time(d, "group", w->group[g], group[g].fct_ps.max);
@@ -75,7 +81,7 @@ static void describe_groups(struct describe *d) {
         row->bytes = group[g].bytes;
         row->mean_ps = weft_time_of_real(group[g].fct_ps.mean);
         row->p99_ps = weft_time_of_real(group[g].fct_ps.p99);
-        row->unpaused = pauses[g] && row->time_ps < d->e->makespan_ps;
+        row->unpaused = pauses[g] && end[g] < last;
     }
 }
 

@@ -202,7 +202,7 @@ class Signals(unittest.TestCase):
             os.mkfifo(fifo)  # a scenario that is never complete
             holder = os.open(fifo, os.O_RDWR)
             try:
-                for command in ("run", "compare", "verify", "sweep", "versus", "check", "tune"):
+                for command in ("run", "compare", "verify", "sweep", "versus", "check", "tune", "estimate"):
                     for number in (signal.SIGTERM, signal.SIGINT):
                         process = subprocess.Popen([WEFT, command, str(fifo)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                         fds = Path(f"/proc/{process.pid}/fd")
