@@ -3,8 +3,8 @@
 #include <assert.h>
 
 #include "box/box.h"
-#include "sim/paths.h"
 #include "sim/run.h"
+#include "sim/paths.h"
 #include "weft/aqm.h"
 #include "weft/cc.h"
 #include "weft/transport.h"

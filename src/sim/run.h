@@ -113,6 +113,7 @@ uint32_t weft__lldp_find_odd(const struct weft__network *net, const struct weft_
 /// The engine has stopped: writes a checkpoint if one is due. True: the run continues.
 bool weft__checkpoint_on(struct weft__run *run);
 
+
 // Maps triggers onto the network.
 /// Call it when the queue pairs exist. NULL: there is none.
 struct weft__triggers *weft__triggers_new(const struct weft__network *net);
