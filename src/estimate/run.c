@@ -116,10 +116,8 @@ static enum weft_status collect_outcome(struct weft__fluid *x, struct weft_error
         if (port->link == WEFT_NONE) continue;
         weft_outcome_at(o, p, 0)->tx_bytes = (uint64_t)(x->levels.link[port->link].bytes * (double)port->share);
     }
-    o->end = is_over(x) ? WEFT_END_DONE : WEFT_END_UNTIL;
-    if (o->end == WEFT_END_DONE || x->net.scenario->run.until_ps < WEFT_TIME_MAX) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_STALL, WEFT_NOWHERE,
-                          "the estimate came to a halt: a flow or a rank waits for something that never comes");
+    o->end = WEFT_END_DONE;
+    return is_over(x) ? WEFT_OK : weft__estimate_refuse_rest(&x->net, ret_error);
 }
 
 static void fluid_free(struct weft__fluid *x) {
