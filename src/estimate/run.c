@@ -11,7 +11,7 @@
 #include "sim/run.h"
 
 /// So many queue pairs are too many for rates that are exact: a change then moves on to too many links.
-enum { EXACT_FLOWS = 16384 };
+enum { EXACT_FLOWS = 1024 };
 #define EXACT 1e-9
 #define NEAR 1e-2 ///< worst 1.7%, mean 1e-5 in an all-to-all of 24,576 hosts
 
@@ -85,6 +85,7 @@ static enum weft_status assemble_fluid(struct weft__fluid *x, const struct weft_
     x->forwarding.path = net->workload->path;
     double tolerance = net->qps > EXACT_FLOWS ? NEAR : EXACT;
     weft__levels_init(&x->levels, options->tolerance > 0 ? options->tolerance : tolerance);
+    x->batch = net->qps > EXACT_FLOWS ? NEAR : 0;
     weft__timers_init(&x->drains, net->qps ? net->qps : 1);
     status = weft__ways_new(x, ret_error);
     if (!status) status = weft__estimate_refuse_ways(x, ret_error);
