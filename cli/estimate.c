@@ -42,7 +42,7 @@ static void print_text(FILE *file, const void *subject) {
         fprintf(file, "%-12s %-24s %6" PRIu64 " %8" PRIu64 " %14.3f", t->what, t->name, t->number, t->count,
                 (double)t->time_ps * 1e-6);
         print_interval(file, t->low_ps, t->high_ps);
-        putc('\n', file);
+        fputs(t->unpaused ? "   without pauses (PFC): not calibrated\n" : "\n", file);
     }
     fprintf(file, "\n%-24s %-12s %-12s %8s %8s\n", "busiest links", "from", "to", "used", "flows");
     for (uint32_t i = 0; i < e->links; i++) {
@@ -66,6 +66,7 @@ static enum weft_status estimate_variant(const struct weft_cli_options *o, struc
     enum weft_status status = weft_cli_scenario_read(o, &file, ret_error);
     if (!status) status = weft_cli_variant(o, file, &variant, ret_error);
     if (!status) status = weft_cli_simulation_init(&sim, file, variant, ret_error);
+    if (!status) status = weft_cli_simulation_sends(&sim, ret_error);
     if (!status)
         status = weft_estimate_run(sim.scenario, sim.topology, sim.workload,
                                    &(struct weft_estimate_options){.messages = messages, .calibration = calibration},

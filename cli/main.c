@@ -138,10 +138,10 @@ static bool is_first_rank(void) {
 }
 
 static bool speaks;
-/// Before anything runs: a command that ends by a signal reports it. Commands that have results to show catch the
-/// signal themselves from then on (weft_cli_catch_interrupt).
+/// Before anything runs, and in an estimate: a command that ends by a signal reports it. Commands that have results to
+/// show catch the signal themselves from then on (weft_cli_catch_interrupt).
 static void on_early_signal(int number) {
-    static const char text[] = "weft: interrupted before anything was run\n";
+    static const char text[] = "weft: interrupted before there was a result\n";
     (void)number;
     if (speaks && write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(WEFT_ERROR_SYSTEM);
     _exit(WEFT_INTERRUPTED);

@@ -18,6 +18,7 @@ struct weft_estimate_time {
     weft_bytes bytes;
     weft_time_ps time_ps, low_ps, high_ps; ///< low, high: 0: not calibrated
     weft_time_ps mean_ps, p99_ps;          ///< of a group: of its flows; 0: of anything else
+    bool unpaused; ///< of a group: PFC may hold it back behind others, which is not in its times: never calibrated
 };
 
 /// A link that carries data, in one direction; or links that packets share evenly, as one of them.

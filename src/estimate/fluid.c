@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens in order of time: events, drains, timers of programs. Whatever changes at one time changes the rates
-// once.
+// once; of many queue pairs, whatever changes within a part of the time that a message takes.
 #include "estimate/fluid.h"
 
 #include <math.h>
@@ -76,6 +76,8 @@ static void settle_rates(struct weft__fluid *x) {
     }
 }
 
+enum { DRAINS_MEANT = 64 };
+
 static void note_bytes(struct weft__fluid *x, uint32_t flow, double wire) {
     const struct weft__level_flow *f = &x->levels.flow[flow];
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
@@ -87,6 +89,7 @@ static void note_bytes(struct weft__fluid *x, uint32_t flow, double wire) {
 
 static void on_drained(struct weft__fluid *x, uint32_t flow) {
     struct weft__drain *d = &x->drain[flow];
+    x->drain_ps += ((double)(x->now_ps - d->begun_ps) - x->drain_ps) / DRAINS_MEANT;
     if (flow >= x->net.qps) {
         note_bytes(x, flow, weft__rings_drained(x, flow));
         return;
@@ -128,8 +131,9 @@ void weft__fluid_run(struct weft__fluid *x) {
     weft_time_ps until = x->net.engine.conf.until_ps;
     for (;;) {
         weft_time_ps next = next_time(x);
-        if (next > x->now_ps) {
+        if (next > x->now_ps && (next == WEFT_TIME_NEVER || (double)(next - x->settled_ps) > x->batch * x->drain_ps)) {
             settle_rates(x);
+            x->settled_ps = x->now_ps;
             next = next_time(x);
         }
         if (next > until || next == WEFT_TIME_NEVER) break;

@@ -102,8 +102,10 @@ struct weft__fluid {
     struct weft__poster *poster; ///< [hosts] both
     uint32_t *host_of_key, keys; ///< of timers of programs
     struct weft__rings *rings;
-    uint32_t *qp_of_flow; ///< [flows]: the first one
-    uint64_t happened;    ///< events
+    uint32_t *qp_of_flow;    ///< [flows]: the first one
+    uint64_t happened;       ///< events
+    double batch, drain_ps;  ///< changes within this part of the time that a drain takes, on average, change rates once
+    weft_time_ps settled_ps; ///< when rates last changed
     struct weft_arena *arena;
 };
 

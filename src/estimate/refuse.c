@@ -7,28 +7,30 @@
 #include "weft/aqm.h"
 #include "weft/cc.h"
 #include "weft/transport.h"
+#include "weft/tree.h"
 
 #define REFUSE(error, place, ...) WEFT_REFUSE(error, place, __VA_ARGS__)
 
 static enum weft_status refuse_model(const struct weft_device_conf *device, const char *path,
-                                     const struct weft_model *model, struct weft_error *ret_error) {
+                                     const struct weft_model *model, const char *what, struct weft_error *ret_error) {
     return REFUSE(ret_error, weft_device_place(device, path),
-                  "%s: there is no estimate of %s; expected another model, or a run", path, model->name);
+                  "%s: there is no estimate of %s, %s; expected another model, or a run", path, model->name, what);
 }
 
 static enum weft_status refuse_switch(const struct weft_device_conf *device, struct weft_error *ret_error) {
     const struct weft_switch_conf *sw = &device->sw;
     const struct weft_route_ops *route = sw->route.model->ops;
     if (route->choose && (!route->paths || route->paths(sw->route.conf) == WEFT_ROUTE_PATHS_UNKNOWN))
-        return refuse_model(device, "switch.route", sw->route.model, ret_error);
-    if (strcmp(sw->sfc.model->name, "none") != 0) return refuse_model(device, "switch.sfc", sw->sfc.model, ret_error);
+        return refuse_model(device, "switch.route", sw->route.model, "a route model", ret_error);
+    if (strcmp(sw->sfc.model->name, "none") != 0)
+        return refuse_model(device, "switch.sfc", sw->sfc.model, "source flow control", ret_error);
     return WEFT_OK;
 }
 
 static enum weft_status refuse_host(const struct weft_device_conf *device, struct weft_error *ret_error) {
     const struct weft_host_conf *host = &device->host;
     if (!((const struct weft_cc_ops *)host->cc.model->ops)->estimate)
-        return refuse_model(device, "host.cc", host->cc.model, ret_error);
+        return refuse_model(device, "host.cc", host->cc.model, "congestion control", ret_error);
     if (host->drain_slow_every_ps != WEFT_TIME_NEVER)
         return REFUSE(
             ret_error, weft_device_place(device, "host.drain_slow_every"),
@@ -36,35 +38,110 @@ static enum weft_status refuse_host(const struct weft_device_conf *device, struc
     return WEFT_OK;
 }
 
+/// The chip must be faster than all its ports, each with full data frames and as many acknowledgements: a packet waits
+/// for a chip, and a fluid does not.
+static enum weft_status refuse_slow_chip(const struct weft__network *net, uint32_t node, uint64_t mtu,
+                                         struct weft_error *ret_error) {
+    const struct weft_topology *t = net->topology;
+    const struct weft_node_info *info = &t->node[node];
+    uint64_t rate = net->device[node]->sw.packet_rate;
+    double pair = 8 * (double)(mtu + WEFT_FRAME_DATA + WEFT_FRAME_ACK + 2 * WEFT_WIRE_OVERHEAD), packets = 0;
+    for (uint32_t p = info->port0; p < info->port0 + info->ports; p++)
+        packets += 2 * (double)t->link[t->port[p].link].rate_bps / pair;
+    if (!rate || packets <= (double)rate) return WEFT_OK;
+    return REFUSE(ret_error, weft_device_place(net->device[node], "switch.packet_rate"),
+                  "switch.packet_rate: %s may have to take %.3g packets a second, and there is no estimate of packets "
+                  "that wait for a chip; expected 0 or as many, or a run",
+                  info->name, packets);
+}
+
+/// Routes are those of links that are known to be down: until then, a run sends packets to where they are lost.
 static enum weft_status refuse_events(const struct weft__network *net, struct weft_error *ret_error) {
     const struct weft_topology *t = net->topology;
-    for (uint32_t i = 0; i < t->events; i++)
+    const struct weft_scenario *s = net->scenario;
+    for (uint32_t i = 0; i < t->events; i++) {
         if (t->event[i].time_ps)
-            return REFUSE(ret_error, t->place,
+            return REFUSE(ret_error, s->events_tree->place,
                           "events: there is no estimate of a link that goes down or comes up in mid-run; expected "
                           "events at 0s, or a run");
+        if (!t->event[i].up && s->run.detection_ps)
+            return REFUSE(ret_error, s->events_tree->place,
+                          "events: there is no estimate of what is lost until a link that is down at 0s is noticed; "
+                          "expected run.detection: 0ns, or a run");
+    }
     return WEFT_OK;
+}
+
+static enum weft_status refuse_work(const struct weft__network *net, struct weft_error *ret_error) {
+    const struct weft_workload *w = net->workload;
+    if (w->rmas)
+        return REFUSE(ret_error, net->scenario->workload[0].place,
+                      "workload: there is no estimate of remote memory access; expected flows or jobs, or a run");
+    for (uint32_t f = 0; f < w->flows; f++)
+        if (w->flow[f].endless)
+            return REFUSE(ret_error, weft__estimate_place_of(net, f),
+                          "workload: there is no estimate of flows without an end; expected a size, or a run");
+    return WEFT_OK;
+}
+
+static uint64_t find_least_mtu(const struct weft__network *net) {
+    const struct weft_topology *t = net->topology;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t h = 0; h < t->hosts; h++)
+        if (net->device[t->host[h]]->host.mtu_bytes < least) least = net->device[t->host[h]]->host.mtu_bytes;
+    return least;
+}
+
+/// Of the network: the blueprint's section if that built it.
+static struct weft_place network_place(const struct weft__network *net) {
+    const struct weft_scenario *s = net->scenario;
+    return s->fabric.model ? s->fabric.place : net->topology->place;
+}
+
+static const char *network_key(const struct weft__network *net) {
+    return net->scenario->fabric.model ? "fabric" : "topology";
+}
+
+static enum weft_status refuse_box(const struct weft__network *net, const struct weft_node_info *node,
+                                   struct weft_error *ret_error) {
+    const struct weft_model *fabric = net->scenario->fabric.model;
+    return REFUSE(ret_error, network_place(net),
+                  "%s: there is no estimate of a %s, whose nodes are of kind %s (Aquila); expected another network, or "
+                  "a run",
+                  network_key(net), fabric ? fabric->name : net->topology->kind, weft__box_name(node->box));
+}
+
+struct weft_place weft__estimate_place_of(const struct weft__network *net, uint32_t flow) {
+    uint32_t e = 0;
+    while (e + 1 < net->workload->entries && net->workload->entry_flow[e + 1] <= flow)
+        e++;
+    return net->scenario->workload[e].place;
 }
 
 enum weft_status weft__estimate_refuse(const struct weft__network *net, struct weft_error *ret_error) {
     const struct weft_topology *t = net->topology;
     const struct weft_device_conf *before[2] = {NULL, NULL}; ///< of a switch, of a host
+    uint64_t mtu = find_least_mtu(net);
     enum weft_status status = refuse_events(net, ret_error);
-    if (net->workload->rmas)
-        return REFUSE(ret_error, net->scenario->workload[0].place,
-                      "workload: there is no estimate of remote memory access; expected flows or jobs, or a run");
     for (uint32_t i = 0; i < t->nodes && !status; i++) {
-        const struct weft__box *box = weft__box_of(&t->node[i]);
-        if (!box->fluid)
-            return REFUSE(ret_error, t->place,
-                          "topology: there is no estimate of %s; expected another network, or a run",
-                          weft__box_name(t->node[i].box));
+        if (!weft__box_of(&t->node[i])->fluid) return refuse_box(net, &t->node[i], ret_error);
         bool host = t->node[i].role == WEFT_NODE_HOST;
-        if (net->device[i] == before[host]) continue;
+        if (!host) status = refuse_slow_chip(net, i, mtu, ret_error);
+        if (status || net->device[i] == before[host]) continue;
         before[host] = net->device[i];
         status = host ? refuse_host(net->device[i], ret_error) : refuse_switch(net->device[i], ret_error);
     }
-    return status;
+    return status ? status : refuse_work(net, ret_error);
+}
+
+enum weft_status weft__estimate_refuse_rest(const struct weft__network *net, struct weft_error *ret_error) {
+    const struct weft_tree *until = weft_tree_find(weft_tree_find(net->scenario->tree, "run"), "until");
+    if (!until)
+        return weft_error_set(ret_error, WEFT_ERROR_STALL, WEFT_NOWHERE,
+                              "the estimate came to a halt: a flow or a rank waits for something that never comes");
+    return REFUSE(ret_error, until->place,
+                  "run.until: not all is done by then, and there is no estimate of a part of a run; expected a later "
+                  "time, or a run");
 }
 
 // --- what depends on where flows go -------------------------------------------------------------------------------
@@ -169,9 +246,29 @@ static enum weft_status refuse_circles(struct order *o, struct weft_arena *arena
         for (uint32_t k = o->at[ready[i]]; k < o->at[ready[i] + 1]; k++)
             if (!--in[o->edge[k]]) ready[n++] = o->edge[k];
     if (n == links) return WEFT_OK;
-    return REFUSE(ret_error, x->net.topology->place,
-                  "topology: flows go round links in a circle, whose pauses could wait for each other, and there is no "
-                  "estimate of that; expected routes without a circle, or a run");
+    return REFUSE(ret_error, network_place(&x->net),
+                  "%s: flows go round links in a circle, whose pauses could wait for each other, and there is no "
+                  "estimate of that; expected routes without a circle, or a run",
+                  network_key(&x->net));
+}
+
+/// Flows that share a link must be of one priority: a fluid knows no scheduler.
+static enum weft_status refuse_priorities(const struct weft__fluid *x, struct weft_arena *arena,
+                                          struct weft_error *ret_error) {
+    const struct weft_topology *t = x->net.topology;
+    uint32_t *first = weft_arena_alloc(arena, x->levels.links, sizeof *first); ///< queue pair + 1
+    for (uint32_t q = 0; q < x->net.qps; q++)
+        for (uint32_t e = x->levels.flow[q].first; e < end_of(x, q); e++) {
+            uint32_t *other = &first[x->levels.entry[e].link];
+            if (!*other) *other = q + 1;
+            const struct weft_qp_conf *a = &x->net.qp[*other - 1], *b = &x->net.qp[q];
+            if (a->priority != b->priority)
+                return REFUSE(ret_error, weft__estimate_place_of(&x->net, b->flow),
+                              "workload: flows from %s and %s share a link with priorities %u and %u, and there is no "
+                              "estimate of schedulers; expected one priority, or a run",
+                              t->node[t->host[a->src]].name, t->node[t->host[b->src]].name, a->priority, b->priority);
+        }
+    return WEFT_OK;
 }
 
 enum weft_status weft__estimate_refuse_ways(const struct weft__fluid *x, struct weft_error *ret_error) {
@@ -192,7 +289,8 @@ enum weft_status weft__estimate_refuse_ways(const struct weft__fluid *x, struct 
         o.several[to] |= o.before[to] != WEFT_NONE && o.before[to] != from;
         o.before[to] = from;
     }
-    enum weft_status status = refuse_losses(&o, arena, ret_error);
+    enum weft_status status = refuse_priorities(x, arena, ret_error);
+    if (!status) status = refuse_losses(&o, arena, ret_error);
     if (!status) status = refuse_circles(&o, arena, ret_error);
     weft_arena_free(arena);
     return status;

@@ -6,5 +6,10 @@
 
 /// A model without an estimate, failures under way, work that is no flow.
 enum weft_status weft__estimate_refuse(const struct weft__network *net, struct weft_error *ret_error);
-/// What depends on where flows go: pauses that could wait for each other in a circle.
+/// What depends on where flows go: priorities that share links, losses, pauses that could wait for each other in a
+/// circle.
 enum weft_status weft__estimate_refuse_ways(const struct weft__fluid *x, struct weft_error *ret_error);
+/// The estimate ended before all was done.
+enum weft_status weft__estimate_refuse_rest(const struct weft__network *net, struct weft_error *ret_error);
+/// Where the scenario says the flow.
+struct weft_place weft__estimate_place_of(const struct weft__network *net, uint32_t flow);

@@ -49,13 +49,31 @@ static void describe_job(struct describe *d, uint32_t number) {
     }
 }
 
-/// Groups of flows that are no connections of jobs.
+/// Priorities that switches pause.
+static uint32_t find_lossless(const struct weft__network *net) {
+    uint32_t lossless = 0;
+    for (uint32_t i = 0; i < net->topology->switches; i++)
+        lossless |= net->device[net->topology->switch_node[i]]->sw.pfc.priorities;
+    return lossless;
+}
+
+/// Groups of flows that are no connections of jobs. The last to end sets the makespan, which pauses do not change.
 static void describe_groups(struct describe *d) {
     const struct weft_workload *w = d->run.workload;
     const struct weft_group_stats *group = weft_report_groups(&d->run, d->arena);
     bool *of_job = weft_arena_alloc(d->arena, w->groups, sizeof *of_job);
+    uint32_t lossless = find_lossless(&d->x->net);
+    bool *pauses = weft_arena_alloc(d->arena, w->groups, sizeof *pauses);
     for (uint32_t j = 0; j < w->jobs; j++)
         of_job[w->job[j].group] = true;
+    weft_time_ps *end = weft_arena_alloc(d->arena, w->groups, sizeof *end), last = 0;
+    for (uint32_t f = 0; f < w->flows; f++) {
+        uint32_t g = w->flow[f].group;
+        weft_time_ps flow_end = d->run.outcome->flow[f].end_ps;
+        pauses[g] |= lossless >> w->flow[f].priority & 1;
+        if (flow_end > end[g]) end[g] = flow_end;
+        if (flow_end > last) last = flow_end;
+    }
     for (uint32_t g = 0; g < w->groups; g++) {
         if (of_job[g] || !group[g].finished) continue;
         struct weft_estimate_time *row = add_time(d, "group", w->group[g], group[g].fct_ps.max);
@@ -63,6 +81,7 @@ static void describe_groups(struct describe *d) {
         row->bytes = group[g].bytes;
         row->mean_ps = weft_time_of_real(group[g].fct_ps.mean);
         row->p99_ps = weft_time_of_real(group[g].fct_ps.p99);
+        row->unpaused = pauses[g] && end[g] < last;
     }
 }
 
@@ -242,7 +261,10 @@ static const struct weft_result_table time_table = WEFT_RESULT_TABLE_OF(
     TIME(high_ps, TIME, "upper end of the 90% interval of the time; null: not calibrated",
          .flags = WEFT_RESULT_NONZERO),
     TIME(mean_ps, TIME, "mean completion time of a group of flows", .flags = WEFT_RESULT_NONZERO),
-    TIME(p99_ps, TIME, "99th percentile of completion times of a group of flows", .flags = WEFT_RESULT_NONZERO));
+    TIME(p99_ps, TIME, "99th percentile of completion times of a group of flows", .flags = WEFT_RESULT_NONZERO),
+    TIME(unpaused, BOOL,
+         "whether PFC may hold the group back behind other flows, which is not in the estimated times: never "
+         "calibrated"));
 static const struct weft_result_table link_table = WEFT_RESULT_TABLE_OF(
     "links", LIST, "one of the busiest links, in one direction", WEFT_RESULT_EACH(struct weft_estimate, link, links),
     LINK(name, TEXT, "port that sends", .flags = WEFT_RESULT_KEY), LINK(from, TEXT, "layer of the sender"),

@@ -11,7 +11,7 @@
 #include "sim/run.h"
 
 /// So many queue pairs are too many for rates that are exact: a change then moves on to too many links.
-enum { EXACT_FLOWS = 16384 };
+enum { EXACT_FLOWS = 1024 };
 #define EXACT 1e-9
 #define NEAR 1e-2 ///< worst 1.7%, mean 1e-5 in an all-to-all of 24,576 hosts
 
@@ -85,6 +85,7 @@ static enum weft_status assemble_fluid(struct weft__fluid *x, const struct weft_
     x->forwarding.path = net->workload->path;
     double tolerance = net->qps > EXACT_FLOWS ? NEAR : EXACT;
     weft__levels_init(&x->levels, options->tolerance > 0 ? options->tolerance : tolerance);
+    x->batch = net->qps > EXACT_FLOWS ? NEAR : 0;
     weft__timers_init(&x->drains, net->qps ? net->qps : 1);
     status = weft__ways_new(x, ret_error);
     if (!status) status = weft__estimate_refuse_ways(x, ret_error);
@@ -116,10 +117,8 @@ static enum weft_status collect_outcome(struct weft__fluid *x, struct weft_error
         if (port->link == WEFT_NONE) continue;
         weft_outcome_at(o, p, 0)->tx_bytes = (uint64_t)(x->levels.link[port->link].bytes * (double)port->share);
     }
-    o->end = is_over(x) ? WEFT_END_DONE : WEFT_END_UNTIL;
-    if (o->end == WEFT_END_DONE || x->net.scenario->run.until_ps < WEFT_TIME_MAX) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_STALL, WEFT_NOWHERE,
-                          "the estimate came to a halt: a flow or a rank waits for something that never comes");
+    o->end = WEFT_END_DONE;
+    return is_over(x) ? WEFT_OK : weft__estimate_refuse_rest(&x->net, ret_error);
 }
 
 static void fluid_free(struct weft__fluid *x) {

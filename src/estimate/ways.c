@@ -11,6 +11,7 @@
 #include "base/order.h"
 #include "box/box.h"
 #include "estimate/fluid.h"
+#include "estimate/refuse.h"
 #include "sim/lone.h"
 #include "weft/transport.h"
 
@@ -26,6 +27,7 @@ struct place {
     uint32_t node, dst; ///< dst: the host that packets go to from here
     uint16_t in;
     bool crossed;
+    uint32_t fabrics; ///< scheduled ones that packets have crossed
 };
 
 struct walk {
@@ -41,8 +43,9 @@ struct walk {
     uint32_t *seen, turn;              ///< [nodes]
     struct weft__crossed *crossed;
     uint32_t crosseds, crossed_room;
-    uint32_t queue; ///< of credit; WEFT_NONE: none
-    bool adds;      ///< flows are made; before that, only the sets are found
+    uint32_t queue;   ///< of credit; WEFT_NONE: none
+    uint32_t fabrics; ///< scheduled ones that the queue pair crosses
+    bool adds;        ///< flows are made; before that, only the sets are found
     struct weft_error *error;
 };
 static const uint32_t SEVERAL = UINT32_MAX;
@@ -54,8 +57,16 @@ static double port_capacity(const struct walk *w, uint32_t port) {
 /// A host takes data no faster than its drain allows, and sends none faster than PCIe and the NIC's packets allow.
 static double line_capacity(const struct walk *w, uint32_t port) {
     const struct weft_topology *t = w->t;
-    uint32_t peer = t->port[t->port[port].peer].node;
+    uint32_t peer = t->port[t->port[port].peer].node, own = t->port[port].node;
     double capacity = port_capacity(w, port);
+    if (t->node[own].role == WEFT_NODE_HOST) {
+        const struct weft_host_conf *sender = &w->x->net.device[own]->host;
+        const struct weft__hosts *hosts = &w->x->net.hosts;
+        uint32_t frame = weft__message_frame_bytes((uint32_t)sender->mtu_bytes, false, hosts->data_header_bytes) +
+                         hosts->framing_bytes;
+        double gap = (double)weft__frame_gap(sender, frame), wire = frame + (double)sender->wire.overhead_bytes;
+        if (gap > 0 && wire / gap < capacity) capacity = wire / gap;
+    }
     if (t->node[peer].role != WEFT_NODE_HOST) return capacity;
     const struct weft_host_conf *host = &w->x->net.device[peer]->host;
     double drain = host->drain_rate_bps ? (double)host->drain_rate_bps / 8 / (double)WEFT_PS_PER_S : capacity;
@@ -164,8 +175,8 @@ static void leave_place(struct walk *w, const struct place *from, const struct w
     for (uint32_t k = 0; k < (all ? n : n > 0); k++) {
         uint32_t out = node->port0 + (all ? port[k] : own), far = t->port[out].peer;
         add_port(w, out);
-        add_place(
-            w, (struct place){t->port[far].node, from->dst, (uint16_t)(far - t->node[t->port[far].node].port0), false});
+        add_place(w, (struct place){t->port[far].node, from->dst, (uint16_t)(far - t->node[t->port[far].node].port0),
+                                    false, from->fabrics});
     }
 }
 
@@ -194,7 +205,8 @@ static bool cross_fabric(struct walk *w, const struct place *from) {
     }
     w->ports = 0;
     if (box->credit && w->adds) w->queue = queue_of(w, from);
-    add_place(w, (struct place){crossing.node, from->dst, 0, true});
+    w->fabrics = from->fabrics + 1;
+    add_place(w, (struct place){crossing.node, from->dst, 0, true, w->fabrics});
     return true;
 }
 
@@ -209,11 +221,11 @@ static bool walk_links(struct walk *w, uint32_t number, uint32_t plane, uint32_t
     const struct weft_qp_conf *qp = &w->x->net.qp[number];
     struct weft_packet packet = {.qp = number, .entropy = qp->entropy & 0x3fffu, .priority = qp->priority & 7u};
     uint32_t per_plane = w->t->network[0].hosts;
-    w->crosseds = w->nexts = 0;
+    w->crosseds = w->nexts = w->fabrics = 0;
     w->queue = WEFT_NONE;
     w->turn++;
     for (uint32_t p = by_packet ? 0 : plane; p < (by_packet ? planes : plane + 1); p++)
-        add_place(w, (struct place){w->t->host[qp->src + p * per_plane], qp->dst + p * per_plane, 0, false});
+        add_place(w, (struct place){w->t->host[qp->src + p * per_plane], qp->dst + p * per_plane, 0, false, 0});
     for (uint32_t hops = 0; hops < HOPS_MAX; hops++) {
         struct place *was = w->at;
         uint32_t room = w->places_room;
@@ -270,9 +282,15 @@ static enum weft_status add_way(struct walk *w, uint32_t number, uint32_t turn, 
     const struct weft_qp_conf *qp = &x->net.qp[number];
     bool by_packet = weft__fluid_host(x, qp->src)->planes == WEFT_PLANES_PACKET;
     uint32_t plane = (qp->plane ? qp->plane - 1u : turn) % planes;
+    const char *src = w->t->node[w->t->host[qp->src]].name, *dst = w->t->node[w->t->host[qp->dst]].name;
     if (!walk_links(w, number, plane, planes, by_packet) || (w->adds && !find_times(w, number, plane, &x->way[number])))
-        return WEFT_REFUSE(w->error, WEFT_NOWHERE, "no route from %s to %s; expected one for each flow",
-                           w->t->node[w->t->host[qp->src]].name, w->t->node[w->t->host[qp->dst]].name);
+        return WEFT_REFUSE(w->error, weft__estimate_place_of(&x->net, qp->flow),
+                           "no route from %s to %s; expected one for each flow", src, dst);
+    if (w->fabrics > 1)
+        return WEFT_REFUSE(w->error, weft__estimate_place_of(&x->net, qp->flow),
+                           "workload: data from %s to %s crosses %u scheduled fabrics, of which there is no estimate; "
+                           "expected flows within one building, or a run",
+                           src, dst, w->fabrics);
     x->way[number].queue = w->queue;
     if (!by_packet) add_acks(w, number, plane);
     if (!w->adds) return WEFT_OK;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <inttypes.h>
 #include <setjmp.h>
 
 #include <cmocka.h>
@@ -92,29 +93,93 @@ static void with_congestion_control(void **state) {
     check_fabric(*state, "roce-ecmp", "host: {cc: swift}\n", 0.06, 0.20);
 }
 
+#define PERMUTATION "workload: [{kind: permutation}]\n"
+#define TO_HOST_0(src, more) "- {kind: flow, src: host-" #src ", dst: host-0, size: 2MB, " more "}\n"
+
 static void refused(void **state) {
     static const struct {
-        const char *text, *why;
+        const char *base, *text, *why;
     } bad[] = {
-        {"switch: {route: flowlet}\nworkload: [{kind: permutation}]\n",
+        {"roce-ecmp", "switch: {route: flowlet}\n" PERMUTATION,
          "s.yaml:4:17: switch.route: there is no estimate of flowlet"},
-        {"host: {cc: timely}\nworkload: [{kind: permutation}]\n",
-         "s.yaml:4:12: host.cc: there is no estimate of timely"},
-        {"switch: {pfc: {priorities: none}}\nhost: {pfc: {priorities: none}}\n"
+        {"roce-ecmp", "host: {cc: timely}\n" PERMUTATION, "s.yaml:4:12: host.cc: there is no estimate of timely"},
+        {"roce-ecmp", "host: {cc: falcon}\n" PERMUTATION, "s.yaml:4:12: host.cc: there is no estimate of falcon"},
+        {"roce-ecmp", "host: {drain_rate: 400Gbps, drain_slow_every: 50us, drain_slow_time: 10us}\n" PERMUTATION,
+         "s.yaml:4:47: host.drain_slow_every: there is no estimate"},
+        {"roce-ecmp",
+         "switch: {pfc: {priorities: none}}\nhost: {pfc: {priorities: none}}\n"
          "workload: [{kind: incast, sources: host-1..20, dst: host-30, size: 8MB}]\n",
          "s.yaml:4:28: switch.pfc.priorities: leaf-"},
-        {"workload: [{kind: permutation}]\nevents: [{at: 10us, link: leaf-0/20, state: down}]\n",
-         "there is no estimate of a link that goes down"},
+        {"roce-ecmp", PERMUTATION "events: [{at: 10us, link: leaf-0/20, state: down}]\n",
+         "s.yaml:5:9: events: there is no estimate of a link that goes down"},
+        {"roce-ecmp", PERMUTATION "events: [{at: 0s, link: leaf-0--spine-0, state: down}]\n",
+         "s.yaml:5:9: events: there is no estimate of what is lost until a link that is down at 0s is noticed"},
+        {"roce-ecmp", PERMUTATION "events: [{at: 0s, link: host-3/0, state: down}]\nrun: {detection: 0ns}\n",
+         "s.yaml:4:12: no route from host-"},
+        {"roce-ecmp", "workload:\n" TO_HOST_0(1, "priority: 3") TO_HOST_0(2, "priority: 4"),
+         "s.yaml:6:3: workload: flows from host-1 and host-2 share a link with priorities 3 and 4"},
+        {"roce-ecmp", "switch: {packet_rate: 10000000}\n" PERMUTATION,
+         "s.yaml:4:23: switch.packet_rate: leaf-0 may have to take"},
+        {"roce-ecmp", PERMUTATION "run: {until: 1us}\n", "s.yaml:5:14: run.until: not all is done by then"},
+        {"roce-ecmp", "workload: [{kind: flow, src: host-1, dst: host-0, size: 0B}]\nrun: {until: 1us}\n",
+         "s.yaml:4:12: workload: there is no estimate of flows without an end"},
+        {"roce-ecmp", "workload: []\n", "the workload is empty"},
+        {"roce-sfc", PERMUTATION, "switch.sfc: there is no estimate of adaptive, source flow control"},
+        {"dsf-region", PERMUTATION, "s.yaml:4:12: workload: data from host-"},
+        {"aquila", PERMUTATION, "aquila:13:3: fabric: there is no estimate of a clique, whose nodes are of kind tin"},
     };
     struct fixture *f = *state;
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[512];
-        snprintf(text, sizeof text, "base: roce-ecmp\nhardware: ideal\nfabric: {hosts: 32, rate: 400Gbps}\n%s",
+        snprintf(text, sizeof text, "base: %s\nhardware: ideal\nfabric: {hosts: 32, rate: 400Gbps}\n%s", bad[i].base,
                  bad[i].text);
         write_text(f, "s.yaml", text);
-        assert_int_equal(weft(f, "estimate s.yaml"), 2);
-        if (!strstr(f->err, bad[i].why)) fail_msg("%s\nin place of: %s", f->err, bad[i].why);
+        int status = weft(f, "estimate s.yaml");
+        if (status != 2 || !strstr(f->err, bad[i].why))
+            fail_msg("status %d: %s\nin place of: %s", status, f->err, bad[i].why);
     }
+}
+
+/// Pauses that could wait for each other in a circle.
+static void circles(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "estimate $WEFT_ROOT/scenarios/foundation/pfc_deadlock.yaml --variant ring"), 2);
+    assert_non_null(strstr(f->err, "pfc_deadlock.yaml:12:3: topology: flows go round links in a circle"));
+    assert_int_equal(weft(f, "estimate $WEFT_ROOT/scenarios/foundation/pfc_deadlock.yaml --variant line"), 0);
+}
+
+/// A NIC's own rates bound its line, and not what its flows take of the links that they share.
+static void slow_nics(void **state) {
+    static const char *const limit[] = {"packet_rate: 1000000", "pcie_rate: 100Gbps"};
+    struct fixture *f = *state;
+    for (uint32_t i = 0; i < sizeof limit / sizeof *limit; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "topology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 4, rate: 200Gbps, delay: 150ns}\n"
+                 "hardware: ideal\nhost: {%s}\nworkload: [{kind: permutation, size: 1MB}]\n",
+                 limit[i]);
+        write_text(f, "s.yaml", text);
+        double error = makespan_of(f, "estimate") / makespan_of(f, "run") - 1;
+        if (fabs(error) > 0.03) fail_msg("%s: %.1f%%", limit[i], 100 * error);
+    }
+}
+
+/// Times of a group that others' pauses may hold back are said to leave that out, and have no interval.
+static void without_pauses(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "s.yaml",
+               "base: roce-ecmp\nfabric: {hosts: 32, rate: 400Gbps}\nworkload:\n"
+               "- {kind: incast, sources: host-1..12, dst: host-0, size: 1MB, group: i}\n"
+               "- {kind: flow, src: host-13, dst: host-14, size: 1MB, group: v}\n");
+    write_text(f, "t.txt", "ecmp flows 16 100 0.9 1.2 0.5\n");
+    assert_int_equal(weft(f, "estimate s.yaml --calibration t.txt --csv times"), 0);
+    const char *i = strstr(f->out, "\n0,group,i,"), *v = strstr(f->out, "\n1,group,v,");
+    uint64_t time, low;
+    assert_true(i && v);
+    assert_int_equal(sscanf(i, "\n0,group,i,,0,12,12000000,%" SCNu64 ",%" SCNu64, &time, &low), 2);
+    assert_int_equal(sscanf(v, "\n1,group,v,,0,1,1000000,%" SCNu64 ",%" SCNu64, &time, &low), 1);
+    assert_int_equal(weft(f, "estimate s.yaml"), 0);
+    assert_non_null(strstr(f->out, "without pauses (PFC): not calibrated"));
 }
 
 static void intervals(void **state) {
@@ -132,9 +197,9 @@ static void intervals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_packets),
-        cmocka_unit_test(with_congestion_control),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(as_packets), cmocka_unit_test(with_congestion_control),
+        cmocka_unit_test(refused),    cmocka_unit_test(circles),
+        cmocka_unit_test(slow_nics),  cmocka_unit_test(without_pauses),
         cmocka_unit_test(intervals),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

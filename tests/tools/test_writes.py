@@ -202,7 +202,7 @@ class Signals(unittest.TestCase):
             os.mkfifo(fifo)  # a scenario that is never complete
             holder = os.open(fifo, os.O_RDWR)
             try:
-                for command in ("run", "compare", "verify", "sweep", "versus", "check", "tune"):
+                for command in ("run", "compare", "verify", "sweep", "versus", "check", "tune", "estimate"):
                     for number in (signal.SIGTERM, signal.SIGINT):
                         process = subprocess.Popen([WEFT, command, str(fifo)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                         fds = Path(f"/proc/{process.pid}/fd")
@@ -211,7 +211,7 @@ class Signals(unittest.TestCase):
                         process.send_signal(number)
                         out, err = process.communicate(timeout=30)
                         self.assertEqual((process.returncode, out, err.strip()),
-                                         (130, "", "weft: interrupted before anything was run"), (command, number))
+                                         (130, "", "weft: interrupted before there was a result"), (command, number))
             finally:
                 os.close(holder)
 
