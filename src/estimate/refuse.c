@@ -55,6 +55,16 @@ static enum weft_status refuse_slow_chip(const struct weft__network *net, uint32
                   info->name, packets);
 }
 
+static enum weft_status refuse_live(const struct weft__network *net, struct weft_error *ret_error) {
+    const struct weft_scenario *s = net->scenario;
+    for (uint32_t f = 0; f < net->workload->flows; f++)
+        if (net->workload->flow[f].verb == WEFT_VERB_RAW)
+            return REFUSE(ret_error, s->tree->place,
+                          "workload: there is no estimate of frames of real hosts; expected a run");
+    if (!s->live.hosts) return WEFT_OK;
+    return REFUSE(ret_error, s->live.place, "live: there is no estimate of real hosts; expected weft live, or a run");
+}
+
 /// Routes are those of links that are known to be down: until then, a run sends packets to where they are lost.
 static enum weft_status refuse_events(const struct weft__network *net, struct weft_error *ret_error) {
     const struct weft_topology *t = net->topology;
@@ -122,7 +132,8 @@ enum weft_status weft__estimate_refuse(const struct weft__network *net, struct w
     const struct weft_topology *t = net->topology;
     const struct weft_device_conf *before[2] = {NULL, NULL}; ///< of a switch, of a host
     uint64_t mtu = find_least_mtu(net);
-    enum weft_status status = refuse_events(net, ret_error);
+    enum weft_status status = refuse_live(net, ret_error);
+    if (!status) status = refuse_events(net, ret_error);
     for (uint32_t i = 0; i < t->nodes && !status; i++) {
         if (!weft__box_of(&t->node[i])->fluid) return refuse_box(net, &t->node[i], ret_error);
         bool host = t->node[i].role == WEFT_NODE_HOST;
