@@ -7,7 +7,8 @@
 // Intervals: Student's t on the residuals of the sample, for as many operations as were left out; of the job, the sum
 // of these variances, with as many degrees of freedom as Satterthwaite gives it (Biometrics Bulletin 2, 1946). Where
 // later operations of the sample took another time than earlier ones (beyond that interval), ranks have not settled:
-// the interval is wider by half the difference, and the result says so.
+// the interval is wider by half the difference, and the result says so; a difference within chance counts as one more
+// deviation.
 #include <math.h>
 
 #include "skip/sample.h"
@@ -44,6 +45,7 @@ struct stratum {
 struct sums {
     double variance, freedom, drift; ///< freedom: sum of variance^2 over degrees of freedom
     double left;                     ///< time left out, without computing
+    double trend;                    ///< half the difference of the sample's halves, where it may be chance
 };
 
 struct estimate {
@@ -187,18 +189,18 @@ static double half_of(const struct sums *sums) {
         double freedom = fmax(floor(sums->variance * sums->variance / sums->freedom), 1);
         half = weft_student_quantile(0.975, (uint32_t)fmin(freedom, FREEDOM_MAX)) * sqrt(sums->variance);
     }
-    return hypot(half, STEADY * sums->left) + sums->drift;
+    return hypot(hypot(half, sums->trend), STEADY * sums->left) + sums->drift;
 }
 
-/// False: the later half of the sample differs from the earlier one by more than chance; then adds to sums->drift.
+/// False: the later half of the sample differs from the earlier one by more than chance. Adds to sums->drift or trend.
 static bool has_settled(const struct spread *s, struct sums *sums) {
     if (s->n < 4 || s->n == s->all || s->squares <= 0) return true;
     double n = s->n, half = ceil(n / 2), rest = n - half;
     double difference = fabs(s->early / half - s->late / rest);
     double deviation = sqrt(s->squares / (n - 1) * (1 / half + 1 / rest));
-    if (difference <= weft_student_quantile(0.975, s->n - 1) * deviation) return true;
-    sums->drift += difference / 2 * n * (1 - n / s->all);
-    return false;
+    bool settled = difference <= weft_student_quantile(0.975, s->n - 1) * deviation;
+    *(settled ? &sums->trend : &sums->drift) += difference / 2 * n * (1 - n / s->all);
+    return settled;
 }
 
 static double left_of(const struct stratum *t) {
