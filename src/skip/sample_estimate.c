@@ -7,7 +7,8 @@
 // Intervals: Student's t on the residuals of the sample, for as many operations as were left out; of the job, the sum
 // of these variances, with as many degrees of freedom as Satterthwaite gives it (Biometrics Bulletin 2, 1946). Where
 // later operations of the sample took another time than earlier ones (beyond that interval), ranks have not settled:
-// the interval is wider by half the difference, and the result says so.
+// the interval is wider by the difference, and the result says so; a difference within chance counts as one more
+// deviation.
 #include <math.h>
 
 #include "skip/sample.h"
@@ -23,7 +24,8 @@ struct spread {
     uint32_t n, all;       ///< drawn; to be drawn from
     double squares;        ///< sums
     double products, last; ///< of those that follow one another; the last one
-    double early, late;    ///< sums, of the halves of the sample
+    double early, late;    ///< sums, of the halves of each round's sample
+    uint32_t n_early;
 };
 
 /// What is known of operations that are alike: of one class, all later ones; or of one unit, at the begin of
@@ -36,7 +38,6 @@ struct stratum {
     double compute, all; ///< of all: computing; times, as far as they are known or estimated
     double exposed;      ///< of the sample: exposed time
     struct spread spread;
-    uint32_t drawn;           ///< later: periods that ran
     double residual;          ///< of the period at hand
     size_t counted, compared; ///< the last such period
 };
@@ -44,6 +45,7 @@ struct stratum {
 struct sums {
     double variance, freedom, drift; ///< freedom: sum of variance^2 over degrees of freedom
     double left;                     ///< time left out, without computing
+    double trend;                    ///< the difference of the sample's halves, where it may be chance
 };
 
 struct estimate {
@@ -52,7 +54,7 @@ struct estimate {
     struct stratum *first; ///< [units]
     struct stratum *later; ///< [classes]
     struct spread spread;  ///< of all later ones together
-    uint32_t drawn;        ///< periods
+    uint32_t *drawn, seen; ///< [rounds]: later periods that ran; of the round at hand, so far
     double *time;          ///< [rounds * units]: without computing; NAN: left out
 };
 
@@ -115,12 +117,14 @@ static double residual_of(const struct estimate *e, const struct stratum *t, siz
     return (e->time[at] - t->y / t->x * x) * (t->x + t->x_left) / t->x;
 }
 
-/// `drawn`: of so many.
-static void note_residual(struct spread *s, double residual, uint32_t drawn) {
+/// `late`: in the later half of its round's sample.
+static void note_residual(struct spread *s, double residual, bool late) {
     s->squares += residual * residual;
     s->products += residual * s->last;
     s->last = residual;
-    *(2 * s->n++ < drawn ? &s->early : &s->late) += residual;
+    *(late ? &s->late : &s->early) += residual;
+    s->n++;
+    s->n_early += !late;
 }
 
 /// Calls `what` for each period of each round: for its places in `runs`.
@@ -137,13 +141,12 @@ static void for_periods(struct estimate *e, void (*what)(struct estimate *e, siz
 static void count_period(struct estimate *e, size_t from, size_t to) {
     if (e->s->unit[from % e->s->units].first) return;
     e->spread.all++;
-    e->drawn += e->s->runs[from];
+    e->drawn[from / e->s->units] += e->s->runs[from];
     for (size_t at = from; at < to; at++) {
         struct stratum *t = stratum_of(e, (uint32_t)(at % e->s->units));
         if (t->counted == from + 1) continue;
         t->counted = from + 1;
         t->spread.all++;
-        t->drawn += e->s->runs[from];
     }
 }
 
@@ -151,6 +154,8 @@ static void compare_period(struct estimate *e, size_t from, size_t to) {
     const struct weft__sample *s = e->s;
     double sum = 0;
     bool first = s->unit[from % s->units].first, runs = s->runs[from];
+    if (from % s->units == 0) e->seen = 0;
+    bool late = 2 * e->seen >= e->drawn[from / s->units];
     for (size_t at = from; at < to; at++) {
         struct stratum *t = stratum_of(e, (uint32_t)(at % s->units));
         t->all += runs ? e->time[at] : ratio_of(t) * s->unit[at % s->units].bound_ps;
@@ -158,16 +163,17 @@ static void compare_period(struct estimate *e, size_t from, size_t to) {
         double residual = residual_of(e, t, at);
         sum += residual;
         t->residual += residual;
-        if (first) note_residual(&t->spread, residual, (uint32_t)t->n);
+        if (first) note_residual(&t->spread, residual, false);
     }
     for (size_t at = from; at < to && runs && !first; at++) {
         struct stratum *t = stratum_of(e, (uint32_t)(at % s->units));
         if (t->compared == from + 1) continue;
         t->compared = from + 1;
-        note_residual(&t->spread, t->residual, t->drawn);
+        note_residual(&t->spread, t->residual, late);
         t->residual = 0;
     }
-    if (runs && !first) note_residual(&e->spread, sum, e->drawn);
+    if (runs && !first) note_residual(&e->spread, sum, late);
+    e->seen += runs && !first;
 }
 
 /// The variance of the sum over everything that could be drawn (Cochran, 6.3): residuals have the weight with which
@@ -187,18 +193,19 @@ static double half_of(const struct sums *sums) {
         double freedom = fmax(floor(sums->variance * sums->variance / sums->freedom), 1);
         half = weft_student_quantile(0.975, (uint32_t)fmin(freedom, FREEDOM_MAX)) * sqrt(sums->variance);
     }
-    return hypot(half, STEADY * sums->left) + sums->drift;
+    return hypot(hypot(half, sums->trend), STEADY * sums->left) + sums->drift;
 }
 
-/// False: the later half of the sample differs from the earlier one by more than chance; then adds to sums->drift.
+/// False: the later half of the sample differs from the earlier one by more than chance. Adds to sums->drift or trend.
 static bool has_settled(const struct spread *s, struct sums *sums) {
     if (s->n < 4 || s->n == s->all || s->squares <= 0) return true;
-    double n = s->n, half = ceil(n / 2), rest = n - half;
+    double n = s->n, half = s->n_early, rest = n - half;
+    if (half < 1 || rest < 1) return true;
     double difference = fabs(s->early / half - s->late / rest);
     double deviation = sqrt(s->squares / (n - 1) * (1 / half + 1 / rest));
-    if (difference <= weft_student_quantile(0.975, s->n - 1) * deviation) return true;
-    sums->drift += difference / 2 * n * (1 - n / s->all);
-    return false;
+    bool settled = difference <= weft_student_quantile(0.975, s->n - 1) * deviation;
+    *(settled ? &sums->trend : &sums->drift) += difference * n * (1 - n / s->all);
+    return settled;
 }
 
 static double left_of(const struct stratum *t) {
@@ -346,6 +353,7 @@ void weft__sample_collect(const struct weft__sample *s) {
         .first = weft_arena_alloc(arena, s->units, sizeof *e.first),
         .later = weft_arena_alloc(arena, s->classes, sizeof *e.later),
         .time = weft_arena_alloc(arena, (size_t)s->rounds * s->units, sizeof *e.time),
+        .drawn = weft_arena_alloc(arena, s->rounds, sizeof *e.drawn),
     };
     take_times(&e);
     for_periods(&e, count_period);
