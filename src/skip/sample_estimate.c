@@ -46,6 +46,7 @@ struct sums {
     double variance, freedom, drift; ///< freedom: sum of variance^2 over degrees of freedom
     double left;                     ///< time left out, without computing
     double trend;                    ///< the difference of the sample's halves, where it may be chance
+    double wander;                   ///< see wander_of
 };
 
 struct estimate {
@@ -193,7 +194,7 @@ static double half_of(const struct sums *sums) {
         double freedom = fmax(floor(sums->variance * sums->variance / sums->freedom), 1);
         half = weft_student_quantile(0.975, (uint32_t)fmin(freedom, FREEDOM_MAX)) * sqrt(sums->variance);
     }
-    return hypot(hypot(half, sums->trend), STEADY * sums->left) + sums->drift;
+    return hypot(hypot(half, sums->trend), fmax(sums->wander, STEADY * sums->left)) + sums->drift;
 }
 
 /// False: the later half of the sample differs from the earlier one by more than chance. Adds to sums->drift or trend.
@@ -210,6 +211,23 @@ static bool has_settled(const struct spread *s, struct sums *sums) {
 
 static double left_of(const struct stratum *t) {
     return t->x_left > 0 ? ratio_of(t) * t->x_left : 0;
+}
+
+/// How far ranks may still wander: the later operations of a round's sample follow one another, so all of them may be
+/// in one state of a process that has others. Its size is known by the one stretch that began in another state, in
+/// step: how much longer or shorter the first operations took. The sample is as long as so many stretches, and the
+/// error of a mean falls with the root of their number.
+static double wander_of(const struct estimate *e, uint32_t class) {
+    const struct stratum *later = &e->later[class];
+    double x = 0, y = 0, n = 0;
+    for (uint32_t u = 0; u < e->s->units; u++) {
+        if (e->s->unit[u].class != class || !e->s->unit[u].first) continue;
+        x += e->first[u].x;
+        y += e->first[u].y;
+        n += (double)e->first[u].n;
+    }
+    if (!later->n || x <= 0) return 0;
+    return fabs(y / x - ratio_of(later)) * later->x_left * sqrt(n / (n + (double)later->n));
 }
 
 /// Adds a row: of the later units of a class, or of its first ones, all positions together.
@@ -231,6 +249,7 @@ static void add_row(struct estimate *e, uint32_t class, bool first, struct sums 
         add_variance(&t->spread, &own);
         if (first) continue;
         row.settled = has_settled(&t->spread, &own);
+        own.wander = wander_of(e, class);
         break; // one stratum for all
     }
     if (!row.instances) return;
@@ -240,19 +259,19 @@ static void add_row(struct estimate *e, uint32_t class, bool first, struct sums 
     row.time_ps = time / n;
     row.half_ps = half_of(&own) / n;
     all->left += own.left;
+    all->wander += own.wander;
     all->variance += first ? own.variance : 0; // later ones of all classes were drawn together
     all->freedom += first ? own.freedom : 0;
     e->o->sample[e->o->sample_classes++] = row;
 }
 
-/// Relative to the time of what is left out of the unit's stratum.
-static double relative_half(const struct estimate *e, uint32_t unit) {
-    const struct stratum *t = stratum_of(e, unit);
-    struct sums own = {0};
+/// Of the later operations of a class: relative to the time of those that are left out.
+static double relative_half(const struct estimate *e, uint32_t class) {
+    const struct stratum *t = &e->later[class];
+    struct sums own = {.left = left_of(t), .wander = wander_of(e, class)};
     if (t->x_left <= 0) return 0;
-    own.left = left_of(t);
     add_variance(&t->spread, &own);
-    if (!e->s->unit[unit].first) has_settled(&t->spread, &own);
+    has_settled(&t->spread, &own);
     return half_of(&own) / own.left;
 }
 
@@ -302,6 +321,38 @@ static void place_all(const struct estimate *e) {
     e->o->end_ps = e->o->iteration_end_ps[s->job->iterations - 1];
 }
 
+/// Of the mean time of one of the `times` operations of a line of the job, in all iterations. What is known of the
+/// first operations are independent samples; later ones of a class have one error in common.
+static void tell_op_intervals(struct estimate *e) {
+    const struct weft__sample *s = e->s;
+    const struct weft_job *job = s->job;
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
+    uint32_t *line = weft_arena_alloc(arena, job->ops, sizeof *line); // the first operation of each one's line
+    double *later = weft_arena_alloc(arena, job->ops, sizeof *later),
+           *relative = weft_arena_alloc(arena, s->classes, sizeof *relative);
+    struct sums *first = weft_arena_alloc(arena, job->ops, sizeof *first);
+    for (uint32_t i = 0; i < job->ops; i++)
+        line[i] = job->op[i].times || !i ? i : line[i - 1];
+    for (uint32_t c = 0; c < s->classes; c++)
+        relative[c] = relative_half(e, c);
+    for (uint32_t u = 0; u < s->units; u++) {
+        const struct weft__sample_unit *unit = &s->unit[u];
+        const struct stratum *t = stratum_of(e, u);
+        double left = 0;
+        for (uint32_t r = 0; r < s->rounds; r++)
+            left += !s->runs[(size_t)r * s->units + u];
+        if (unit->first) {
+            add_variance(&t->spread, &first[line[unit->op]]);
+            first[line[unit->op]].left += left_of(t);
+        } else if (left > 0)
+            later[line[unit->op]] += relative[unit->class] * ratio_of(t) * unit->bound_ps * left;
+        e->o->op_half_ps[line[unit->op]] = 0;
+    }
+    for (uint32_t i = 0; i < job->ops; i++)
+        if (!isnan(e->o->op_half_ps[i]))
+            e->o->op_half_ps[i] = hypot(half_of(&first[i]), later[i]) / ((double)job->iterations * job->op[i].times);
+}
+
 static void tell_intervals(struct estimate *e) {
     const struct weft__sample *s = e->s;
     struct weft_arena *arena = s->net->outcome->arena;
@@ -317,13 +368,7 @@ static void tell_intervals(struct estimate *e) {
     e->o->op_half_ps = weft_arena_alloc(arena, s->job->ops, sizeof *e->o->op_half_ps);
     for (uint32_t i = 0; i < s->job->ops; i++)
         e->o->op_half_ps[i] = NAN; // the mean of those that ran
-    for (uint32_t u = 0; u < s->units && !s->whole; u++) {
-        double *half = &e->o->op_half_ps[s->unit[u].op], left = 0;
-        for (uint32_t r = 0; r < s->rounds; r++)
-            left += !s->runs[(size_t)r * s->units + u];
-        double time = ratio_of(stratum_of(e, u)) * s->unit[u].bound_ps;
-        *half = (isnan(*half) ? 0 : *half) + (left > 0 ? relative_half(e, u) * time * left / s->job->iterations : 0);
-    }
+    if (!s->whole) tell_op_intervals(e);
 }
 
 /// Times by the engine's clock, which stands still for what is left out, are none of the job's.
