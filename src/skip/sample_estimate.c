@@ -8,7 +8,7 @@
 // of these variances, with as many degrees of freedom as Satterthwaite gives it (Biometrics Bulletin 2, 1946). Where
 // later operations of the sample took another time than earlier ones (beyond that interval), ranks have not settled:
 // the interval is wider by the difference, and the result says so; a difference within chance counts as one more
-// deviation.
+// deviation. So does how far ranks may still wander (wander_of), which the sample itself does not show.
 #include <math.h>
 
 #include "skip/sample.h"
