@@ -133,6 +133,8 @@ enum weft_status weft_cli_out_folder(const struct weft_cli_options *o, bool shar
                                      struct weft_error *ret_error);
 /// In a forked process: the folder stays its parent's alone, and is free when the parent has ended.
 void weft_cli_out_folder_forked(void);
+/// A command that is refused leaves no empty folder behind: removes the one that it made, if nothing is in it.
+void weft_cli_drop_out_folder(void);
 /// Reads the scenario that the first operand names: a file, or a folder of results, which contains its scenario.
 enum weft_status weft_cli_scenario_read(const struct weft_cli_options *options, struct weft_scenario_file **ret_file,
                                         struct weft_error *ret_error);

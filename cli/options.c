@@ -554,6 +554,7 @@ static void add_mistake(void *context, const struct weft_error *error) {
 
 int weft_cli_fail_scenario(const struct weft_error *error, const struct weft_scenario_file *file) {
     weft_cli_fail(error);
+    if (error->status == WEFT_ERROR_INPUT) weft_cli_drop_out_folder();
     if (!file || error->status != WEFT_ERROR_INPUT) return (int)error->status;
     WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     struct mistakes m = {.first = error, .arena = arena};

@@ -15,6 +15,7 @@
 #include "weft/report.h"
 
 static const char *locked; ///< path that this process has, until it ends
+static bool made;          ///< by this process
 static int lock_fd = -1;   ///< of the folder, or of a file in it
 
 /// 0, or an error number: EWOULDBLOCK if another process has the folder. It takes no memory of weft's, whose layout is
@@ -40,6 +41,7 @@ void weft_cli_out_folder_forked(void) {
 
 enum weft_status weft_cli_own_folder(const char *path, bool shared, struct weft_error *ret_error) {
     const struct weft_ranks *ranks = weft_cli_ranks();
+    made = access(path, F_OK);
     enum weft_status status = weft_report_folder(path, ret_error);
     if (status || (ranks && ranks->self) || lock_folder(path, shared) != EWOULDBLOCK) return status; // rank 0 writes
     return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
@@ -55,4 +57,8 @@ enum weft_status weft_cli_out_folder(const struct weft_cli_options *o, bool shar
     if (!fresh || o->force || !weft_cli_is_result(o->out)) return WEFT_OK;
     return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--out: '%s' holds results already; --force replaces them",
                        o->out); // since it was parsed
+}
+
+void weft_cli_drop_out_folder(void) {
+    if (made && locked) rmdir(locked); // only if it is empty
 }

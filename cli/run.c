@@ -188,6 +188,19 @@ static enum weft_status parse_exports(const struct weft_cli_options *o, struct e
     return status;
 }
 
+/// Flows of a sampled job have no times.
+static enum weft_status check_exports(const struct exports *e, const struct weft_scenario *scenario,
+                                      struct weft_error *ret_error) {
+    const struct weft_sample_conf *sample = &scenario->run.sample;
+    for (uint32_t i = 0; i < e->n && (sample->operations || sample->until_interval > 0); i++)
+        if (e->format[i]->flows)
+            return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                               "--export %s: of a sampled job (run.sample) a part runs, so its flows have no times; "
+                               "expected nccl-tests, or all of it in packets",
+                               e->format[i]->name);
+    return WEFT_OK;
+}
+
 struct writing {
     void (*write)(FILE *file, const struct weft_run *run);
     const struct weft_run *run;
@@ -299,6 +312,7 @@ static enum weft_status prepare_run(struct work *work, struct weft_error *error)
     if (!status && saving.every) status = checkpoint_new(o, saving.every, work, &checkpoint, error);
     if (!status) status = weft_cli_stored_variant(o, &work->file, &work->stored, &variant, error);
     if (!status) status = weft_cli_simulation_init(&work->s, work->file, variant, error);
+    if (!status) status = check_exports(&work->exports, work->s.scenario, error);
     if (!status && checkpoint) status = check_savable(&work->s, error);
     work->s.checkpoint = checkpoint;
     if (!status && !o->variant && !work->stored.variant && !weft_cli_is_raw(o) && !o->quiet)

@@ -294,6 +294,7 @@ struct weft_export {
         void (*write)(FILE *file, const struct weft_run *run);
     } file[2];
     bool events; ///< reads the events of the run (weft_sim_options.record)
+    bool flows;  ///< reads the times of flows
 };
 extern const struct weft_export weft_exports[];
 /// Collectives that ran, as nccl-tests prints them: a table per job and collective, with the mean bus bandwidth.

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 const struct weft_export weft_exports[] = {
-    {"hpcc", {{"fct.txt", weft__export_hpcc_fct}, {"pfc.txt", weft__export_hpcc_pfc}}, true},
-    {"htsim", {{"htsim.txt", weft__export_htsim}}, false},
-    {"nccl-tests", {{"nccl-tests.txt", weft_report_nccl_tests}}, false},
+    {"hpcc", {{"fct.txt", weft__export_hpcc_fct}, {"pfc.txt", weft__export_hpcc_pfc}}, true, true},
+    {"htsim", {{"htsim.txt", weft__export_htsim}}, false, true},
+    {"nccl-tests", {{"nccl-tests.txt", weft_report_nccl_tests}}, false, false},
     {0},
 };
 

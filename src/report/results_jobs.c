@@ -133,7 +133,7 @@ static const struct weft_result_column job_sampling_columns[] = {
     OF_SAMPLED(class.half_ps, "half_ps", TIME, "half of the 95% interval of that time"),
     OF_SAMPLED(class.settled, "settled", BOOL,
                "false: those sampled late took another time than those sampled early, beyond chance, and the interval "
-               "is wider by half the difference"),
+               "is wider by the difference"),
 };
 const struct weft_result_table weft__results_job_sampling =
     WEFT_RESULT_TABLE("jobs.sampling", LIST, "a class of operations of a sampled job (docs/sampling.md)",

@@ -179,10 +179,11 @@ static struct order order_of(const struct weft__sample *s, uint32_t unit) {
     return (struct order){op->ops, op->stride, op->shape.ranks, unit, s->unit[unit].bound_ps};
 }
 
-/// How many of an iteration are of the kind that it has most of.
-static uint32_t count_most(const struct weft__sample *s) {
+/// How many of an iteration are of the kind that it has most of, and of the one that it has fewest of.
+static uint32_t count_most(const struct weft__sample *s, uint32_t *ret_least) {
     struct order *order = weft_arena_alloc(s->net->arena_qp, s->units, sizeof *order);
     uint32_t most = 0;
+    *ret_least = UINT32_MAX;
     for (uint32_t u = 0; u < s->units; u++)
         order[u] = order_of(s, u);
     if (s->units) qsort(order, s->units, sizeof *order, by_kind);
@@ -190,18 +191,21 @@ static uint32_t count_most(const struct weft__sample *s) {
         for (to = from; to < s->units && same_kind(&order[from], &order[to]);)
             to++;
         if (to - from > most) most = to - from;
+        if (to - from < *ret_least) *ret_least = to - from;
     }
     return most;
 }
 
-/// An iteration with too few operations for its share of the sample is no round of its own.
+/// An iteration is a round of its own if it has enough operations for its share of the sample, and if something in it
+/// besides its layers puts ranks in step again, such as the sum of gradients.
 static void find_rounds(struct weft__sample *s) {
     const struct weft_sample_conf *conf = &s->net->scenario->run.sample;
     const struct weft_job *job = s->job;
     s->whole = !come_in_turn(job);
     s->unit = weft_arena_alloc(s->net->arena_qp, job->ops, sizeof *s->unit);
     s->units = find_units(s, find_bounds(s->net, job), s->unit);
-    bool is_long = !s->whole && count_most(s) >= conf->warm_up + conf->operations / 2;
+    uint32_t least, most = count_most(s, &least);
+    bool is_long = !s->whole && most >= conf->warm_up + conf->operations / 2 && least < RARE_NUMBER * most;
     s->rounds = is_long ? job->iterations : 1;
     if (is_long) return;
     struct weft__sample_unit *unit =

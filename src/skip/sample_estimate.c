@@ -7,7 +7,8 @@
 // Intervals: Student's t on the residuals of the sample, for as many operations as were left out; of the job, the sum
 // of these variances, with as many degrees of freedom as Satterthwaite gives it (Biometrics Bulletin 2, 1946). Where
 // later operations of the sample took another time than earlier ones (beyond that interval), ranks have not settled:
-// the interval is wider by half the difference, and the result says so.
+// the interval is wider by the difference, and the result says so; a difference within chance counts as one more
+// deviation. So does how far ranks may still wander (wander_of), which the sample itself does not show.
 #include <math.h>
 
 #include "skip/sample.h"
@@ -23,7 +24,8 @@ struct spread {
     uint32_t n, all;       ///< drawn; to be drawn from
     double squares;        ///< sums
     double products, last; ///< of those that follow one another; the last one
-    double early, late;    ///< sums, of the halves of the sample
+    double early, late;    ///< sums, of the halves of each round's sample
+    uint32_t n_early;
 };
 
 /// What is known of operations that are alike: of one class, all later ones; or of one unit, at the begin of
@@ -36,7 +38,6 @@ struct stratum {
     double compute, all; ///< of all: computing; times, as far as they are known or estimated
     double exposed;      ///< of the sample: exposed time
     struct spread spread;
-    uint32_t drawn;           ///< later: periods that ran
     double residual;          ///< of the period at hand
     size_t counted, compared; ///< the last such period
 };
@@ -44,6 +45,8 @@ struct stratum {
 struct sums {
     double variance, freedom, drift; ///< freedom: sum of variance^2 over degrees of freedom
     double left;                     ///< time left out, without computing
+    double trend;                    ///< the difference of the sample's halves, where it may be chance
+    double wander;                   ///< see wander_of
 };
 
 struct estimate {
@@ -52,7 +55,7 @@ struct estimate {
     struct stratum *first; ///< [units]
     struct stratum *later; ///< [classes]
     struct spread spread;  ///< of all later ones together
-    uint32_t drawn;        ///< periods
+    uint32_t *drawn, seen; ///< [rounds]: later periods that ran; of the round at hand, so far
     double *time;          ///< [rounds * units]: without computing; NAN: left out
 };
 
@@ -115,12 +118,14 @@ static double residual_of(const struct estimate *e, const struct stratum *t, siz
     return (e->time[at] - t->y / t->x * x) * (t->x + t->x_left) / t->x;
 }
 
-/// `drawn`: of so many.
-static void note_residual(struct spread *s, double residual, uint32_t drawn) {
+/// `late`: in the later half of its round's sample.
+static void note_residual(struct spread *s, double residual, bool late) {
     s->squares += residual * residual;
     s->products += residual * s->last;
     s->last = residual;
-    *(2 * s->n++ < drawn ? &s->early : &s->late) += residual;
+    *(late ? &s->late : &s->early) += residual;
+    s->n++;
+    s->n_early += !late;
 }
 
 /// Calls `what` for each period of each round: for its places in `runs`.
@@ -137,13 +142,12 @@ static void for_periods(struct estimate *e, void (*what)(struct estimate *e, siz
 static void count_period(struct estimate *e, size_t from, size_t to) {
     if (e->s->unit[from % e->s->units].first) return;
     e->spread.all++;
-    e->drawn += e->s->runs[from];
+    e->drawn[from / e->s->units] += e->s->runs[from];
     for (size_t at = from; at < to; at++) {
         struct stratum *t = stratum_of(e, (uint32_t)(at % e->s->units));
         if (t->counted == from + 1) continue;
         t->counted = from + 1;
         t->spread.all++;
-        t->drawn += e->s->runs[from];
     }
 }
 
@@ -151,6 +155,8 @@ static void compare_period(struct estimate *e, size_t from, size_t to) {
     const struct weft__sample *s = e->s;
     double sum = 0;
     bool first = s->unit[from % s->units].first, runs = s->runs[from];
+    if (from % s->units == 0) e->seen = 0;
+    bool late = 2 * e->seen >= e->drawn[from / s->units];
     for (size_t at = from; at < to; at++) {
         struct stratum *t = stratum_of(e, (uint32_t)(at % s->units));
         t->all += runs ? e->time[at] : ratio_of(t) * s->unit[at % s->units].bound_ps;
@@ -158,16 +164,17 @@ static void compare_period(struct estimate *e, size_t from, size_t to) {
         double residual = residual_of(e, t, at);
         sum += residual;
         t->residual += residual;
-        if (first) note_residual(&t->spread, residual, (uint32_t)t->n);
+        if (first) note_residual(&t->spread, residual, false);
     }
     for (size_t at = from; at < to && runs && !first; at++) {
         struct stratum *t = stratum_of(e, (uint32_t)(at % s->units));
         if (t->compared == from + 1) continue;
         t->compared = from + 1;
-        note_residual(&t->spread, t->residual, t->drawn);
+        note_residual(&t->spread, t->residual, late);
         t->residual = 0;
     }
-    if (runs && !first) note_residual(&e->spread, sum, e->drawn);
+    if (runs && !first) note_residual(&e->spread, sum, late);
+    e->seen += runs && !first;
 }
 
 /// The variance of the sum over everything that could be drawn (Cochran, 6.3): residuals have the weight with which
@@ -187,22 +194,40 @@ static double half_of(const struct sums *sums) {
         double freedom = fmax(floor(sums->variance * sums->variance / sums->freedom), 1);
         half = weft_student_quantile(0.975, (uint32_t)fmin(freedom, FREEDOM_MAX)) * sqrt(sums->variance);
     }
-    return hypot(half, STEADY * sums->left) + sums->drift;
+    return hypot(hypot(half, sums->trend), fmax(sums->wander, STEADY * sums->left)) + sums->drift;
 }
 
-/// False: the later half of the sample differs from the earlier one by more than chance; then adds to sums->drift.
+/// False: the later half of the sample differs from the earlier one by more than chance. Adds to sums->drift or trend.
 static bool has_settled(const struct spread *s, struct sums *sums) {
     if (s->n < 4 || s->n == s->all || s->squares <= 0) return true;
-    double n = s->n, half = ceil(n / 2), rest = n - half;
+    double n = s->n, half = s->n_early, rest = n - half;
+    if (half < 1 || rest < 1) return true;
     double difference = fabs(s->early / half - s->late / rest);
     double deviation = sqrt(s->squares / (n - 1) * (1 / half + 1 / rest));
-    if (difference <= weft_student_quantile(0.975, s->n - 1) * deviation) return true;
-    sums->drift += difference / 2 * n * (1 - n / s->all);
-    return false;
+    bool settled = difference <= weft_student_quantile(0.975, s->n - 1) * deviation;
+    *(settled ? &sums->trend : &sums->drift) += difference * n * (1 - n / s->all);
+    return settled;
 }
 
 static double left_of(const struct stratum *t) {
     return t->x_left > 0 ? ratio_of(t) * t->x_left : 0;
+}
+
+/// How far ranks may still wander: the later operations of a round's sample follow one another, so all of them may be
+/// in one state of a process that has others. Its size is known by the one stretch that began in another state, in
+/// step: how much longer or shorter the first operations took. The sample is as long as so many stretches, and the
+/// error of a mean falls with the root of their number.
+static double wander_of(const struct estimate *e, uint32_t class) {
+    const struct stratum *later = &e->later[class];
+    double x = 0, y = 0, n = 0;
+    for (uint32_t u = 0; u < e->s->units; u++) {
+        if (e->s->unit[u].class != class || !e->s->unit[u].first) continue;
+        x += e->first[u].x;
+        y += e->first[u].y;
+        n += (double)e->first[u].n;
+    }
+    if (!later->n || x <= 0) return 0;
+    return fabs(y / x - ratio_of(later)) * later->x_left * sqrt(n / (n + (double)later->n));
 }
 
 /// Adds a row: of the later units of a class, or of its first ones, all positions together.
@@ -224,6 +249,7 @@ static void add_row(struct estimate *e, uint32_t class, bool first, struct sums 
         add_variance(&t->spread, &own);
         if (first) continue;
         row.settled = has_settled(&t->spread, &own);
+        own.wander = wander_of(e, class);
         break; // one stratum for all
     }
     if (!row.instances) return;
@@ -233,19 +259,19 @@ static void add_row(struct estimate *e, uint32_t class, bool first, struct sums 
     row.time_ps = time / n;
     row.half_ps = half_of(&own) / n;
     all->left += own.left;
+    all->wander += own.wander;
     all->variance += first ? own.variance : 0; // later ones of all classes were drawn together
     all->freedom += first ? own.freedom : 0;
     e->o->sample[e->o->sample_classes++] = row;
 }
 
-/// Relative to the time of what is left out of the unit's stratum.
-static double relative_half(const struct estimate *e, uint32_t unit) {
-    const struct stratum *t = stratum_of(e, unit);
-    struct sums own = {0};
+/// Of the later operations of a class: relative to the time of those that are left out.
+static double relative_half(const struct estimate *e, uint32_t class) {
+    const struct stratum *t = &e->later[class];
+    struct sums own = {.left = left_of(t), .wander = wander_of(e, class)};
     if (t->x_left <= 0) return 0;
-    own.left = left_of(t);
     add_variance(&t->spread, &own);
-    if (!e->s->unit[unit].first) has_settled(&t->spread, &own);
+    has_settled(&t->spread, &own);
     return half_of(&own) / own.left;
 }
 
@@ -295,6 +321,38 @@ static void place_all(const struct estimate *e) {
     e->o->end_ps = e->o->iteration_end_ps[s->job->iterations - 1];
 }
 
+/// Of the mean time of one of the `times` operations of a line of the job, in all iterations. What is known of the
+/// first operations are independent samples; later ones of a class have one error in common.
+static void tell_op_intervals(struct estimate *e) {
+    const struct weft__sample *s = e->s;
+    const struct weft_job *job = s->job;
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
+    uint32_t *line = weft_arena_alloc(arena, job->ops, sizeof *line); // the first operation of each one's line
+    double *later = weft_arena_alloc(arena, job->ops, sizeof *later),
+           *relative = weft_arena_alloc(arena, s->classes, sizeof *relative);
+    struct sums *first = weft_arena_alloc(arena, job->ops, sizeof *first);
+    for (uint32_t i = 0; i < job->ops; i++)
+        line[i] = job->op[i].times || !i ? i : line[i - 1];
+    for (uint32_t c = 0; c < s->classes; c++)
+        relative[c] = relative_half(e, c);
+    for (uint32_t u = 0; u < s->units; u++) {
+        const struct weft__sample_unit *unit = &s->unit[u];
+        const struct stratum *t = stratum_of(e, u);
+        double left = 0;
+        for (uint32_t r = 0; r < s->rounds; r++)
+            left += !s->runs[(size_t)r * s->units + u];
+        if (unit->first) {
+            add_variance(&t->spread, &first[line[unit->op]]);
+            first[line[unit->op]].left += left_of(t);
+        } else if (left > 0)
+            later[line[unit->op]] += relative[unit->class] * ratio_of(t) * unit->bound_ps * left;
+        e->o->op_half_ps[line[unit->op]] = 0;
+    }
+    for (uint32_t i = 0; i < job->ops; i++)
+        if (!isnan(e->o->op_half_ps[i]))
+            e->o->op_half_ps[i] = hypot(half_of(&first[i]), later[i]) / ((double)job->iterations * job->op[i].times);
+}
+
 static void tell_intervals(struct estimate *e) {
     const struct weft__sample *s = e->s;
     struct weft_arena *arena = s->net->outcome->arena;
@@ -310,13 +368,7 @@ static void tell_intervals(struct estimate *e) {
     e->o->op_half_ps = weft_arena_alloc(arena, s->job->ops, sizeof *e->o->op_half_ps);
     for (uint32_t i = 0; i < s->job->ops; i++)
         e->o->op_half_ps[i] = NAN; // the mean of those that ran
-    for (uint32_t u = 0; u < s->units && !s->whole; u++) {
-        double *half = &e->o->op_half_ps[s->unit[u].op], left = 0;
-        for (uint32_t r = 0; r < s->rounds; r++)
-            left += !s->runs[(size_t)r * s->units + u];
-        double time = ratio_of(stratum_of(e, u)) * s->unit[u].bound_ps;
-        *half = (isnan(*half) ? 0 : *half) + (left > 0 ? relative_half(e, u) * time * left / s->job->iterations : 0);
-    }
+    if (!s->whole) tell_op_intervals(e);
 }
 
 /// Times by the engine's clock, which stands still for what is left out, are none of the job's.
@@ -346,6 +398,7 @@ void weft__sample_collect(const struct weft__sample *s) {
         .first = weft_arena_alloc(arena, s->units, sizeof *e.first),
         .later = weft_arena_alloc(arena, s->classes, sizeof *e.later),
         .time = weft_arena_alloc(arena, (size_t)s->rounds * s->units, sizeof *e.time),
+        .drawn = weft_arena_alloc(arena, s->rounds, sizeof *e.drawn),
     };
     take_times(&e);
     for_periods(&e, count_period);

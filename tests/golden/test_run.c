@@ -479,6 +479,30 @@ static void forced_results_leave_no_older_files(void **state) {
     assert_true(there(f, "d/fct.txt"));
 }
 
+/// A sampled job's flows ran in part: nothing says how long they took, nor writes it for other programs. What is
+/// refused leaves no folder.
+static void flows_of_a_sampled_job_have_no_times(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "sampled.yaml",
+               "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4}\nrun: {sample: {operations: "
+               "4}}\nworkload:\n- {kind: job, group: j, "
+               "iterations: 100, operations: [{compute: 5us, collective: all_to_all, size: 8KB}]}\n");
+    assert_int_equal(weft(f, "run sampled.yaml --json --quiet"), 0);
+    json_t *root = json(f->out), *flow = json_array_get(json_object_get(root, "flows"), 0);
+    json_t *group = json_object_get(json_object_get(root, "groups"), "j");
+    assert_true(json_is_null(json_object_get(flow, "fct_ps")) && json_is_null(json_object_get(flow, "slowdown")));
+    assert_true(json_is_null(json_object_get(json_object_get(group, "slowdown"), "mean")));
+    json_decref(root);
+    assert_int_equal(weft(f, "run sampled.yaml --out parts --export hpcc"), 2);
+    assert_non_null(strstr(f->err, "--export hpcc: of a sampled job"));
+    assert_int_equal(weft(f, "run sampled.yaml --out parts --export htsim"), 2);
+    assert_int_equal(weft(f, "run sampled.yaml --out parts --set run.until=1ms"), 2);
+    assert_int_equal(weft(f, "compare sampled.yaml --out parts --set run.until=1ms"), 2);
+    assert_false(there(f, "parts"));
+    assert_int_equal(weft(f, "run sampled.yaml --out parts --export nccl-tests"), 0);
+    assert_true(there(f, "parts/nccl-tests.txt"));
+}
+
 static void a_folder_without_runs_is_named(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "sweep s.yaml --vary run.seed=1..2 --out swept --quiet"), 0);
@@ -536,6 +560,7 @@ int main(void) {
         T(a_folder_of_results_is_run_again),
         T(a_seed_of_a_folder_is_run_again),
         T(forced_results_leave_no_older_files),
+        T(flows_of_a_sampled_job_have_no_times),
         T(a_folder_without_runs_is_named),
         T(compare_has_bus_bandwidth),
         T(results_are_not_replaced_by_a_slip),

@@ -35,6 +35,18 @@
     "  - pipeline: {over: pp, microbatches: 2, size: 64KB, forward: [{compute: 10us}], backward: [{compute: 20us}]}\n" \
     "  - {collective: all_reduce_ring, size: 128KB, over: dp}\n"
 
+/// A hundred exchanges, in one iteration, among all hosts: ranks wander between states that last for dozens of them.
+#define WANDER(hosts, seed)                                                                                            \
+    "base: roce-ecmp\nfabric: {hosts: " #hosts ", rate: 400Gbps, spines_min: 8}\nworkload:\n- kind: job\n"             \
+    "  server: {gpus: 8}\n  operations:\n"                                                                             \
+    "  - {compute: 5us, collective: {kind: all_to_all_v, skew: 5}, size: 300KB, times: 100}\n"                         \
+    "run: {events: 0, seed: " #seed "}\n"
+/// A line of sixteen equal operations, and one of one.
+#define LINES                                                                                                          \
+    "workload:\n- kind: job\n  group: moe\n  iterations: 6\n  dimensions: [dp:2, ep:8]\n  operations:\n"               \
+    "  - {compute: 20us, collective: {kind: all_to_all_v, skew: 3}, size: 256KB, over: ep, times: 16}\n"               \
+    "  - {compute: 10us, collective: all_gather, size: 256KB, over: dp}\n"
+
 static const struct network {
     const char *name, *text;
 } networks[] = {
@@ -90,6 +102,63 @@ static void test_near_and_covered(void **state) {
     }
     assert_true(tally.error / tally.cases < 0.015);
     assert_true(tally.covered * 10 >= tally.cases * 9);
+}
+
+/// Also where the sample is of one stretch of a process that has others.
+static void test_wandering_covered(void **state) {
+    static const char *const jobs[] = {WANDER(32, 1), WANDER(32, 2), WANDER(32, 3), WANDER(32, 4),
+                                       WANDER(64, 1), WANDER(64, 2), WANDER(64, 3), WANDER(64, 4)};
+    uint32_t cases = 0, covered = 0;
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        struct run whole = run_once(jobs[i]);
+        for (uint32_t operations = 8; operations <= 16; operations *= 2, cases++) {
+            char text[1024];
+            snprintf(text, sizeof text, "%.*s, sample: {operations: %" PRIu32 "}}\n", (int)(strlen(jobs[i]) - 2),
+                     jobs[i], operations);
+            struct run part = run_once(text);
+            covered += fabs(length_of(part.outcome) - length_of(whole.outcome)) <= part.outcome->job[0].end_half_ps;
+            assert_true(part.outcome->job[0].end_half_ps < 0.05 * length_of(part.outcome));
+            run_free(&part);
+        }
+        run_free(&whole);
+    }
+    if (covered * 10 < cases * 9) fail_msg("%" PRIu32 " of %" PRIu32 " covered", covered, cases);
+}
+
+/// The half of a line is that of the mean of all of its operations, first ones and later ones.
+static void test_half_of_a_line(void **state) {
+    for (unsigned k = 0; k < 2; k++) {
+        struct run r = k ? run_once("run: {events: 0, sample: {operations: 8}}\n" CLOS EXCHANGES)
+                         : run_sampled(CLOS, LINES, "operations: 16");
+        const struct weft_job_outcome *o = &r.outcome->job[0];
+        assert_true(o->sample[0].first && !o->sample[1].first && o->sample[0].op == o->sample[1].op);
+        double all[2] = {(double)o->sample[0].instances, (double)o->sample[1].instances};
+        double half = hypot(o->sample[0].half_ps * all[0], o->sample[1].half_ps * all[1]) / (all[0] + all[1]);
+        assert_true(half > 0 && fabs(o->op_half_ps[0] / half - 1) < 1e-6);
+        run_free(&r);
+    }
+}
+
+/// Two are the least from which an interval comes.
+static void test_two_of_each(void **state) {
+    static const char *const jobs[] = {MOE, LINES, EXCHANGES};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        struct run r = run_sampled(CLOS, jobs[i], "operations: 2");
+        const struct weft_job_outcome *o = &r.outcome->job[0];
+        for (uint32_t k = 0; k < o->sample_classes; k++)
+            assert_true(o->sample[k].sampled >= 2 && (o->sample[k].half_ps > 0 || o->sample[k].first));
+        run_free(&r);
+    }
+}
+
+/// The seed decides which operations run.
+static void test_seed_draws(void **state) {
+    struct run one = run_sampled(CLOS, MOE, "operations: 8, seed: 1"),
+               other = run_sampled(CLOS, MOE, "operations: 8, seed: 2");
+    assert_true(one.outcome->digest != other.outcome->digest);
+    assert_true(one.outcome->job[0].end_ps != other.outcome->job[0].end_ps);
+    run_free(&one);
+    run_free(&other);
 }
 
 /// Rows say what ran; operations and iterations that did not have times all the same, which add up.
@@ -190,9 +259,11 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_near_and_covered), cmocka_unit_test(test_rows_add_up),
-        cmocka_unit_test(test_all_sampled),      cmocka_unit_test(test_whole_iterations),
-        cmocka_unit_test(test_until_interval),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_near_and_covered),  cmocka_unit_test(test_rows_add_up),
+        cmocka_unit_test(test_wandering_covered), cmocka_unit_test(test_half_of_a_line),
+        cmocka_unit_test(test_two_of_each),       cmocka_unit_test(test_seed_draws),
+        cmocka_unit_test(test_all_sampled),       cmocka_unit_test(test_whole_iterations),
+        cmocka_unit_test(test_until_interval),    cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
