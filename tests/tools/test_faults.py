@@ -87,7 +87,7 @@ plan pfc s.yaml --json
 plan sfc s.yaml
 plan dsf --json
 plan fabric roce-ecmp --hosts 64 --rate 200Gbps --json
-plan sonic {IMPORT}/sonic/config_db.json --patch new.json
+plan sonic {IMPORT}/sonic/config_db.json --patch new.json --force
 plan ecn s.yaml --json
 place s.yaml
 place s.yaml --json --strategy min_cut --out new.txt
