@@ -67,7 +67,7 @@ static const struct weft_param part_rows[] = {
     WEFT_TIME(PART, duration_ps, "duration", "14400s", "0s", "10000000s",
               "degrade: until the part is repaired; stall: until the job goes on (assumed)"),
 };
-const struct weft_param_table weft_goodput_part_table = WEFT_PARAM_TABLE("goodput.parts", PART, part_rows);
+const struct weft_param_table weft_goodput_part_table = WEFT_PARAM_TABLE("goodput_part", PART, part_rows);
 
 // --- parts by attachment ------------------------------------------------------------------------------------------
 

@@ -33,7 +33,8 @@ static const struct weft_result_table designs_table = WEFT_RESULT_TABLE_OF(
     DESIGN(lag_s, REAL, "time from the moment that a checkpoint holds until the store has it", .unit = "s"),
     DESIGN(recovery_s, REAL, "time from a crash until the job works again, with servers at hand", .unit = "s"),
     DESIGN(renewal, REAL, "share that crashes and checkpoints leave", .title = "crashes"),
-    DESIGN(first_order, REAL, "that share by the first-order formula, which is wrong where crashes are frequent"),
+    DESIGN(first_order, REAL,
+           "share that crashes and checkpoints leave by the first-order formula; wrong where crashes are frequent"),
     DESIGN(staffed, REAL, "share of time in which there are servers enough", .title = "servers"),
     DESIGN(speed, REAL, "share that degraded parts leave", .title = "speed"),
     DESIGN(moving, REAL, "share that stalls leave", .title = "stalls"));

@@ -10,6 +10,7 @@
 #include "box/box.h"
 #include "sim/attached.h"
 #include "sim/run.h"
+#include "skip/sample.h"
 #include "transport/frames.h"
 #include "weft/aqm.h"
 #include "weft/hardware.h"
@@ -648,5 +649,6 @@ enum weft_status weft_simulation_check_workload(const struct weft_scenario *scen
     if (!status) status = check_planes(scenario, topology, workload, ret_error);
     if (!status) status = check_transports(scenario, topology, workload, ret_error);
     if (!status) status = weft__attached_check(scenario, topology, workload, ret_error);
-    return status ? status : check_jobs(scenario, workload, ret_error);
+    if (!status) status = check_jobs(scenario, workload, ret_error);
+    return status ? status : weft__sample_check(scenario, topology, workload, ret_error);
 }

@@ -467,25 +467,46 @@ static struct weft_place place_of(const struct weft_scenario *scenario) {
     return sample ? sample->key_place : WEFT_NOWHERE;
 }
 
-/// NULL: nothing stands against it.
-static const char *why_refused(const struct weft__network *net, bool ranks, bool checkpoints) {
-    const struct weft_run_conf *run = &net->scenario->run;
-    const struct weft_workload *w = net->workload;
+/// What of the scenario stands against it; NULL: nothing.
+static const char *why_not(const struct weft_run_conf *run, const struct weft_topology *topology,
+                           const struct weft_workload *w) {
     if (!w->jobs) return "there is no job, and operations of jobs are what is sampled";
     if (w->jobs > 1) return "there are several jobs: which operations of one meet which of the other is not known";
     if (w->job->schedule) return "the job goes by a schedule or a trace, which has no iterations";
     if (w->job_flows < w->flows || w->rmas)
         return "there are flows beside the job, and the time between operations is left out";
-    if (net->topology->events) return "links fail or return (events) at times that are left out";
+    if (topology->events) return "links fail or return (events) at times that are left out";
     if (run->until_ps != WEFT_TIME_NEVER) return "run.until is set, and the clock stands still for what is left out";
     if (run->fast_forward != WEFT_FAST_FORWARD_OFF) return "run.fast_forward skips operations too";
-    if (net->driver) return "a program drives the hosts";
-    if (ranks) return "the run is over several processes";
-    if (run->sample.until_interval > 0 && checkpoints)
-        return "a run that samples until_interval is several runs, and a checkpoint holds one";
-    if (net->following) return "flows are followed, by times that do not count what is left out";
     if (run->sample_interval_ps)
         return "there are time series (run.sample_interval), which do not count what is left out";
+    bool collective = false;
+    for (uint32_t i = 0; i < w->job->ops; i++)
+        collective |= w->job->op[i].name != NULL;
+    return collective ? NULL : "the job has no collective";
+}
+
+static enum weft_status refuse_sample(const struct weft_scenario *scenario, const char *why,
+                                      struct weft_error *ret_error) {
+    return WEFT_REFUSE(ret_error, place_of(scenario), "run.sample: %s; expected all of it in packets, or another job",
+                       why);
+}
+
+enum weft_status weft__sample_check(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                    const struct weft_workload *workload, struct weft_error *ret_error) {
+    const struct weft_sample_conf *conf = &scenario->run.sample;
+    bool asked = conf->operations || conf->until_interval > 0;
+    const char *why = asked ? why_not(&scenario->run, topology, workload) : NULL;
+    return why ? refuse_sample(scenario, why, ret_error) : WEFT_OK;
+}
+
+/// What of this run stands against it; NULL: nothing.
+static const char *why_refused(const struct weft__network *net, bool ranks, bool checkpoints) {
+    if (net->driver) return "a program drives the hosts";
+    if (ranks) return "the run is over several processes";
+    if (net->scenario->run.sample.until_interval > 0 && checkpoints)
+        return "a run that samples until_interval is several runs, and a checkpoint holds one";
+    if (net->following) return "flows are followed, by times that do not count what is left out";
     return NULL;
 }
 
@@ -501,9 +522,7 @@ enum weft_status weft__sample_start(struct weft__network *net, bool ranks, bool 
         find_rounds(s);
         if (!s->units) refused = "the job has no collective";
     }
-    if (refused)
-        return WEFT_REFUSE(ret_error, place_of(net->scenario),
-                           "run.sample: %s; expected all of it in packets, or another job", refused);
+    if (refused) return refuse_sample(net->scenario, refused, ret_error);
     find_classes(s);
     find_parts(s);
     choose_units(s);

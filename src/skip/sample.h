@@ -34,6 +34,9 @@ static inline uint32_t weft__sample_iteration(const struct weft__sample *s, uint
     return round + s->unit[unit].iteration; // one of the two is 0
 }
 
+/// Whether a scenario with run.sample can be sampled, as far as its network and work tell.
+enum weft_status weft__sample_check(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                    const struct weft_workload *workload, struct weft_error *ret_error);
 /// For a scenario with run.sample, before the engine runs: chooses what runs, and tells the programs. NULL: without it.
 /// `ranks`: over several processes; `checkpoints`: it is saved.
 enum weft_status weft__sample_start(struct weft__network *net, bool ranks, bool checkpoints,

@@ -92,6 +92,8 @@ class Install(unittest.TestCase):
         declared = set()
         for header in self.headers():
             declared |= set(re.findall(r"WEFT_API[^;]*?\b(weft_\w+)\(", header.read_text()))
+            for lists in re.findall(r"extern WEFT_API [^;(]*;", header.read_text()):
+                declared |= set(re.findall(r"\b(weft_\w+)\[", lists))
         self.assertTrue(declared)
         self.assertEqual(exported, declared)
 
