@@ -74,11 +74,15 @@ const struct weft_param_table weft_goodput_part_table = WEFT_PARAM_TABLE("goodpu
 enum { PARTS = 8, PARTS_MAX = 64 };
 static const uint64_t REPAIR_PS = 14400 * WEFT_PS_PER_S; ///< of a link or switch
 
+/// Ports of a NIC.
+static double ports_of(const TOP *c) {
+    if (c->attachment == WEFT_GOODPUT_PLANES) return (double)c->planes;
+    return c->attachment == WEFT_GOODPUT_DUAL_TOR ? 2 : 1;
+}
+
 /// A part at the edge, of which a host has `ports` (1: its failure ends the job).
 static PART edge_part(const TOP *c, const char *name, double count, double rate) {
-    double ports = c->attachment == WEFT_GOODPUT_DUAL_TOR ? 2
-                   : c->attachment == WEFT_GOODPUT_PLANES ? (double)c->planes
-                                                          : 1;
+    double ports = ports_of(c);
     return (PART){.name = name,
                   .effect = ports > 1 ? WEFT_GOODPUT_DEGRADE : WEFT_GOODPUT_CRASH,
                   .count = count,
@@ -92,9 +96,7 @@ static PART edge_part(const TOP *c, const char *name, double count, double rate)
 static void default_parts(const TOP *c, PART part[PARTS]) {
     double gpus = (double)c->gpus, servers = ceil(gpus / (double)c->gpus_per_server);
     double nics = servers * (double)c->nics_per_server;
-    double ports = c->attachment == WEFT_GOODPUT_DUAL_TOR ? 2
-                   : c->attachment == WEFT_GOODPUT_PLANES ? (double)c->planes
-                                                          : 1;
+    double ports = ports_of(c);
     PART crash = {.effect = WEFT_GOODPUT_CRASH, .servers = 1, .slowdown = 1, .variant = "", .duration_ps = REPAIR_PS};
     for (uint32_t i = 0; i < 3; i++)
         part[i] = crash;
