@@ -50,11 +50,12 @@ struct weft_packet weft__nic_take_due(struct weft__node *node, struct weft__nic 
 
 /// A time that `time` is the median of.
 static weft_time_ps draw_time(const struct weft__nic *nic, const struct weft_packet *request, weft_time_ps time) {
-    enum { DRAWS_BITS = 16, RECEIVES = 1 << 31 }; // draws that one request may use
+    enum { DRAWS_BITS = 16 }; // draws that one request may use
+    const uint32_t receives = UINT32_C(1) << 31;
     const struct weft_host_conf *c = nic->conf;
     const struct weft_qp_conf *qp = &nic->end.hosts->qp[request->qp];
     if (!(c->jitter > 0 || c->stall_ps)) return time;
-    uint32_t who = request->kind == WEFT_PACKET_DATA ? qp->at_src : qp->at_dst | (uint32_t)RECEIVES;
+    uint32_t who = request->kind == WEFT_PACKET_DATA ? qp->at_src : qp->at_dst | receives;
     struct weft_random jitter = weft_random_stream(nic->draw_seed, who, WEFT_RANDOM_ISSUE);
     struct weft_random stall = weft_random_stream(nic->draw_seed, who, WEFT_RANDOM_STALL);
     jitter.drawn = stall.drawn = (uint64_t)request->psn << DRAWS_BITS;
