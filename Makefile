@@ -24,7 +24,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build build-tests mpi dist deb install setup setup-tests help demo live-demo test test-long sanitize sanitize-address sanitize-thread arm64 random fuzz mutation \
+.PHONY: build build-tests mpi dist deb wheel tarball install setup setup-tests help demo live-demo test test-long sanitize sanitize-address sanitize-thread arm64 random fuzz mutation \
         bench format format-check lint readme calibrate figures choosing validation hardware clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
@@ -57,9 +57,7 @@ setup-tests: setup
 	@tools/setup tests
 
 install: build ## install program, library, headers and schema below PREFIX (/usr/local), or DESTDIR/PREFIX
-	@meson configure $(BUILD) -Dprefix=$(PREFIX)
-	@ninja -C $(BUILD) installed
-	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+	@tools/install $(BUILD) $(PREFIX) $(if $(DESTDIR),$(abspath $(DESTDIR)))
 
 dist: ## the source tarball of this commit, in build-dist/
 	@tools/dist tarball $(BUILD)-dist
@@ -67,6 +65,12 @@ dist: ## the source tarball of this commit, in build-dist/
 deb: ## Debian packages of this commit, in build-dist/: program, library, development files, Python, documentation
 	@tools/setup deb
 	@tools/dist deb $(BUILD)-dist
+
+wheel: ## build-portable/: a wheel for pip and a tarball, with all libraries, for any Linux of glibc 2.31 or newer; SUITE=bookworm: 2.36
+	@tools/setup portable
+	@tools/portable $(BUILD)-portable
+
+tarball: wheel ## the tarball that make wheel builds beside the wheel
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "make %-18s%s\n", $$1, $$2 }'

@@ -84,7 +84,8 @@ static enum weft_status report_folder(const struct weft_cli_options *o, struct w
         .no_data = asked.no_data, .explain = budget.flows ? explain_run : NULL, .context = &budget};
     struct weft_report_page *page = NULL;
     weft_cli_catch_interrupt();
-    enum weft_status status = weft_cli_can_write_file("--out", file, o, error);
+    enum weft_status status = weft_report_page_check(error);
+    if (!status) status = weft_cli_can_write_file("--out", file, o, error);
     if (!status) status = weft_report_page_new((const char *const *)o->operand, o->operands, &options, &page, error);
     if (!status) status = weft_cli_replace_file(file, weft_report_page_write, page, error);
     if (!status) weft_cli_mention_file(file, o);

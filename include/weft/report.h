@@ -64,6 +64,8 @@ struct weft_report_options {
                                 struct weft_error *ret_error);
     void *context;
 };
+/// WEFT_ERROR_INPUT: weft was built without d3, and no page can be made.
+enum weft_status weft_report_page_check(struct weft_error *ret_error);
 enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, const struct weft_report_options *options,
                                       struct weft_report_page **ret_page, struct weft_error *ret_error);
 

@@ -263,6 +263,14 @@ static struct weft_report_page *page_new(struct weft__json *j, bool no_data) {
     return page;
 }
 
+enum weft_status weft_report_page_check(struct weft_error *ret_error) {
+    return weft__page_is_there ? WEFT_OK
+                               : WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                                             "this weft was built without d3 (Debian: libjs-d3), so it cannot write "
+                                             "pages; install d3 and build "
+                                             "again, or meson setup -Dd3=FILE");
+}
+
 enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, const struct weft_report_options *options,
                                       struct weft_report_page **ret_page, struct weft_error *ret_error) {
     struct weft__json j;
