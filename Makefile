@@ -79,13 +79,13 @@ demo: ## an incast among 1024 GPUs under PFC, DCQCN and source flow control; V=1
 	@test -f $(DEMO_SCENARIO) || { echo "demo: there is no $(DEMO_SCENARIO)" >&2; exit 2; }
 	@tools/step "installing what is missing" $(MAKE) -s setup
 	@tools/step "building weft" $(MAKE) -s build
-	$(WEFT) compare $(DEMO_SCENARIO) $(DEMO_ARGS)
-	@printf '%s\n' '' 'What to try next:' \
-	    '  $(WEFT) run scenarios/foundation/leaf_spine_victim.yaml --variant pfc --out slow' \
-	    '  $(WEFT) why slow 3             where the time of a slow flow went' \
-	    '  $(WEFT) timeline slow          who paused whom, and because of what' \
-	    '  $(WEFT) report slow            the same as one HTML file' \
-	    '  docs/start/                    ten minutes each for operators, architects, ML engineers, researchers, ...'
+	@$(WEFT) compare $(DEMO_SCENARIO) --brief --no-hints --out $(BUILD)/demo --force $(DEMO_ARGS)
+	@$(WEFT) report $(BUILD)/demo --out $(BUILD)/demo.html --force --quiet
+	@printf '%s\n' '' 'The page $(BUILD)/demo.html shows it in pictures. What to try next:' \
+	    '  $(WEFT) why $(BUILD)/demo 3 --variant 5MB/pfc   where the time of a slow flow went' \
+	    '  $(WEFT) verify $(DEMO_SCENARIO)                 what we claim of it, judged' \
+	    '  $(WEFT) timeline $(BUILD)/demo --variant 5MB/pfc   who paused whom, and because of what' \
+	    '  docs/start/   ten minutes each for operators, architects, ML engineers, researchers, ...'
 
 # The build folder of `make` may have been made without what only tests need.
 build-tests: build

@@ -247,6 +247,8 @@ void weft_report_stall(FILE *file, const struct weft_outcome *outcome);
 /// user interrupted.
 /// `run`: [variants][seeds]; with several seeds figures are means over them.
 void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds, uint32_t not_run);
+/// Of these rows the completion times and what acted, and a sentence a variant about its times and about what acted.
+void weft_report_compare_brief(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds);
 /// A table of weft/result.h: a line a row, after one of names.
 struct weft_result_table;
 /// Each line has scenario, variant, seed and the parameters in which the runs differ, then the table's columns.
