@@ -100,7 +100,8 @@ void weft_report_motion(struct weft__json *j, const struct weft_run *run, struct
     struct motion m = {.run = run, .ports = run->topology->ports, .frames = FRAMES_MAX};
     if (!o->samples || !o->sim_time_ps) return;
     m.every_ps = o->sim_time_ps / m.frames + 1;
-    if (m.every_ps < run->scenario->run.sample_interval_ps) m.every_ps = run->scenario->run.sample_interval_ps;
+    weft_time_ps interval = run->scenario->run.sample_interval_ps; // frames are whole samples, or a busy link flickers
+    m.every_ps = (m.every_ps + interval - 1) / interval * interval;
     m.frames = (uint32_t)((o->sim_time_ps - 1) / m.every_ps + 1);
     m.frame = weft_arena_alloc(arena, (size_t)m.ports * m.frames, sizeof *m.frame);
     m.rank = weft_arena_alloc(arena, m.ports, sizeof *m.rank);
