@@ -24,7 +24,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build build-tests mpi dist deb install setup setup-tests help demo live-demo test test-long sanitize sanitize-address sanitize-thread arm64 random fuzz mutation \
+.PHONY: build build-tests mpi dist deb wheel tarball install setup setup-tests help demo live-demo test test-long sanitize sanitize-address sanitize-thread arm64 random fuzz mutation \
         bench format format-check lint readme calibrate figures choosing validation hardware clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
@@ -57,9 +57,7 @@ setup-tests: setup
 	@tools/setup tests
 
 install: build ## install program, library, headers and schema below PREFIX (/usr/local), or DESTDIR/PREFIX
-	@meson configure $(BUILD) -Dprefix=$(PREFIX)
-	@ninja -C $(BUILD) installed
-	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+	@tools/install $(BUILD) $(PREFIX) $(if $(DESTDIR),$(abspath $(DESTDIR)))
 
 dist: ## the source tarball of this commit, in build-dist/
 	@tools/dist tarball $(BUILD)-dist
@@ -68,6 +66,12 @@ deb: ## Debian packages of this commit, in build-dist/: program, library, develo
 	@tools/setup deb
 	@tools/dist deb $(BUILD)-dist
 
+wheel: ## build-portable/: a wheel for pip and a tarball, with all libraries, for any Linux of glibc 2.31 or newer; SUITE=bookworm: 2.36
+	@tools/setup portable
+	@tools/portable $(BUILD)-portable
+
+tarball: wheel ## the tarball that make wheel builds beside the wheel
+
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "make %-18s%s\n", $$1, $$2 }'
 
@@ -75,13 +79,13 @@ demo: ## an incast among 1024 GPUs under PFC, DCQCN and source flow control; V=1
 	@test -f $(DEMO_SCENARIO) || { echo "demo: there is no $(DEMO_SCENARIO)" >&2; exit 2; }
 	@tools/step "installing what is missing" $(MAKE) -s setup
 	@tools/step "building weft" $(MAKE) -s build
-	$(WEFT) compare $(DEMO_SCENARIO) $(DEMO_ARGS)
-	@printf '%s\n' '' 'What to try next:' \
-	    '  $(WEFT) run scenarios/foundation/leaf_spine_victim.yaml --variant pfc --out slow' \
-	    '  $(WEFT) why slow 3             where the time of a slow flow went' \
-	    '  $(WEFT) timeline slow          who paused whom, and because of what' \
-	    '  $(WEFT) report slow            the same as one HTML file' \
-	    '  docs/start/                    ten minutes each for operators, architects, ML engineers, researchers, ...'
+	@$(WEFT) compare $(DEMO_SCENARIO) --brief --no-hints --out $(BUILD)/demo --force $(DEMO_ARGS)
+	@$(WEFT) report $(BUILD)/demo --out $(BUILD)/demo.html --force --quiet
+	@printf '%s\n' '' 'The page $(BUILD)/demo.html shows it in pictures. What to try next:' \
+	    '  $(WEFT) why $(BUILD)/demo 3 --variant 5MB/pfc   where the time of a slow flow went' \
+	    '  $(WEFT) verify $(DEMO_SCENARIO)                 what we claim of it, judged' \
+	    '  $(WEFT) timeline $(BUILD)/demo --variant 5MB/pfc   who paused whom, and because of what' \
+	    '  docs/start/   ten minutes each for operators, architects, ML engineers, researchers, ...'
 
 # The build folder of `make` may have been made without what only tests need.
 build-tests: build

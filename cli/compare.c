@@ -16,6 +16,8 @@
 #include "progress.h"
 #include "weft/sweep.h"
 
+static bool csv, brief;
+
 // How weft compare runs its variants. Runs at the same time are threads, each with its own memory, because their
 // outcomes are shown together.
 
@@ -196,7 +198,6 @@ static enum weft_status compare_run(struct compare *c, struct weft_error *error)
     return status;
 }
 
-static bool csv;
 static const char *table_name = "groups";
 static const char *pattern, *jobs_text, *seeds_text;
 static const struct weft_cli_option options[] = {
@@ -205,6 +206,7 @@ static const struct weft_cli_option options[] = {
      &seeds_text, NULL},
     {"jobs", "N", "runs at a time (default 1); all of them stay in memory", &jobs_text, NULL},
     {"csv", NULL, "comma-separated values on standard output: one line per variant and row of a table", NULL, &csv},
+    {"brief", NULL, "one table of times and of what acted, and sentences that say what changed and why", NULL, &brief},
     {"table", "NAME",
      "the table (default: groups), as in `weft models results`, or claims; without --csv only nccl-tests, collectives "
      "in its format",
@@ -297,6 +299,8 @@ static enum weft_status show_runs(struct compare *c, enum weft_status status, st
         weft_report_csv(stdout, c->table, c->run, results.runs);
     else if (!c->table)
         show_nccl_tests(c);
+    else if (brief && !c->o->json)
+        weft_report_compare_brief(stdout, &results.run[0], results.runs, c->seeds);
     else
         weft_cli_print_results(stdout, &results, c->o->json);
     if (!csv && c->table && !output.status) weft_cli_print_hints(c->o, c->run, results.runs, c->seeds);

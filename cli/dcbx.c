@@ -3,14 +3,17 @@
 #include "dcbx.h"
 
 #include <errno.h>
-#include <pcap/pcap.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
+#include "base/stream.h"
 #include "base/tree.h"
 #include "base/units.h"
+#include "weft/capture_read.h"
 #include "weft/param.h"
 #include "weft/param_load.h"
 
@@ -154,53 +157,63 @@ static void note_sender(struct weft_cli_dcbx *found, const struct weft_lldpdu *p
     found->last = said;
 }
 
-static void take_frame(struct weft_cli_dcbx *found, const uint8_t *bytes, const struct pcap_pkthdr *header,
-                       struct weft_arena *arena) {
+static void take_frame(struct weft_cli_dcbx *found, const struct weft_capture_frame *frame, struct weft_arena *arena) {
     struct weft_lldpdu pdu;
     struct weft_dcbx_end end;
     found->frames++;
-    if (!is_lldp(bytes, header->caplen)) return;
+    if (!is_lldp(frame->data, frame->captured)) return;
     found->lldp++;
-    enum weft_wire_status status = weft_dcbx_frame_decode(bytes, header->caplen, &pdu, &end);
+    enum weft_wire_status status = weft_dcbx_frame_decode(frame->data, frame->captured, &pdu, &end);
     if (!status) {
         note_sender(found, &pdu, &end, arena);
         return;
     }
     if (found->wrong++) return;
     found->wrong_first = found->frames;
-    found->wrong_why = status == WEFT_WIRE_MALFORMED  ? "it is not a valid LLDPDU"
-                       : header->caplen < header->len ? "the capture has only the beginning of it"
-                                                      : "it ends within a TLV";
+    found->wrong_why = status == WEFT_WIRE_MALFORMED    ? "it is not a valid LLDPDU"
+                       : frame->captured < frame->bytes ? "the capture has only the beginning of it"
+                                                        : "it ends within a TLV";
+}
+
+/// Interfaces of other links than Ethernet are refused: LLDP is not seen on them.
+static enum weft_status check_links(const struct weft_capture_reader *reader, struct weft_place place,
+                                    struct weft_error *ret_error) {
+    for (uint32_t i = 0; i < weft_capture_interfaces(reader); i++)
+        if (weft_capture_interface_at(reader, i)->link != WEFT_PCAPNG_ETHERNET)
+            return WEFT_REFUSE(ret_error, place, "frames are of link type %" PRIu32 ", expected Ethernet (1)",
+                               weft_capture_interface_at(reader, i)->link);
+    return WEFT_OK;
+}
+
+static enum weft_status read_frames(FILE *file, const char *path, struct weft_cli_dcbx *found, struct weft_arena *arena,
+                                    struct weft_error *ret_error) {
+    struct weft_place place = {.file = path};
+    struct weft_capture_reader *reader;
+    struct weft_capture_frame frame;
+    bool any = true;
+    enum weft_status status = weft_capture_open(file, path, arena, &reader, ret_error);
+    while (!status && any) {
+        status = weft_capture_next(reader, &frame, &any, ret_error);
+        if (!status) status = check_links(reader, place, ret_error);
+        if (!status && any) take_frame(found, &frame, arena);
+    }
+    if (!status && weft_capture_cut(reader))
+        status = WEFT_REFUSE(ret_error, place,
+                             "after %s the file ends within the record at byte %" PRIu64 "; expected a whole file",
+                             weft__counted(found->frames, "frame").text, weft_capture_cut(reader));
+    return status;
 }
 
 static enum weft_status read_capture(const char *path, struct weft_cli_dcbx *found, struct weft_arena *arena,
                                      struct weft_error *ret_error) {
-    char why[PCAP_ERRBUF_SIZE];
-    struct weft_place place = {.file = path};
-    errno = 0;
-    pcap_t *pcap = pcap_open_offline(path, why);
-    if (!pcap && errno == ENOMEM) weft_memory_fail();
-    if (!pcap) {
-        size_t known = strlen(path); // libpcap begins some of its messages with the name
-        const char *text = !strncmp(why, path, known) && why[known] == ':' ? why + known + 2 : why;
-        return WEFT_REFUSE(ret_error, place, "no capture (%s); expected a pcap or pcapng file", text);
-    }
-    enum weft_status status = WEFT_OK;
-    if (pcap_datalink(pcap) != DLT_EN10MB) {
-        const char *link = pcap_datalink_val_to_name(pcap_datalink(pcap));
-        status = WEFT_REFUSE(ret_error, place, "frames are of type %s, expected Ethernet", link ? link : "unknown");
-    }
-    struct pcap_pkthdr *header;
-    const uint8_t *bytes;
-    int answer = 1;
-    errno = 0;
-    while (!status && (answer = pcap_next_ex(pcap, &header, &bytes)) == 1)
-        take_frame(found, bytes, header, arena);
-    if (answer == PCAP_ERROR && errno == ENOMEM) weft_memory_fail();
-    if (!status && answer == PCAP_ERROR)
-        status = WEFT_REFUSE(ret_error, place, "after %s the capture breaks off (%s); expected a whole file",
-                             weft__counted(found->frames, "frame").text, pcap_geterr(pcap));
-    pcap_close(pcap);
+    FILE *file = weft__file_open_unpacked(path);
+    if (!file)
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = path}, "cannot be read: %s", weft__file_why(errno));
+    struct weft_memory_cleanup cleanup;
+    weft_memory_cleanup_add(&cleanup, weft__file_close, file);
+    enum weft_status status = read_frames(file, path, found, arena, ret_error);
+    weft_memory_cleanup_remove(&cleanup);
+    fclose(file);
     return status;
 }
 

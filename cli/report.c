@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft report: results as one HTML file.
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "why.h"
 
 enum { FLOWS = 3, HOPS_MAX = 2000000 };
@@ -39,6 +42,16 @@ struct budget {
     uint64_t flows, hops;
 };
 
+/// A run that is run again anyway is sampled, as finely as the page shows.
+static enum weft_status sample_again(struct weft_scenario_file *file, const struct weft_report_shown *run,
+                                     struct weft_error *ret_error) {
+    char setting[64];
+    if (run->sampled) return WEFT_OK;
+    snprintf(setting, sizeof setting, "run.sample_interval=%" PRIu64 "ps",
+             weft_report_motion_interval(run->sim_time_ps));
+    return weft_scenario_file_set(file, setting, ret_error);
+}
+
 static enum weft_status explain_stored(const struct budget *b, const struct weft_report_shown *run,
                                        struct weft_arena *arena, struct weft__json *j, struct weft_error *ret_error) {
     struct weft_stored stored;
@@ -48,10 +61,12 @@ static enum weft_status explain_stored(const struct budget *b, const struct weft
     uint32_t variant = 0;
     enum weft_status status = weft_stored_read(run->dir, run->variant, &run->seed, arena, &stored, ret_error);
     if (!status) status = weft_scenario_file_stored(stored.source, stored.sources, &file, ret_error);
+    if (!status) status = sample_again(file, run, ret_error);
     const struct weft_scenario_file *seeded = file;
     if (!status) status = weft_cli_stored_scenario(&seeded, run->dir, &stored, arena, &variant, ret_error);
     if (!status) status = weft_cli_why_explain(b->o, seeded, variant, &stored, &wanted, arena, &why, ret_error);
     if (!status) weft_cli_why_json_page(j, &why, arena);
+    if (!status) weft_report_motion(j, &why.run, arena);
     weft_scenario_file_free(file);
     return status;
 }
@@ -84,7 +99,8 @@ static enum weft_status report_folder(const struct weft_cli_options *o, struct w
         .no_data = asked.no_data, .explain = budget.flows ? explain_run : NULL, .context = &budget};
     struct weft_report_page *page = NULL;
     weft_cli_catch_interrupt();
-    enum weft_status status = weft_cli_can_write_file("--out", file, o, error);
+    enum weft_status status = weft_report_page_check(error);
+    if (!status) status = weft_cli_can_write_file("--out", file, o, error);
     if (!status) status = weft_report_page_new((const char *const *)o->operand, o->operands, &options, &page, error);
     if (!status) status = weft_cli_replace_file(file, weft_report_page_write, page, error);
     if (!status) weft_cli_mention_file(file, o);

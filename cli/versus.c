@@ -261,10 +261,12 @@ static enum weft_status write_folder(struct versus *x, struct weft_error *ret_er
         const char *name;
         void (*write)(FILE *file, const void *context);
     } files[] = {{"versus.yaml", write_yaml}, {"versus.json", write_json}, {"versus.txt", write_text},
-                 {"versus.html", write_page}, {"versus.csv", write_csv},   {"map.csv", write_map_csv}};
+                 {"versus.csv", write_csv},   {"map.csv", write_map_csv},  {"versus.html", write_page}};
+    struct weft_error without_page = {0};
+    size_t n = sizeof files / sizeof *files - (weft_report_page_check(&without_page) ? 1 : 0);
     enum weft_status status = weft_sweep_sqlite(
         x->sweep.o->out, &(struct weft_sweep_shown){&x->sweep.r, NULL, x->sweep.interrupted}, ret_error);
-    for (unsigned i = 0; i < sizeof files / sizeof *files && !status; i++)
+    for (size_t i = 0; i < n && !status; i++)
         status = weft_cli_replace_in_folder(x->sweep.o->out, files[i].name, files[i].write, x, ret_error);
     return status;
 }

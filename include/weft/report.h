@@ -55,6 +55,8 @@ struct weft_report_shown {
     const char *dir, *variant;
     uint64_t seed;
     uint64_t packet_hops; ///< of a run without packets: events
+    weft_time_ps sim_time_ps;
+    bool sampled; ///< it has samples, or skips time and cannot have them
 };
 struct weft_report_options {
     bool no_data; ///< pictures without links to their numbers
@@ -64,15 +66,22 @@ struct weft_report_options {
                                 struct weft_error *ret_error);
     void *context;
 };
+/// WEFT_ERROR_INPUT: weft was built without d3, and no page can be made.
+enum weft_status weft_report_page_check(struct weft_error *ret_error);
 enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, const struct weft_report_options *options,
                                       struct weft_report_page **ret_page, struct weft_error *ret_error);
+
+/// A run.sample_interval with as many samples as the page can move through.
+weft_time_ps weft_report_motion_interval(weft_time_ps sim_time_ps);
+/// Adds "motion" to the object at hand: the network over time, from the run's samples. Without samples: nothing.
+void weft_report_motion(struct weft__json *j, const struct weft_run *run, struct weft_arena *arena);
 
 /// Figures side by side: a row a figure (such as a case), a column a thing that is compared (such as a fabric). The
 /// page draws them, shows the table, and offers it as CSV. Texts are data: nothing in them is taken for markup.
 struct weft_report_cell {
     double mean, half, median;  ///< NAN: not there; half: of the 95% interval of the mean
     uint32_t n;                 ///< values (seeds) that it is a mean of
-    double change, change_half; ///< of the mean against the row's first column, as a part of that; NAN: none
+    double change, change_half; ///< of the mean against the base column's, as a part of that; NAN: none
     const char *verdict;        ///< "within noise", "less", "more", or any other word or two; NULL: none
 };
 struct weft_report_row {
@@ -91,6 +100,7 @@ struct weft_report_matrix {
     const char *const *column;           ///< [columns]
     const struct weft_report_row *row;   ///< [rows]
     const struct weft_report_cell *cell; ///< [rows][columns]
+    const uint32_t *base;                ///< [columns]: the column that its changes are against; NULL: the first
 };
 /// What such a page says above its figures.
 struct weft_report_head {
@@ -245,6 +255,8 @@ void weft_report_stall(FILE *file, const struct weft_outcome *outcome);
 /// user interrupted.
 /// `run`: [variants][seeds]; with several seeds figures are means over them.
 void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds, uint32_t not_run);
+/// Of these rows the completion times and what acted, and a sentence a variant about its times and about what acted.
+void weft_report_compare_brief(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds);
 /// A table of weft/result.h: a line a row, after one of names.
 struct weft_result_table;
 /// Each line has scenario, variant, seed and the parameters in which the runs differ, then the table's columns.

@@ -13,7 +13,7 @@ from weft._library import ERROR_CONSERVATION, ERROR_STALL, CError, as_exception
 UNEXPECTED_CLAIM = 5  # an exit status, and an answer all the same
 
 
-def _program():
+def program():
     """WEFT, if set, and nothing else; else where this was installed to, the source tree's build, PATH."""
     chosen = os.environ.get("WEFT")
     if chosen:
@@ -83,7 +83,7 @@ def answer(*words, **options):
     line, options those of the command. What the command refuses is a weft.Error; a stall has what was measured as `result`."""
     with tempfile.TemporaryDirectory(prefix="weft-") as folder:
         out = os.path.join(folder, "answer" if words[:1] in FOLDERS else "answer.sqlite")
-        ran = subprocess.run([_program(), *map(str, words), *_words(options), "--out", out], stdout=subprocess.PIPE,
+        ran = subprocess.run([program(), *map(str, words), *_words(options), "--out", out], stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, encoding="utf-8", errors="replace", check=False)
         kept = [out, *(os.path.join(out, name) for name in ("results.sqlite", "sweep.sqlite"))]
         found = next((path for path in kept if os.path.isfile(path)), None)

@@ -15,6 +15,13 @@
 
 enum { TEXT = 64, VALUE = 12, CHANGE = 8, METRIC = 22, SPREAD = 10, COLLECTIVES = 12 };
 
+/// How the times of a variant differ from those of the first one.
+struct tally {
+    uint32_t shorter, longer, times; ///< of `times`
+    double best, worst;              ///< changes, as parts of the first variant's
+    const char *of_best, *of_worst;  ///< "green (80MB)"
+};
+
 struct compare {
     FILE *file;
     const struct weft_run *run; ///< [columns][seeds]
@@ -23,7 +30,8 @@ struct compare {
     const struct weft_group_stats **group; ///< [runs][groups of that run]
     double *value;                         ///< [runs], of the current row
     int group_width;
-    int *width;                       ///< [columns]
+    int *width;          ///< [columns]
+    struct tally *tally; ///< [columns], over all cases; NULL: every figure is shown, else the first of each kind
     struct weft__text_stream *stream; ///< writes to a line
     FILE *line;
 };
@@ -102,6 +110,20 @@ static void format_difference(const struct compare *c, char text[TEXT], uint32_t
     if (d == WEFT_DIFFERENCE_NOISE) snprintf(text + strlen(text), TEXT - strlen(text), "~");
 }
 
+static void tally_time(struct compare *c, uint32_t column, const char *group, double first, double value) {
+    struct tally *t = &c->tally[column];
+    double change = value / first - 1;
+    if (!isfinite(change)) return;
+    const char *name = *c->run->scenario->case_name
+                           ? weft_arena_format(c->arena, "%s (%s)", group, c->run->scenario->case_name)
+                           : weft_arena_format(c->arena, "%s", group);
+    t->times++;
+    t->shorter += change < 0;
+    t->longer += change > 0;
+    if (change < t->best) t->best = change, t->of_best = name;
+    if (change > t->worst) t->worst = change, t->of_worst = name;
+}
+
 /// A row of c->value. With a unit, values are times; else `decimals` digits follow the point.
 static void print_row(struct compare *c, const char *group, const char *metric, struct weft__unit unit, int decimals) {
     char text[TEXT];
@@ -115,6 +137,7 @@ static void print_row(struct compare *c, const char *group, const char *metric, 
         fprintf(c->line, " %*s", c->width[k], text);
         format_difference(c, text, k, first, spread.mean);
         if (k) fprintf(c->line, "%*s", CHANGE, text);
+        if (c->tally && k && unit.name) tally_time(c, k, group, first, spread.mean);
     }
     print_line(c);
 }
@@ -172,6 +195,11 @@ static void print_group(struct compare *c, const char *name) {
     uint32_t count = common_count(c, name);
     fill_group(c, name, offsetof(struct weft_group_stats, fct_ps.max));
     struct weft__unit unit = weft__text_unit(largest_of(c));
+    if (c->tally) {
+        fill_group(c, name, offsetof(struct weft_group_stats, fct_ps.mean));
+        print_row(c, name, count == 1 ? "FCT" : "FCT mean", weft__text_unit(largest_of(c)), 2);
+        return;
+    }
     if (count == 1) { // a single flow has no distribution
         print_row(c, name, "FCT", unit, 2);
         fill_group(c, name, offsetof(struct weft_group_stats, slowdown.max));
@@ -270,6 +298,7 @@ static void print_jobs(struct compare *c) {
         fill_job(c, k, offsetof(struct weft_job_stats, iteration_ps));
         struct weft__unit unit = weft__text_unit(largest_of(c));
         print_row(c, c->run->workload->group[c->run->workload->job[k].group], "job iteration", unit, 2);
+        if (c->tally) continue;
         fill_job(c, k, offsetof(struct weft_job_stats, iteration_half_ps));
         if (largest_of(c) > 0) print_row(c, "", "+/- of a sample", unit, 2);
         fill_job(c, k, offsetof(struct weft_job_stats, exposed_ps));
@@ -283,7 +312,10 @@ static void print_jobs(struct compare *c) {
 static void print_column(struct compare *c, const char *group, const char *name,
                          const struct weft_result_column *column) {
     bool time = column->type == WEFT_RESULT_TIME;
+    struct tally *tally = c->tally; // of completion times alone
+    c->tally = NULL;
     print_row(c, group, name, time ? weft__text_unit(largest_of(c)) : (struct weft__unit){0}, 0);
+    c->tally = tally;
 }
 
 static const struct weft_result_column *compared_column(const struct weft_result_table *table) {
@@ -347,8 +379,9 @@ static void print_sums(struct compare *c, const struct weft__sums *sums, const c
         const struct weft_result_column *column = &sums->column[i];
         if (!column->compared) continue;
         fill_sum(c, column);
-        if (first && !sums->always && largest_of(c) <= 0) return;
+        if (first && (!sums->always || c->tally) && largest_of(c) <= 0) return;
         print_column(c, first ? group : "", column->compared, column);
+        if (c->tally) return;
         if (first && sums->table) print_between(c, sums->table);
         first = false;
     }
@@ -357,10 +390,11 @@ static void print_sums(struct compare *c, const struct weft__sums *sums, const c
 static void print_network(struct compare *c) {
     const struct weft__sums *sums;
     for (uint32_t i = 0; (sums = weft__sums_at(i)); i++)
-        print_sums(c, sums, i ? "" : "network");
+        print_sums(c, sums, i && !c->tally ? "" : "network");
     for (uint32_t r = 0; r < c->runs; r++)
         c->value[r] = (double)weft__report_drops(c->run[r].outcome);
-    print_row(c, "", "drops, packets", (struct weft__unit){0}, 0);
+    if (!c->tally || largest_of(c) > 0) print_row(c, "", "drops, packets", (struct weft__unit){0}, 0);
+    if (c->tally) return;
     for (uint32_t r = 0; r < c->runs; r++)
         c->value[r] = (double)c->run[r].outcome->sim_time_ps;
     print_row(c, "", "simulated time", weft__text_unit(largest_of(c)), 0);
@@ -458,20 +492,26 @@ static void print_head(FILE *file, const struct weft_run *run, uint32_t runs, ui
         fprintf(file, "%s\n\n", variant_name(run));
 }
 
-/// The headings of columns; before them the case, with what differs between cases.
-static void print_columns(struct compare *c, bool all_alike) {
+static void print_heading(struct compare *c) {
+    fprintf(c->line, "%-*s  %-*s", c->group_width, "group", METRIC, "");
+    for (uint32_t k = 0; k < c->columns; k++)
+        fprintf(c->line, " %*s%*s", c->width[k], column_name(&c->run[k * c->seeds]), k ? CHANGE : 0, "");
+    print_line(c);
+}
+
+/// The headings of columns; before them the case, with what differs between cases. In short the columns have one
+/// heading, above the first case.
+static void print_columns(struct compare *c, bool is_first, bool all_alike) {
+    if (c->tally && is_first) print_heading(c);
     if (*c->run->scenario->case_name) {
-        fprintf(c->file, "\ncase %s", c->run->scenario->case_name);
+        fprintf(c->file, "%scase %s", c->tally ? "" : "\n", c->run->scenario->case_name);
         if (!all_alike && are_alike(c->run, c->runs)) {
             fputs(": ", c->file);
             print_size(c->file, c->run);
         }
         putc('\n', c->file);
     }
-    fprintf(c->line, "%-*s  %-*s", c->group_width, "group", METRIC, "");
-    for (uint32_t k = 0; k < c->columns; k++)
-        fprintf(c->line, " %*s%*s", c->width[k], column_name(&c->run[k * c->seeds]), k ? CHANGE : 0, "");
-    print_line(c);
+    if (!c->tally) print_heading(c);
 }
 
 static void print_legend(FILE *file, uint32_t seeds) {
@@ -519,10 +559,15 @@ static int name_width(const struct weft_run *run) {
     return width;
 }
 
-static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds, bool all_alike) {
-    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
-    struct compare c = {
-        .file = file, .run = run, .runs = runs, .columns = runs / seeds, .seeds = seeds, .arena = arena};
+static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds, bool is_first,
+                       bool all_alike, struct tally *tally, struct weft_arena *arena) {
+    struct compare c = {.file = file,
+                        .run = run,
+                        .runs = runs,
+                        .columns = runs / seeds,
+                        .seeds = seeds,
+                        .arena = arena,
+                        .tally = tally};
     c.group = weft_arena_alloc(arena, runs, sizeof *c.group);
     c.value = weft_arena_alloc(arena, runs, sizeof *c.value);
     c.width = weft_arena_alloc(arena, runs, sizeof *c.width);
@@ -534,22 +579,85 @@ static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, ui
     WEFT__TEXT_STREAM(stream, out);
     c.stream = &stream;
     c.line = out;
-    print_columns(&c, all_alike);
+    print_columns(&c, is_first, all_alike);
     print_groups(&c);
     print_jobs(&c);
     print_network(&c);
-    print_idle(&c);
+    if (!tally) print_idle(&c);
 }
 
-void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds, uint32_t not_run) {
+/// Cases are runs that follow one another. *ret_last: the first run of the last one.
+static uint32_t print_cases(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds, struct tally *tally,
+                            struct weft_arena *arena) {
     bool all_alike = are_alike(run, runs);
-    print_head(file, run, runs, seeds);
+    uint32_t last = 0;
     for (uint32_t first = 0, end; first < runs; first = end) {
         for (end = first + 1; end < runs; end++)
             if (strcmp(run[end].scenario->case_name, run[first].scenario->case_name)) break;
-        print_case(file, &run[first], end - first, seeds, all_alike);
+        print_case(file, &run[first], end - first, seeds, !first, all_alike, tally, arena);
+        last = first;
     }
+    return last;
+}
+
+void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds, uint32_t not_run) {
+    print_head(file, run, runs, seeds);
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
+    print_cases(file, run, runs, seeds, NULL, arena);
     print_legend(file, seeds);
     print_ends(file, run, runs, seeds);
     if (not_run) fprintf(file, "\ninterrupted: %u more variant%s not run\n", not_run, not_run == 1 ? " was" : "s were");
+}
+
+// --- in short -----------------------------------------------------------------------------------------------------
+
+/// "pfc+sfc against pfc: of 8 times 6 are shorter, green (80MB) by 36%, the most, and 2 longer, incast (80MB) by 15%."
+static void tell_tally(FILE *file, const struct weft_run *first, const struct weft_run *run, const struct tally *t) {
+    fprintf(file, "%s against %s: ", column_name(run), column_name(first));
+    if (!t->shorter && !t->longer) fprintf(file, "all %" PRIu32 " completion times are equal", t->times);
+    if (t->shorter || t->longer) fprintf(file, "of %" PRIu32 " completion times ", t->times);
+    if (t->shorter) fprintf(file, "%" PRIu32 " shorter, at most by %.0f%%: %s", t->shorter, -100 * t->best, t->of_best);
+    if (t->shorter && t->longer) fputs("; ", file);
+    if (t->longer) fprintf(file, "%" PRIu32 " longer, at most by %.0f%%: %s", t->longer, 100 * t->worst, t->of_worst);
+    fputs(".\n", file);
+}
+
+/// What acted in a run: "24102 PFC pause frames, PFC paused 128ms".
+static void tell_actions(FILE *file, const struct weft_run *run, struct weft_arena *arena) {
+    const struct weft__sums *sums;
+    unsigned told = 0;
+    fprintf(file, "%s: ", column_name(run));
+    for (uint32_t i = 0; (sums = weft__sums_at(i)); i++)
+        for (uint32_t k = 0; k < sums->columns; k++) {
+            const struct weft_result_column *column = &sums->column[k];
+            if (!column->compared) continue;
+            struct weft_result_walk walk = weft_result_walk(run, weft__sums_table(), arena);
+            struct weft_result_value value = weft_result_value(weft_result_next(&walk), column);
+            double number = weft_result_number(&value);
+            if (!(number > 0)) continue;
+            char text[TEXT];
+            snprintf(text, sizeof text, "%.0f", number);
+            if (column->type == WEFT_RESULT_TIME) weft_format_time((weft_time_ps)number, text, sizeof text);
+            fprintf(file, "%s%s %s", told++ ? ", " : "", column->compared, text);
+        }
+    if (!told) fputs("no mechanism acted", file);
+}
+
+void weft_report_compare_brief(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds) {
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
+    struct tally *tally = weft_arena_alloc(arena, runs, sizeof *tally);
+    print_head(file, run, runs, seeds);
+    if (*run->scenario->case_name) putc('\n', file);
+    uint32_t last = print_cases(file, run, runs, seeds, tally, arena), columns = (runs - last) / seeds;
+    putc('\n', file);
+    for (uint32_t k = 1; k < columns; k++)
+        tell_tally(file, &run[last], &run[last + k * seeds], &tally[k]);
+    fputs("Why: ", file);
+    for (uint32_t k = 0; k < columns; k++) {
+        if (k) fputs("; ", file);
+        tell_actions(file, &run[last + k * seeds], arena);
+    }
+    if (*run[last].scenario->case_name) fprintf(file, " (%s)", run[last].scenario->case_name);
+    fputs(".\n", file);
+    print_ends(file, run, runs, seeds);
 }

@@ -157,7 +157,7 @@ function matrix(main, m) {
   if (m.method) { d = el(tools, "details"); el(d, "summary", "where the figures are from"); el(d, "pre", m.method); }
 }
 
-/// What a column's figures are against those of the first, in a sentence.
+/// What a column's figures are against those of its base, in a sentence.
 function verdict(m, at) {
   var said = [], noise = [];
   group(m.rows, function (r) { return r.subject; }).slice(0, 6).forEach(function (g) {
@@ -170,5 +170,5 @@ function verdict(m, at) {
   });
   var text = said.length ? said.join("; ") : "";
   if (noise.length) text += (text ? "; " : "") + (said.length ? "within noise: " : "no difference beyond noise: ") + noise.join(", ");
-  return text ? "Against " + m.columns[0] + ": " + text + ". " : "";
+  return text ? "Against " + m.columns[m.base[at]] + ": " + text + ". " : "";
 }

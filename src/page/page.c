@@ -72,6 +72,11 @@ static const struct query {
      "SELECT j.name AS job, iteration, i.start_ps / 1e6 AS start_us, i.end_ps / 1e6 AS end_us, i.exposed_ps / 1e6 AS "
      "exposed_us FROM iterations AS i JOIN jobs AS j USING (run, job) WHERE i.run = ?1 AND i.end_ps IS NOT NULL ORDER "
      "BY i.start_ps LIMIT 4000"},
+    {"changes",
+     "SELECT e.time_ps / 1e6 AS us, e.kind, p.name AS port FROM events AS e JOIN ports AS p USING (run, port) "
+     "WHERE e.run = ?1 AND e.kind IN ('link_down', 'link_up') ORDER BY e.time_ps LIMIT 2000"},
+    {"ends", "SELECT \"group\", max(start_ps + fct_ps) / 1e6 AS us FROM flows WHERE run = ?1 AND fct_ps IS NOT NULL "
+             "GROUP BY \"group\" ORDER BY us LIMIT 40"},
     {"config", "SELECT path, value, \"default\" FROM config WHERE run = ?1"},
 };
 /// For the table rank_times, which results of older versions lack.
@@ -177,21 +182,26 @@ static enum weft_status compare_folder(struct weft__page_comparison *c, const ch
     return weft__reader_close(&r, status, ret_error);
 }
 
-static uint64_t read_hops(struct weft__reader *r) {
-    sqlite3_stmt *s = weft__reader_prepare(r, "SELECT iif(packet_hops > 0, packet_hops, events) FROM run WHERE id = ?");
-    uint64_t hops = weft__reader_next(r, s) ? weft__reader_number(s, 0, 0) : 0;
+static void read_length(struct weft__reader *r, struct weft_report_shown *run) {
+    sqlite3_stmt *s = weft__reader_prepare(
+        r, "SELECT iif(packet_hops > 0, packet_hops, events), sim_time_ps, (SELECT count(*) FROM config AS c WHERE "
+           "c.run = r.id AND (path = 'run.sample_interval' AND value NOT LIKE '0%' OR path = 'run.fast_forward' AND "
+           "value <> 'off' OR path = 'run.sample.operations' AND value <> '0')) FROM run AS r WHERE id = ?");
+    if (weft__reader_next(r, s)) {
+        run->packet_hops = weft__reader_number(s, 0, 0);
+        run->sim_time_ps = weft__reader_number(s, 1, 0);
+        run->sampled = weft__reader_number(s, 2, 0) > 0;
+    }
     sqlite3_finalize(s);
-    return hops;
 }
 
 /// Explains where a run's time went.
-static enum weft_status explain_run(struct weft__json *j, const struct weft__page_column *column, uint64_t packet_hops,
+static enum weft_status explain_run(struct weft__json *j, const struct weft_report_shown *run,
                                     const struct weft_report_options *options, struct weft_error *ret_error) {
-    if (!options->explain || !packet_hops) return WEFT_OK;
-    const struct weft_report_shown run = {column->dir, column->variant, column->seed, packet_hops};
+    if (!options->explain || !run->packet_hops) return WEFT_OK;
     weft__json_key(j, "why");
     weft__json_begin_object(j);
-    enum weft_status status = options->explain(options->context, &run, j, ret_error);
+    enum weft_status status = options->explain(options->context, run, j, ret_error);
     weft__json_end_object(j);
     return status;
 }
@@ -206,9 +216,10 @@ static enum weft_status write_column(struct weft__json *j, const struct weft__pa
     enum weft_status status = weft__reader_open(&r, column->dir, arena, ret_error);
     if (!status) status = weft__reader_choose(&r, column->variant, &column->seed, &names, &runs, ret_error);
     if (!status) write_run(j, &r, column->name);
-    uint64_t hops = status ? 0 : read_hops(&r);
+    struct weft_report_shown run = {.dir = column->dir, .variant = column->variant, .seed = column->seed};
+    if (!status) read_length(&r, &run);
     status = weft__reader_close(&r, status, ret_error);
-    if (!status) status = explain_run(j, column, hops, options, ret_error);
+    if (!status) status = explain_run(j, &run, options, ret_error);
     weft__json_end_object(j);
     return status;
 }
@@ -261,6 +272,14 @@ static struct weft_report_page *page_new(struct weft__json *j, bool no_data) {
     weft__json_begin_object(j);
     weft__json_key_bool(j, "no_data", no_data);
     return page;
+}
+
+enum weft_status weft_report_page_check(struct weft_error *ret_error) {
+    return weft__page_is_there ? WEFT_OK
+                               : WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                                             "this weft was built without d3 (Debian: libjs-d3), so it cannot write "
+                                             "pages; install d3 and build "
+                                             "again, or meson setup -Dd3=FILE");
 }
 
 enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, const struct weft_report_options *options,

@@ -65,21 +65,24 @@ function head() {
   });
 }
 
-function one_run(main) {
+/// A section about one of `list`, chosen from their names.
+function section_of_run(main, heading, list, draw) {
   var s = el(main, "section"), box;
-  el(s, "h2", runs.length > 1 ? "One run" : "The run");
-  if (runs.length > 1) {
+  el(s, "h2", heading);
+  if (list.length > 1) {
     var pick = el(s, "label", "Run: ", "pick"), select = el(pick, "select");
-    runs.forEach(function (r, i) { el(select, "option", label(r)).value = i; });
-    select.onchange = function () { show(box, runs[+select.value]); };
+    list.forEach(function (r, i) { el(select, "option", label(r)).value = i; });
+    select.onchange = function () { box.textContent = ""; draw(box, list[+select.value]); };
   }
   box = el(s, "div");
-  show(box, runs[0]);
+  draw(box, list[0]);
 }
 
 if (runs.length) head();
 else if (known(all.title)) { title(all.title, all.about); answers_section(all.answers); }
+var moving_runs = runs.filter(function (r) { return r.why && r.why.motion; });
+if (moving_runs.length) section_of_run(document.getElementById("main"), "The network in motion", moving_runs, motion);
 (all.sweeps || []).forEach(function (s) { sweep(document.getElementById("main"), s, !runs.length); });
 (all.matrices || []).forEach(function (m) { matrix(document.getElementById("main"), m); });
-if (runs.length) one_run(document.getElementById("main"));
+if (runs.length) section_of_run(document.getElementById("main"), runs.length > 1 ? "One run" : "The run", runs, show);
 document.body.setAttribute("data-ready", "1");

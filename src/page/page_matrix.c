@@ -31,6 +31,11 @@ void weft__page_matrix(struct weft__json *j, const struct weft_report_matrix *m)
     for (uint32_t c = 0; c < m->columns; c++)
         weft__json_string(j, m->column[c]);
     weft__json_end_array(j);
+    weft__json_key(j, "base");
+    weft__json_begin_array(j);
+    for (uint32_t c = 0; c < m->columns; c++)
+        weft__json_u64(j, m->base ? m->base[c] : 0);
+    weft__json_end_array(j);
     weft__json_key(j, "rows");
     weft__json_begin_array(j);
     for (uint32_t i = 0; i < m->rows; i++) {
@@ -184,6 +189,19 @@ static struct weft_report_cell cell_of(const double *first, const double *value,
     return cell;
 }
 
+/// What a column is compared with: the first column of its case ("case/variant") in its folder, without cases the first
+/// of all.
+static uint32_t base_of(const struct weft__page_comparison *c, uint32_t column) {
+    const struct weft__page_column *own = &c->column[column];
+    for (uint32_t i = 0; i < c->columns; i++)
+        if (!strchr(c->column[i].variant, '/')) return 0;
+    const char *slash = strchr(own->variant, '/');
+    size_t n = (size_t)(slash - own->variant) + 1;
+    for (uint32_t i = 0; i < column; i++)
+        if (!strncmp(c->column[i].variant, own->variant, n) && !strcmp(c->column[i].dir, own->dir)) return i;
+    return column;
+}
+
 struct weft_report_matrix weft__page_comparison_matrix(struct weft__page_comparison *c) {
     uint32_t seeds, columns = c->columns;
     const uint64_t *seed = seeds_of(c, &seeds);
@@ -199,8 +217,11 @@ struct weft_report_matrix weft__page_comparison_matrix(struct weft__page_compari
         value[((size_t)v->row * columns + v->column) * seeds + k] = v->value;
     }
     struct weft_report_cell *cell = weft_arena_alloc(c->arena, cells, sizeof *cell);
+    uint32_t *base = weft_arena_alloc(c->arena, columns, sizeof *base);
+    for (uint32_t i = 0; i < columns; i++)
+        base[i] = base_of(c, i);
     for (size_t i = 0; i < cells; i++) {
-        size_t first = i / columns * columns;
+        size_t first = i / columns * columns + base[i % columns];
         cell[i] = cell_of(&value[first * seeds], &value[i * seeds], seeds, i == first, c->arena);
     }
     const char **name = weft_arena_alloc(c->arena, columns, sizeof *name);
@@ -212,13 +233,15 @@ struct weft_report_matrix weft__page_comparison_matrix(struct weft__page_compari
             seeds > 1
                 ? "A dot is the mean over seeds, its bar the 95% interval of that mean (Student's t). Changes are "
                   "taken seed by "
-                  "seed against the first line; \"within noise\": the interval of the differences has 0 in it. Each "
+                  "seed against the first line, with cases the first of its case; \"within noise\": the interval of "
+                  "the differences has 0 in it. Each "
                   "verdict stands for itself: where nothing differs, about one in twenty says otherwise."
                 : "One seed: nothing is known of noise. weft compare --seeds 1..5 tells whether a difference is more.",
         .method = figures,
         .columns = columns,
         .rows = c->rows,
         .column = name,
+        .base = base,
         .row = c->row,
         .cell = cell};
 }

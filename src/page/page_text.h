@@ -6,6 +6,9 @@
 
 #include "base/stream.h"
 
+/// False: d3 was not there when weft was built.
+extern const bool weft__page_is_there;
+
 /// The last one has no text.
 extern const struct weft__page_part {
     const char *text;

@@ -165,7 +165,6 @@ function parameters(s, run) {
 }
 
 function show(box, run) {
-  box.textContent = "";
   times(box, run);
   jobs(box, run);
   rankTimes(box, run);

@@ -53,7 +53,8 @@ static void drop_empty(const struct maker *m, struct growing *g) {
 static struct weft_report_matrix to_matrix(const struct maker *m, const struct growing *g, enum weft_report_form form,
                                            const char *title, const char *caption, const char *method) {
     title = weft_arena_format(m->arena, "%s%s", title, m->where);
-    return (struct weft_report_matrix){form, title, caption, method, m->columns, g->rows, m->column, g->row, g->cell};
+    return (struct weft_report_matrix){form,    title,     caption, method,  m->columns,
+                                       g->rows, m->column, g->row,  g->cell, NULL};
 }
 
 static struct weft_report_cell cell_of(const struct weft_spread *s) {

@@ -80,6 +80,26 @@ PROBE = r"""<script>
     zoomed.dispatchEvent(new KeyboardEvent("keydown", {key: "+"}));
     found.zooms = before !== zoomed.querySelector(".axis.x").textContent;
   }
+  var moving = document.querySelector(".motion"); // each control of the network in motion, and what a step costs
+  if (moving) {
+    var figure = moving.closest("figure"), slider = moving.querySelector("input"), frames = +slider.max + 1, said = figure.querySelector("[role=status]"), cost = [];
+    for (var k = 0; k < frames; k++) {
+      var start = performance.now();
+      slider.value = k; slider.dispatchEvent(new Event("input"));
+      cost.push(performance.now() - start);
+    }
+    cost.sort(function (a, b) { return a - b; });
+    found.motion = {frames: frames, cost: cost[Math.floor(.95 * frames)], paused: figure.querySelectorAll("line[style*='213, 94, 0']").length};
+    var buttons = moving.querySelectorAll("button");
+    slider.value = 0; slider.dispatchEvent(new Event("input"));
+    buttons[2].click(); found.motion.next = +said.getAttribute("data-frame");
+    buttons[1].click(); found.motion.before = +said.getAttribute("data-frame");
+    buttons[0].click(); found.motion.plays = buttons[0].textContent; buttons[0].click();
+    var port = figure.querySelectorAll("select")[0], flow = figure.querySelectorAll("select")[1];
+    port.selectedIndex = 1; port.onchange(); found.motion.port = figure.querySelectorAll("svg[data-chart]").length;
+    flow.selectedIndex = 1; flow.onchange(); found.motion.flow = figure.querySelectorAll("p")[1].textContent;
+    figure.querySelectorAll("line")[0].dispatchEvent(new MouseEvent("click", {bubbles: true})); found.motion.clicked = port.value;
+  }
   found.sections = [].map.call(document.querySelectorAll("h2, h3"), function (h) { return h.textContent; });
   found.answers = [].map.call(document.querySelectorAll("ul.answers li"), function (h) { return h.textContent; });
   var select = [].slice.call(document.querySelectorAll("select")).pop();
@@ -166,6 +186,42 @@ class Report(unittest.TestCase):
         waits = sum(row[4] for row in run["tables"]["rank_waits"]["rows"])
         exposed = self.query("r/results.sqlite", "SELECT ranks * sum(i.exposed_ps) / 1e6 FROM iterations AS i JOIN jobs USING (run, job) WHERE run = 1")
         self.assertAlmostEqual(waits, exposed[0][0], delta=1e-4)
+
+    def test_motion_is_of_the_samples(self):
+        """Levels are those of the stored samples: what a port sent in a step of what its link could, the fullest queue of all."""
+        run = self.data()["runs"][0]
+        motion = run["why"]["motion"]
+        level = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".index
+        samples = self.query("r/results.sqlite", "SELECT p.name, p.rate_bps, sum(tx_bytes), max(paused) FROM series AS s JOIN ports AS p USING (run, port) WHERE run = 1 GROUP BY port")
+        stored = {name: (8e6 * sent / rate, paused) for name, rate, sent, paused in samples}
+        self.assertGreater(len(motion["ports"]), 8)
+        for port in motion["ports"]:
+            self.assertEqual({len(port[what]) for what in ("used", "queue", "paused")}, {motion["frames"]})
+            busy = sum(map(level, port["used"])) / 63 * motion["every_us"]
+            self.assertAlmostEqual(busy, stored[port["port"]][0], delta=motion["frames"] * motion["every_us"] / 63 + 1e-3)
+            self.assertEqual(any(map(level, port["paused"])), bool(stored[port["port"]][1]))
+        self.assertEqual(max(level(c) for port in motion["ports"] for c in port["queue"]), 63)
+        deepest = self.query("r/results.sqlite", "SELECT max(q) FROM (SELECT sum(queue_bytes) AS q FROM series WHERE run = 1 GROUP BY port, time_ps)")
+        self.assertEqual(motion["queue_bytes"], deepest[0][0])
+
+    def test_a_run_without_samples_moves(self):
+        with open(os.path.join(self.folder, "still.yaml"), "w", encoding="utf-8") as file:
+            file.write(SCENARIO.replace("run: {sample_interval: 1us}\n", ""))
+        self.assertEqual(weft(self.folder, "run", "still.yaml", "--variant", "plain", "--out", "still", "--quiet").returncode, 0)
+        run = self.data(self.report("still"))["runs"][0]
+        self.assertEqual(run["tables"]["series"]["rows"], [])
+        self.assertGreater(run["why"]["motion"]["frames"], 90)
+
+    @unittest.skipUnless(BROWSER, "no browser")
+    def test_motion_in_a_browser(self):
+        found = self.look(1200)["motion"]
+        self.assertLess(found["cost"], 12)
+        self.assertGreater(found["next"], 0)
+        self.assertLess(found["before"], found["next"])
+        self.assertEqual(found["plays"], "pause")
+        self.assertEqual(found["port"], 2)
+        self.assertRegex(found["flow"], r"^flow \d+ \(.*Longest parts: ")
+        self.assertTrue(found["clicked"])
 
     def test_where_the_time_of_operations_went(self):
         """Of a Clique without a packet too: its operations of remote memory access."""
