@@ -48,6 +48,7 @@ struct weft_fit_table {
     weft_bytes simulated; ///< the largest size that is run
     /// What NCCL chooses for the largest size, if it chooses otherwise at `simulated`, which is then run so, too.
     const char *later_algorithm, *later_protocol;
+    bool half_differs; ///< it takes another chunk for half of `simulated`, so twice as much is run, too
     struct weft_scenario_file *scenario;
     bool parsed; ///< the scenario is its own
 };

@@ -54,9 +54,10 @@ static void write_size(FILE *file, const struct weft_fit_table *t, weft_bytes by
     fprintf(file, "}, size: %" PRIu64 "B}, ", bytes);
 }
 
-/// The size from which a line goes on. What NCCL chooses for larger sizes only is slow at smaller ones.
+/// The size from which a line goes on: larger where NCCL takes another chunk for half of it, whose pipeline fills in
+/// another time. What it chooses for larger sizes only is slow at smaller ones.
 static weft_bytes line_size(const struct weft_fit_table *t, bool later) {
-    return t->simulated << later;
+    return t->simulated << (later || t->half_differs);
 }
 
 /// Sizes that are run: those of the rows and, where some are larger, the two from which a line goes on; and
@@ -150,9 +151,9 @@ static enum weft_status take_scenario(const struct weft_fit_conf *conf, struct w
     return WEFT_OK;
 }
 
-/// How NCCL would choose, for whom reads the rows.
-static void name_choice(const struct weft_fit_table *t, const struct weft_job_op *op,
-                        const struct weft_nccl_machine *of, struct weft_fit_row *row) {
+/// How NCCL would choose, for whom reads the rows. Returns its chunk; 0: not known.
+static weft_bytes name_choice(const struct weft_fit_table *t, const struct weft_job_op *op,
+                              const struct weft_nccl_machine *of, struct weft_fit_row *row) {
     const struct weft__fit_collective *c = weft__fit_collective(t->setup.collective);
     struct weft_nccl_machine m = *of;
     struct weft_nccl_choice choice;
@@ -164,9 +165,10 @@ static void name_choice(const struct weft_fit_table *t, const struct weft_job_op
     m.max_ctas = (uint32_t)t->setup.max_ctas;
     weft_nccl_mask(t->setup.algo ? t->setup.algo : "", weft_nccl_algorithm_names, m.algorithms, NULL, 0);
     weft_nccl_mask(t->setup.proto ? t->setup.proto : "", weft_nccl_protocol_names, m.protocols, NULL, 0);
-    if (c->function == WEFT_NONE || !weft_nccl_choose(&m, c->function, row->bytes, &choice)) return;
+    if (c->function == WEFT_NONE || !weft_nccl_choose(&m, c->function, row->bytes, &choice)) return 0;
     row->algorithm = weft_nccl_algorithm_names[choice.algorithm];
     row->protocol = weft_nccl_protocol_names[choice.protocol];
+    return choice.chunk_bytes;
 }
 
 static bool same_choice(const struct weft_fit_row *row, const char *algorithm, const char *protocol) {
@@ -188,7 +190,7 @@ static enum weft_status set_scenario(const struct weft_fit_conf *conf, struct we
 
 enum weft_status weft__fit_scenario(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_fit_table *t,
                                     struct weft_error *ret_error) {
-    struct weft_fit_row whole, largest = {0};
+    struct weft_fit_row half, whole, largest = {0};
     struct weft_simulation *s = NULL;
     t->simulated = t->setup.nodes == 1 ? WEFT_FIT_SIMULATED_INSIDE : WEFT_FIT_SIMULATED;
     for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
@@ -201,13 +203,17 @@ enum weft_status weft__fit_scenario(const struct weft_fit_conf *conf, struct wef
     if (status) return status;
     const struct weft_job *job = &s->workload->job[0];
     whole = (struct weft_fit_row){.bytes = t->simulated};
-    name_choice(t, &job->op[job->ops - 1], job->machine, &whole);
+    half = (struct weft_fit_row){.bytes = t->simulated / 2};
+    weft_bytes chunk = name_choice(t, &job->op[job->ops - 1], job->machine, &whole);
+    t->half_differs = name_choice(t, &job->op[job->ops - 1], job->machine, &half) != chunk &&
+                      same_choice(&half, whole.algorithm, whole.protocol);
     name_choice(t, &job->op[job->ops - 1], job->machine, &largest);
     weft_simulation_free(s);
-    if (same_choice(&largest, whole.algorithm, whole.protocol)) return WEFT_OK;
-    t->later_algorithm = largest.algorithm;
-    t->later_protocol = largest.protocol;
-    return set_scenario(conf, fit, t, ret_error);
+    if (!same_choice(&largest, whole.algorithm, whole.protocol)) {
+        t->later_algorithm = largest.algorithm;
+        t->later_protocol = largest.protocol;
+    }
+    return t->half_differs || t->later_algorithm ? set_scenario(conf, fit, t, ret_error) : WEFT_OK;
 }
 
 // --- a run --------------------------------------------------------------------------------------------------------
