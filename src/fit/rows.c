@@ -49,7 +49,7 @@ static const struct weft_result_table cause_table = WEFT_RESULT_TABLE_OF(
     CAUSE(key, TEXT, "parameter of the section server", .flags = WEFT_RESULT_KEY),
     CAUSE(before, REAL, "value of the class: us, of a rate Gbit/s"),
     CAUSE(value, REAL, "value with which the differences are smallest: us, of a rate Gbit/s"),
-    CAUSE(explained, REAL, "share of the squares of differences, as logarithms, that it explains"),
+    CAUSE(explained, REAL, "share of the squares of differences, as logarithms, which this constant explains"),
     CAUSE(rows, COUNT, "sizes whose times it changes by 10% or more"),
     CAUSE(from_bytes, BYTES, "the smallest of these sizes"), CAUSE(to_bytes, BYTES, "the largest of these sizes"));
 const struct weft_answer weft__answer_fit =
