@@ -14,9 +14,9 @@
 
 enum { CONSTANTS_MAX = 32, ROUNDS = 12, TRIES = 5 };
 static const double noise = 0.05; ///< of a measured time beside a perfect model, relative (assumed)
-/// Cauchy's, of the noise: 95% as efficient as squares if errors are normal; before that nearly squares, which lead to
-/// the neighbourhood from wherever the class is.
-static const double fars[] = {50, 2.385};
+/// Cauchy's, of the noise: 95% as efficient as squares if errors are normal. The search begins at the class, so of two
+/// times that contradict each other the one nearer to it holds; squares first would meet between them.
+static const double far = 2.385;
 static const double step = 0.05;      ///< of a constant's width, for a difference
 static const double touched = 1e-5;   ///< a logarithm of time that has changed
 static const double enough = 2e-3;    ///< a relative gain below which the search ends
@@ -24,7 +24,6 @@ static const double determined = 0.5; ///< of the width that is left
 
 struct solver {
     const struct weft_fit_conf *conf;
-    double far;
     struct weft_fit *fit;
     double *now, *then, *slope; ///< [rows]; slope: [constants * rows]
     uint32_t *run;              ///< [constants]: in which run of derivatives; WEFT_NONE: no row depends on it
@@ -41,14 +40,14 @@ static double residual_of(const struct weft_fit *fit, const double *log_time, ui
 }
 
 /// Of a residual in the equations: how much of it still counts.
-static double weight_of(double residual, double far) {
+static double weight_of(double residual) {
     return 1 / (1 + pow(residual / (far * noise), 2));
 }
 
-static double cost_of(const struct weft_fit *fit, const double *log_time, double far) {
+static double cost_of(const struct weft_fit *fit, const double *log_time) {
     double sum = 0;
     for (uint32_t i = 0; i < fit->rows; i++)
-        if (row_counts(fit, i)) sum -= far * far * log(weight_of(residual_of(fit, log_time, i), far));
+        if (row_counts(fit, i)) sum -= far * far * log(weight_of(residual_of(fit, log_time, i)));
     for (uint32_t k = 0; k < fit->constants; k++) {
         const struct weft_fit_constant *c = &fit->constant[k];
         sum += pow((c->at - c->expected) / c->width, 2);
@@ -121,7 +120,7 @@ static void fill_equations(struct solver *s) {
         for (uint32_t i = 0; i < fit->rows; i++) {
             if (!row_counts(fit, i)) continue;
             double residual = residual_of(fit, s->now, i);
-            double slope = s->slope[(size_t)k * fit->rows + i] / noise * weight_of(residual, s->far);
+            double slope = s->slope[(size_t)k * fit->rows + i] / noise * weight_of(residual);
             s->gradient[k] += slope * residual / noise;
             for (uint32_t other = 0; other < fit->constants; other++)
                 s->hessian[k][other] += slope * s->slope[(size_t)other * fit->rows + i] / noise;
@@ -175,11 +174,11 @@ static void take_step(struct solver *s, double damping) {
 
 static enum weft_status search_constants(struct solver *s, struct weft_error *ret_error) {
     struct weft_fit *fit = s->fit;
-    double cost = cost_of(fit, s->now, s->far), damping = 0.01, before[CONSTANTS_MAX];
+    double cost = cost_of(fit, s->now), damping = 0.01, before[CONSTANTS_MAX];
     enum weft_status status = WEFT_OK;
     bool gains = true;
     for (uint32_t round = 0; round < ROUNDS && gains && !status; round++) {
-        for (uint32_t r = 0; r < s->runs && !status && (round || s->far < *fars); r++)
+        for (uint32_t r = 0; r < s->runs && !status && round; r++)
             status = vary_constants(s, r, false, ret_error);
         fill_equations(s);
         for (uint32_t k = 0; k < fit->constants; k++)
@@ -188,7 +187,7 @@ static enum weft_status search_constants(struct solver *s, struct weft_error *re
         for (uint32_t try = 0; try < TRIES && !gains && !status; try++) {
             take_step(s, damping);
             status = weft__fit_run(s->conf, fit, s->then, ret_error);
-            double then = cost_of(fit, s->then, s->far);
+            double then = cost_of(fit, s->then);
             gains = then < cost * (1 - enough);
             bool better = then < cost;
             for (uint32_t k = 0; k < fit->constants && !better; k++)
@@ -211,7 +210,7 @@ static void find_deviations(struct solver *s) {
     uint32_t rows = 0, used = 0;
     for (uint32_t i = 0; i < fit->rows; i++) {
         if (!row_counts(fit, i)) continue;
-        sum += pow(residual_of(fit, s->now, i) / noise, 2) * weight_of(residual_of(fit, s->now, i), s->far);
+        sum += pow(residual_of(fit, s->now, i) / noise, 2) * weight_of(residual_of(fit, s->now, i));
         rows++;
     }
     for (uint32_t k = 0; k < fit->constants; k++)
@@ -250,10 +249,7 @@ enum weft_status weft__fit_solve(const struct weft_fit_conf *conf, struct weft_f
         fit->constant[k].used = 1; // the first run has the launch as expected
     enum weft_status status = weft__fit_run(conf, fit, s->now, ret_error);
     if (!status) status = find_dependence(s, ret_error);
-    for (uint32_t k = 0; k < sizeof fars / sizeof *fars && !status; k++) {
-        s->far = fars[k];
-        status = search_constants(s, ret_error);
-    }
+    if (!status) status = search_constants(s, ret_error);
     if (!status) find_deviations(s);
     return status;
 }
