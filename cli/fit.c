@@ -12,6 +12,7 @@
 #include "base/units.h"
 
 static const char *setup_text, *server_name, *only_text, *hold_out_text, *check_name, *out_file;
+static bool why;
 static const struct weft_cli_option own[] = {
     {"setup", "TEXT", "what the tables do not say themselves: \"nodes=2 gpus_per_node=8 gpu=H100 nics=8x400G\"",
      &setup_text, NULL},
@@ -19,6 +20,7 @@ static const struct weft_cli_option own[] = {
     {"only", "LIST", "find only these constants: launch,tree_ll,factor (default: all but factor)", &only_text, NULL},
     {"hold-out", "N/M", "leave out N of M sizes, and judge the result by them", &hold_out_text, NULL},
     {"check", "FILE", "find nothing: compare the tables with servers of this class, or of its file", &check_name, NULL},
+    {"why", NULL, "with --check: the constants that would explain the differences, each alone", NULL, &why},
     {"out", "FILE",
      "write the server as a class, for server: {kind: ./FILE.yaml}; FILE.sqlite: all tables of the answer", &out_file,
      NULL},
@@ -63,6 +65,23 @@ static void print_constants(const struct weft_fit *f) {
     }
 }
 
+/// What got worse or better since the class was written, and at which sizes.
+static void print_causes(const struct weft_fit *f) {
+    if (!why) return;
+    if (!f->causes) puts("\nno constant alone explains the differences");
+    if (f->causes)
+        printf("\n%-24s %10s %10s %10s %6s  %s\n", "explained by server.", "class", "now", "explained", "sizes",
+               "from, to");
+    for (uint32_t k = 0; k < f->causes; k++) {
+        const struct weft_fit_cause *c = &f->cause[k];
+        char from[32], to[32];
+        weft_format_bytes(c->from_bytes, from, sizeof from);
+        weft_format_bytes(c->to_bytes, to, sizeof to);
+        printf("%-24s %10.2f %10.2f %9.0f%% %6" PRIu32 "  %s, %s\n", c->key, c->before, c->value, 100 * c->explained,
+               c->rows, from, to);
+    }
+}
+
 static void print_text(FILE *file, const void *subject) {
     const struct weft_fit *f = subject;
     print_constants(f);
@@ -85,6 +104,7 @@ static void print_text(FILE *file, const void *subject) {
         put_number(" %*.1f", 14, 100 * j->median_large);
         puts(isfinite(j->median_large) ? "%" : "");
     }
+    print_causes(f);
 }
 
 static void write_class(FILE *file, const void *context) {
@@ -99,6 +119,9 @@ static enum weft_status read_options(struct weft_fit_conf *conf, struct weft_err
     conf->server = check_name ? check_name : server_name;
     conf->only = only_text;
     conf->check = check_name;
+    conf->why = why;
+    if (why && !check_name)
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--why: explains differences from a class; expected --check too");
     if (check_name && (server_name || only_text || hold_out_text || out_file))
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
                            "--check: nothing is found; expected no --server, --only, --hold-out "

@@ -46,6 +46,9 @@ struct weft_fit_table {
     struct weft_fit_setup setup;
     uint32_t row0, rows;  ///< in weft_fit.row
     weft_bytes simulated; ///< the largest size that is run
+    /// What NCCL chooses for the largest size, if it chooses otherwise at `simulated`, which is then run so, too.
+    const char *later_algorithm, *later_protocol;
+    bool half_differs; ///< it takes another chunk for half of `simulated`, so twice as much is run, too
     struct weft_scenario_file *scenario;
     bool parsed; ///< the scenario is its own
 };
@@ -68,13 +71,23 @@ struct weft_fit_judgement {
     double median_large;                  ///< above 64 MiB; NAN: no such size
 };
 
+/// A constant by which alone the differences from a class can be explained.
+struct weft_fit_cause {
+    const char *key;
+    double before, value; ///< us; of a rate Gbit/s
+    double explained;     ///< of the squares of the differences, as logarithms
+    uint32_t rows;        ///< sizes whose time it changes by a tenth and more; from the least to the largest
+    weft_bytes from_bytes, to_bytes;
+};
+
 struct weft_fit {
     struct weft_arena *arena;
-    uint32_t tables, rows, constants, judgements, runs, warnings;
+    uint32_t tables, rows, constants, judgements, causes, runs, warnings;
     struct weft_fit_table *table;
     struct weft_fit_row *row;
     struct weft_fit_constant *constant;
     struct weft_fit_judgement *judgement;
+    struct weft_fit_cause *cause; ///< those that explain most first
     const char **warning;
     const struct weft_server_conf *server; ///< of the first table, with what was found
 };
@@ -90,6 +103,7 @@ struct weft_fit_conf {
     const char *only;               ///< the constants to find, with commas; NULL: all
     uint32_t hold_out, hold_out_of; ///< so many sizes in so many are held out
     bool check;                     ///< finds nothing
+    bool why;                       ///< with `check`: finds what would explain the differences
     bool (*is_interrupted)(void);   ///< NULL: never
 };
 

@@ -28,13 +28,15 @@ struct ring_plan {
     struct weft__ring ring;
     struct weft_collective_shape shape;
     uint32_t lane;
+    bool by_kind; ///< steps that add and steps that keep take different times
 };
 
 static void plan_ring(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                       void *ret_plan) {
     const struct conf *c = conf;
     *(struct ring_plan *)ret_plan =
-        (struct ring_plan){weft__ring_of(&c->common, shape, rank, lane, shape->bytes, shape->ranks), *shape, lane};
+        (struct ring_plan){weft__ring_of(&c->common, shape, rank, lane, shape->bytes, shape->ranks), *shape, lane,
+                           c->common.read_permille > 0};
 }
 
 static void ring_planned(const void *ring_plan, uint64_t index, struct weft_step *ret_step) {
@@ -53,7 +55,11 @@ static void ring_planned(const void *ring_plan, uint64_t index, struct weft_step
 
 static uint64_t ring_alike(const void *ring_plan, uint64_t index) {
     const struct ring_plan *p = ring_plan;
-    return weft__loops_alike(&p->ring.loops, per_loop(&p->shape), index);
+    uint64_t n = p->shape.ranks, alike = weft__loops_alike(&p->ring.loops, per_loop(&p->shape), index);
+    if (alike == 1 || !p->by_kind) return alike;
+    struct weft__loop_step at = weft__loops_at(&p->ring.loops, per_loop(&p->shape), index);
+    if (at.j >= n) return alike; // they keep; those before add, and that between does both
+    return (at.j + 1 < n ? n - 1 - at.j : 1) * at.loop.slices - at.slice;
 }
 
 static void ring_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,

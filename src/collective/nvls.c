@@ -5,8 +5,10 @@
 // between the two, the heads with the same number go up and down a binary tree of servers, or two, each for half of the
 // channels. All-gather is the second half alone, reduce-scatter the first, both within a server. Source: NVIDIA/nccl,
 // src/device/all_reduce.h (NVLS, NVLS_TREE), src/transport/nvls.cc. Differs: the ranks hand a piece to its head (there,
-// the head reads it from all of them), which takes the same time on the same links. Volume, for n ranks of a server:
-// each link carries the size and an n-th of it in each direction, whatever n is.
+// the head reads it from all of them), which takes the same time on the same links; and a channel of NCCL has a chunk
+// of each of g heads, which a rank copies in one step and of which it reduces one, where here a channel has one head,
+// so its pieces are g chunks long and a head works on them g times as fast. Volume, for n ranks of a server: each link
+// carries the size and an n-th of it in each direction, whatever n is.
 #include <inttypes.h>
 
 #include "part.h"
@@ -68,7 +70,10 @@ static struct plan plan_of(const struct conf *c, const struct weft_collective_sh
                      .gathers = gathers};
     p.head = p.first + number;
     p.start = from + weft__part(whole - from, part, channels);
-    p.loops = weft__loops_of(&c->common, from + weft__part(whole - from, part + UINT64_C(1), channels) - p.start, 1);
+    struct weft_collective_common pieces = c->common;
+    pieces.chunk_bytes *= g;
+    pieces.slice_bytes *= g;
+    p.loops = weft__loops_of(&pieces, from + weft__part(whole - from, part + UINT64_C(1), channels) - p.start, 1);
     p.local = p.head == rank ? g - 1 : 1;
     p.in_tree = p.head == rank && shape->ranks > g;
     if (p.in_tree) {
@@ -105,7 +110,7 @@ static void up_step(const struct plan *p, uint32_t k, struct weft_step *step) {
         step->recv[0] = other_of(p, k);
         step->keep = true;
     } else {
-        step->copied = WITHIN_A_PASS;
+        step->merged = step->copied = WITHIN_A_PASS;
         for (uint32_t d = 0; p->tree.down[d] != WEFT_NONE; d++)
             step->recv[d] = p->tree.down[d];
         if (root) step->keep = true;
@@ -127,7 +132,7 @@ static void down_step(const struct plan *p, uint64_t piece, uint32_t k, struct w
         step->wait_steps = (piece + 1) * steps_a_piece(p);
     }
     if (p->in_tree && !k) {
-        step->copied = WITHIN_A_PASS;
+        step->merged = step->copied = WITHIN_A_PASS;
         for (uint32_t d = 0; p->tree.down[d] != WEFT_NONE; d++)
             step->send[d] = p->tree.down[d];
         if (!root) step->recv[0] = p->tree.up;
@@ -146,6 +151,7 @@ static void planned_step(const void *plan, uint64_t index, struct weft_step *ret
     weft__step_clear(ret_step, p->lane / 2);
     ret_step->offset = p->start;
     weft__loop_piece(&at, 0, ret_step);
+    if (p->head == p->rank) ret_step->percent = (uint16_t)(100 * p->ranks);
     if (p->down)
         down_step(p, piece, k, ret_step);
     else

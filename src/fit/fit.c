@@ -84,6 +84,7 @@ enum weft_status weft_fit_tables(const struct weft_fit_conf *conf, struct weft_a
     else
         status = weft__fit_solve(conf, fit, log_time, ret_error);
     if (!status) weft__fit_judge(fit, log_time);
+    if (!status && conf->why) status = weft__fit_causes(conf, fit, log_time, ret_error);
     if (conf->check) fit->constants = 0;
     return status;
 }

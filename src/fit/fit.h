@@ -35,5 +35,8 @@ enum weft_status weft__fit_constants(const struct weft_fit_conf *conf, struct we
 /// Finds them.
 enum weft_status weft__fit_solve(const struct weft_fit_conf *conf, struct weft_fit *fit, double *log_time,
                                  struct weft_error *ret_error);
+/// What would explain the differences of times by the class.
+enum weft_status weft__fit_causes(const struct weft_fit_conf *conf, struct weft_fit *fit, const double *log_time,
+                                  struct weft_error *ret_error);
 /// Judges the predictions.
 void weft__fit_judge(struct weft_fit *fit, const double *log_time);

@@ -5,6 +5,7 @@
 #define FIT(field, kind, ...) WEFT_RESULT(struct weft_fit, field, kind, __VA_ARGS__)
 #define ROW(field, kind, ...) WEFT_RESULT(struct weft_fit_row, field, kind, __VA_ARGS__)
 #define CONSTANT(field, kind, ...) WEFT_RESULT(struct weft_fit_constant, field, kind, __VA_ARGS__)
+#define CAUSE(field, kind, ...) WEFT_RESULT(struct weft_fit_cause, field, kind, __VA_ARGS__)
 #define JUDGEMENT(field, kind, ...) WEFT_RESULT(struct weft_fit_judgement, field, kind, __VA_ARGS__)
 
 static const struct weft_result_table fit_table = WEFT_RESULT_TABLE_OF(
@@ -42,6 +43,15 @@ static const struct weft_result_table judgement_table = WEFT_RESULT_TABLE_OF(
     JUDGEMENT(p90, REAL, "amount that 90% of errors do not exceed"), JUDGEMENT(worst, REAL, "largest amount"),
     JUDGEMENT(within_20, REAL, "share of errors of at most 20%"),
     JUDGEMENT(median_large, REAL, "median above 64 MiB; null: no such size"));
+static const struct weft_result_table cause_table = WEFT_RESULT_TABLE_OF(
+    "causes", LIST, "a constant that would explain the differences from a class, alone",
+    WEFT_RESULT_EACH(struct weft_fit, cause, causes),
+    CAUSE(key, TEXT, "parameter of the section server", .flags = WEFT_RESULT_KEY),
+    CAUSE(before, REAL, "value of the class: us, of a rate Gbit/s"),
+    CAUSE(value, REAL, "value with which the differences are smallest: us, of a rate Gbit/s"),
+    CAUSE(explained, REAL, "share of the squares of differences, as logarithms, which this constant explains"),
+    CAUSE(rows, COUNT, "sizes whose times it changes by 10% or more"),
+    CAUSE(from_bytes, BYTES, "the smallest of these sizes"), CAUSE(to_bytes, BYTES, "the largest of these sizes"));
 const struct weft_answer weft__answer_fit =
     WEFT_ANSWER_OF("fit", "weft fit: constants of a host from measured collectives, and predicted beside measured",
-                   &fit_table, &constant_table, &row_table, &judgement_table);
+                   &fit_table, &constant_table, &row_table, &judgement_table, &cause_table);

@@ -40,27 +40,38 @@ static void write_server(FILE *file, const struct weft_fit_setup *s, const char 
     putc('}', file);
 }
 
-/// Sizes that are run: those of the rows and, where some are larger, the two from which a line goes on.
-static void write_sizes(FILE *file, const struct weft_fit *fit, const struct weft_fit_table *t) {
+static void write_size(FILE *file, const struct weft_fit_table *t, weft_bytes bytes, bool later) {
     const struct weft_fit_setup *s = &t->setup;
-    const char *model = weft__fit_collective(s->collective)->model, *comma = "";
+    const char *model = weft__fit_collective(s->collective)->model;
+    const char *algo = later ? t->later_algorithm : s->algo, *proto = later ? t->later_protocol : s->proto;
+    fprintf(file, "{collective: all_to_all, size: %" PRIu32 "B}, {collective: %.*s",
+            s->ranks ? s->ranks : BARRIER_RANKS, (int)strlen(model) - 1, model);
+    if (s->version == WEFT_NCCL_2_26) fputs(", version: \"2.26\"", file);
+    if (algo) fprintf(file, ", NCCL_ALGO: \"%s\"", algo);
+    if (proto) fprintf(file, ", NCCL_PROTO: \"%s\"", proto);
+    if (s->min_ctas) fprintf(file, ", NCCL_MIN_CTAS: %" PRIu64, s->min_ctas);
+    if (s->max_ctas) fprintf(file, ", NCCL_MAX_CTAS: %" PRIu64, s->max_ctas);
+    fprintf(file, "}, size: %" PRIu64 "B}, ", bytes);
+}
+
+/// The size from which a line goes on: larger where NCCL takes another chunk for half of it, whose pipeline fills in
+/// another time. What it chooses for larger sizes only is slow at smaller ones.
+static weft_bytes line_size(const struct weft_fit_table *t, bool later) {
+    return t->simulated << (later || t->half_differs);
+}
+
+/// Sizes that are run: those of the rows and, where some are larger, the two from which a line goes on; and
+/// one with what NCCL chooses for the largest.
+static void write_sizes(FILE *file, const struct weft_fit *fit, const struct weft_fit_table *t) {
     bool beyond = false;
     putc('[', file);
-    for (uint32_t i = 0; i < t->rows + 2; i++) {
-        const struct weft_fit_row *row = i < t->rows ? &fit->row[t->row0 + i] : NULL;
-        weft_bytes bytes = row ? row->bytes : t->simulated >> (t->rows + 1 - i);
-        beyond |= row && row->beyond;
-        if (row ? row->beyond : !beyond) continue;
-        fprintf(file, "%s{collective: all_to_all, size: %" PRIu32 "B}, {collective: %.*s", comma,
-                s->ranks ? s->ranks : BARRIER_RANKS, (int)strlen(model) - 1, model);
-        if (s->version == WEFT_NCCL_2_26) fputs(", version: \"2.26\"", file);
-        if (s->algo) fprintf(file, ", NCCL_ALGO: \"%s\"", s->algo);
-        if (s->proto) fprintf(file, ", NCCL_PROTO: \"%s\"", s->proto);
-        if (s->min_ctas) fprintf(file, ", NCCL_MIN_CTAS: %" PRIu64, s->min_ctas);
-        if (s->max_ctas) fprintf(file, ", NCCL_MAX_CTAS: %" PRIu64, s->max_ctas);
-        fprintf(file, "}, size: %" PRIu64 "B}", bytes);
-        comma = ", ";
+    for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
+        beyond |= fit->row[i].beyond;
+        if (!fit->row[i].beyond) write_size(file, t, fit->row[i].bytes, false);
     }
+    for (uint32_t half = 2; beyond && half-- > 0;)
+        write_size(file, t, line_size(t, false) >> half, false);
+    if (t->later_algorithm) write_size(file, t, line_size(t, true), true);
     putc(']', file);
 }
 
@@ -140,11 +151,34 @@ static enum weft_status take_scenario(const struct weft_fit_conf *conf, struct w
     return WEFT_OK;
 }
 
-enum weft_status weft__fit_scenario(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_fit_table *t,
-                                    struct weft_error *ret_error) {
-    t->simulated = t->setup.nodes == 1 ? WEFT_FIT_SIMULATED_INSIDE : WEFT_FIT_SIMULATED;
-    for (uint32_t i = t->row0; i < t->row0 + t->rows; i++)
-        fit->row[i].beyond = fit->row[i].bytes > t->simulated;
+/// How NCCL would choose, for whom reads the rows. Returns its chunk; 0: not known.
+static weft_bytes name_choice(const struct weft_fit_table *t, const struct weft_job_op *op,
+                              const struct weft_nccl_machine *of, struct weft_fit_row *row) {
+    const struct weft__fit_collective *c = weft__fit_collective(t->setup.collective);
+    struct weft_nccl_machine m = *of;
+    struct weft_nccl_choice choice;
+    m.gpus = op->shape.per_server;
+    m.nodes = op->shape.ranks / m.gpus;
+    m.nics = op->shape.per_nic ? m.gpus / op->shape.per_nic : m.gpus;
+    m.version = t->setup.version;
+    m.min_ctas = (uint32_t)t->setup.min_ctas;
+    m.max_ctas = (uint32_t)t->setup.max_ctas;
+    weft_nccl_mask(t->setup.algo ? t->setup.algo : "", weft_nccl_algorithm_names, m.algorithms, NULL, 0);
+    weft_nccl_mask(t->setup.proto ? t->setup.proto : "", weft_nccl_protocol_names, m.protocols, NULL, 0);
+    if (c->function == WEFT_NONE || !weft_nccl_choose(&m, c->function, row->bytes, &choice)) return 0;
+    row->algorithm = weft_nccl_algorithm_names[choice.algorithm];
+    row->protocol = weft_nccl_protocol_names[choice.protocol];
+    return choice.chunk_bytes;
+}
+
+static bool same_choice(const struct weft_fit_row *row, const char *algorithm, const char *protocol) {
+    return row->algorithm == algorithm && row->protocol == protocol;
+}
+
+static enum weft_status set_scenario(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_fit_table *t,
+                                     struct weft_error *ret_error) {
+    if (t->parsed) weft_scenario_file_free(t->scenario);
+    t->parsed = false;
     if (conf->scenario) return take_scenario(conf, fit, t, ret_error);
     const char *class = conf->server ? conf->server : class_of(t->setup.gpu);
     if (class) return make_scenario(fit, t, class, ret_error);
@@ -152,6 +186,34 @@ enum weft_status weft__fit_scenario(const struct weft_fit_conf *conf, struct wef
                        "no class of servers is known for gpu=%s; expected A100, H100, H200, B200 or B300 in its name, "
                        "or --server",
                        t->setup.gpu);
+}
+
+enum weft_status weft__fit_scenario(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_fit_table *t,
+                                    struct weft_error *ret_error) {
+    struct weft_fit_row half, whole, largest = {0};
+    struct weft_simulation *s = NULL;
+    t->simulated = t->setup.nodes == 1 ? WEFT_FIT_SIMULATED_INSIDE : WEFT_FIT_SIMULATED;
+    for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
+        fit->row[i].beyond = fit->row[i].bytes > t->simulated;
+        if (fit->row[i].bytes > largest.bytes) largest.bytes = fit->row[i].bytes;
+    }
+    enum weft_status status = set_scenario(conf, fit, t, ret_error);
+    if (status || largest.bytes <= t->simulated) return status;
+    status = weft_simulation_new(t->scenario, conf->variant, &s, ret_error);
+    if (status) return status;
+    const struct weft_job *job = &s->workload->job[0];
+    whole = (struct weft_fit_row){.bytes = t->simulated};
+    half = (struct weft_fit_row){.bytes = t->simulated / 2};
+    weft_bytes chunk = name_choice(t, &job->op[job->ops - 1], job->machine, &whole);
+    t->half_differs = name_choice(t, &job->op[job->ops - 1], job->machine, &half) != chunk &&
+                      same_choice(&half, whole.algorithm, whole.protocol);
+    name_choice(t, &job->op[job->ops - 1], job->machine, &largest);
+    weft_simulation_free(s);
+    if (!same_choice(&largest, whole.algorithm, whole.protocol)) {
+        t->later_algorithm = largest.algorithm;
+        t->later_protocol = largest.protocol;
+    }
+    return t->half_differs || t->later_algorithm ? set_scenario(conf, fit, t, ret_error) : WEFT_OK;
 }
 
 // --- a run --------------------------------------------------------------------------------------------------------
@@ -169,54 +231,40 @@ static const char *values_of(const struct weft_fit *fit, struct weft_arena *aren
     return text;
 }
 
-/// How NCCL would choose, for whom reads the rows.
-static void name_choice(const struct weft_fit_table *t, const struct weft_job_op *op,
-                        const struct weft_nccl_machine *of, struct weft_fit_row *row) {
-    const struct weft__fit_collective *c = weft__fit_collective(t->setup.collective);
-    struct weft_nccl_machine m = *of;
-    struct weft_nccl_choice choice;
-    m.gpus = op->shape.per_server;
-    m.nodes = op->shape.ranks / m.gpus;
-    m.nics = op->shape.per_nic ? m.gpus / op->shape.per_nic : m.gpus;
-    m.version = t->setup.version;
-    m.min_ctas = (uint32_t)t->setup.min_ctas;
-    m.max_ctas = (uint32_t)t->setup.max_ctas;
-    weft_nccl_mask(t->setup.algo ? t->setup.algo : "", weft_nccl_algorithm_names, m.algorithms, NULL, 0);
-    weft_nccl_mask(t->setup.proto ? t->setup.proto : "", weft_nccl_protocol_names, m.protocols, NULL, 0);
-    if (c->function == WEFT_NONE || !weft_nccl_choose(&m, c->function, row->bytes, &choice)) return;
-    row->algorithm = weft_nccl_algorithm_names[choice.algorithm];
-    row->protocol = weft_nccl_protocol_names[choice.protocol];
-}
-
 static double time_us(const struct weft_outcome *o, uint32_t op) {
     const struct weft_op_outcome *one = &o->job[0].op[op];
     return (double)(one->end_ps - one->start_ps) / (double)WEFT_PS_PER_US;
 }
 
-/// Of the line on which larger sizes are, us a byte: through the two largest sizes that are run, unless NCCL chooses
-/// otherwise for the smaller one or it takes longer; then through 0.
-static double slope_beyond(const struct weft_fit_table *t, const struct weft_job *job, const struct weft_outcome *o) {
-    struct weft_fit_row half = {.bytes = t->simulated / 2}, whole = {.bytes = t->simulated};
-    name_choice(t, &job->op[job->ops - 1], job->machine, &half);
-    name_choice(t, &job->op[job->ops - 1], job->machine, &whole);
-    double most = time_us(o, job->ops - 1), less = job->ops > 3 ? time_us(o, job->ops - 3) : most;
-    bool same = half.algorithm == whole.algorithm && half.protocol == whole.protocol && less < most;
-    return same ? (most - less) / (double)half.bytes : most / (double)whole.bytes;
+/// Of the line on which larger sizes are: us a byte, through the two sizes of which the larger one is operation
+/// `whole`; through 0 if that takes less, or NCCL chooses otherwise for the smaller one, as for what it chooses later.
+static double slope_beyond(const struct weft_fit_table *t, const struct weft_job *job, const struct weft_outcome *o,
+                           uint32_t whole, bool later) {
+    struct weft_fit_row half_row = {.bytes = line_size(t, later) / 2}, row = {.bytes = line_size(t, later)};
+    name_choice(t, &job->op[whole], job->machine, &half_row);
+    name_choice(t, &job->op[whole], job->machine, &row);
+    double most = time_us(o, whole), less = whole > 3 ? time_us(o, whole - 2) : most;
+    bool same = !later && same_choice(&half_row, row.algorithm, row.protocol) && less < most;
+    return same ? (most - less) / (double)half_row.bytes : most / (double)row.bytes;
 }
 
 static void take_times(struct weft_fit *fit, const struct weft_fit_table *t, const struct weft_simulation *s,
                        const struct weft_outcome *o, double *ret_log) {
     const struct weft_job *job = &s->workload->job[0];
-    const double slope = slope_beyond(t, job, o); // of no meaning where no size is beyond
+    const uint32_t last = job->ops - 1, whole[] = {t->later_algorithm ? last - 2 : last, last};
+    double slope[2]; // of no meaning where no size is beyond
     uint32_t op = 1;
+    for (uint32_t later = 0; later <= (t->later_algorithm != NULL); later++)
+        slope[later] = slope_beyond(t, job, o, whole[later], later);
     for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
         struct weft_fit_row *row = &fit->row[i];
-        const struct weft_job_op *of = &job->op[row->beyond ? job->ops - 1 : op];
+        const struct weft_job_op *of = &job->op[row->beyond ? last : op];
         row->ranks = of->shape.ranks;
         row->nodes = row->ranks / of->shape.per_server;
         if (!row->algorithm) name_choice(t, of, job->machine, row);
-        double time = time_us(o, row->beyond ? job->ops - 1 : op);
-        if (row->beyond) time += slope * ((double)row->bytes - (double)t->simulated);
+        bool later = t->later_algorithm && same_choice(row, t->later_algorithm, t->later_protocol);
+        double time = time_us(o, row->beyond ? whole[later] : op);
+        if (row->beyond) time += slope[later] * ((double)row->bytes - (double)line_size(t, later));
         op += row->beyond ? 0 : 2;
         ret_log[i] = log(time);
     }
@@ -269,7 +317,9 @@ enum weft_status weft__fit_run(const struct weft_fit_conf *conf, struct weft_fit
 
 // --- the constants ------------------------------------------------------------------------------------------------
 
-static bool is_asked(const char *only, const char *key) {
+static bool is_asked(const struct weft_fit_conf *conf, const char *key) {
+    const char *only = conf->only;
+    if (conf->why) return true;
     const char *dot = strchr(key, '.'), *name = dot ? dot + 1 : key;
     if (!only) return strcmp(key, "costs.factor") && strcmp(key, "costs.proxy"); // by the former, or by NCCL
     for (size_t n; *only; only += n + (only[n] == ',')) {
@@ -284,7 +334,7 @@ static void add_constant(const struct weft_fit_conf *conf, struct weft_fit *fit,
     const double least_us = 1, least_rate = 0.1, least_factor = 0.05; // 0.1 us a MB: 80 Tbit/s
     const double least_launch_us = 0.001;                             // of none, server.launch means that of the hosts
     struct weft_fit_constant c = {.key = key, .rate = type == WEFT_PARAM_RATE, .deviation = (double)NAN};
-    if (!is_asked(conf->only, key)) return;
+    if (!is_asked(conf, key)) return;
     c.before = c.value = before;
     c.expected = c.rate ? 8e3 / before : before;
     c.width = c.rate || type == WEFT_PARAM_REAL || c.expected > least_us ? c.expected : least_us;

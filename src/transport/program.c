@@ -81,10 +81,12 @@ static bool must_wait(const struct weft__stream *st, struct weft__lane *lane, ui
     return false;
 }
 
-/// Steps whose messages are merged, or copies of one, are work once.
+/// Who takes messages that are merged, or sends copies of one, has that work once.
 static weft_time_ps step_time(const struct weft_job_op *op, const struct weft__lane *lane) {
+    const struct weft_collective_common *common = op->conf;
     weft_time_ps time = weft_job_step_time(op, lane->bytes);
-    uint32_t shared = lane->merged > lane->copied ? lane->merged : lane->copied;
+    if (common->read_permille && time) time = common->step_ps + (time - common->step_ps) * lane->permille / 1000;
+    uint32_t in = lane->recvs ? lane->merged : 0, out = lane->sends ? lane->copied : 0, shared = in > out ? in : out;
     if (lane->percent) time = time * 100 / lane->percent;
     return shared > 1 ? time / shared : time;
 }
@@ -114,6 +116,16 @@ static void do_step(struct weft__at *at, const struct weft__lane *lane, const st
 
 static void finish_op(struct weft__at *at, uint32_t stream);
 
+/// What the pieces that a step reads and writes cost, beside one that adds what comes to its own and sends the sum.
+static uint16_t permille_of(const struct weft_collective_common *common, const struct weft_step *step) {
+    uint32_t reads = step->own, writes = step->keep;
+    for (uint32_t k = 0; k < WEFT_STEP_PEERS; k++) {
+        reads += step->recv[k] != WEFT_NONE;
+        writes += step->send[k] != WEFT_NONE;
+    }
+    return (uint16_t)(reads * common->read_permille + writes * common->write_permille);
+}
+
 /// Finds the lane's next step with something to do. False: there is none.
 static bool find_step(const struct weft__program *p, uint32_t stream, struct weft__lane *lane, uint32_t number) {
     const struct weft__stream *st = &p->stream[stream];
@@ -124,6 +136,7 @@ static bool find_step(const struct weft__program *p, uint32_t stream, struct wef
     lane->merged = step.merged;
     lane->copied = step.copied;
     lane->percent = step.percent;
+    lane->permille = permille_of(st->op->conf, &step);
     lane->wait_lane = step.wait_lane;
     lane->wait_steps = step.wait_steps;
     weft__lane_find_ends(p, stream, &step, lane);

@@ -104,6 +104,7 @@ struct weft__lane {
     uint32_t waiter, next_waiter; ///< first lane that waits for this one, and the next in its own list; + 1, 0: none
     uint8_t recvs, sends;
     uint16_t merged, copied, percent; ///< as in weft_step
+    uint16_t permille;                ///< of copying a piece: what it takes to read and write it
     bool found;
     bool timed;           ///< the step's time is over
     weft_time_ps free_ps; ///< of messages that stream: since when it has had time and room for the next one

@@ -24,6 +24,8 @@ static const char *const retransmissions[] = {"go_back_n", "selective", NULL};
 static const char *const duplicates[] = {"acknowledge", "ignore", NULL};
 
 #define T struct weft__roce_rc_conf
+#define TIMEOUT "16777216ns"
+#define TIMEOUT_PS UINT64_C(16777216000)
 static const struct weft_param rows[] = {
     WEFT_UINT(T, ack_every, "ack_every", "1", "1", "65535", "packets per ACK"),
     WEFT_BOOL(T, ack_own_priority, "ack_own_priority", "false",
@@ -42,11 +44,11 @@ static const struct weft_param rows[] = {
     WEFT_CHOICE(T, duplicates, "duplicates", "acknowledge", duplicates,
                 "acknowledge a duplicate again, or not (the HPCC simulator, rdma-hw.cc); with a timeout it always is, "
                 "otherwise the sender would repeat it for ever"),
-    WEFT_TIME(T, timeout_ps, "timeout", "16777216ns", "1us", "never",
+    WEFT_TIME(T, timeout_ps, "timeout", TIMEOUT, "1us", "never",
               "after this long without progress, go back to the first unacknowledged packet (IBTA: 4.096us x 2^12, the "
               "exponent assumed)"),
     WEFT_UINT(T, timeout_exponent, "NCCL_IB_TIMEOUT", "0", "0", "31",
-              "in place of timeout: 4.096us x 2^this, as in NCCL's environment, where it is 20 (4.3 s); 0: timeout"),
+              "timeout as NCCL's environment has it, 4.096us x 2^this, where it is 20 (4.3 s); 0: timeout holds"),
     WEFT_BOOL(T, adaptive, "adaptive_timeout", "false",
               "senders use drawn timeouts: the first of a queue pair lies between adaptive_from and adaptive_to, each "
               "further one in a row is twice as long, up to 4 x timeout (NVIDIA: roce_adp_retrans_en); a READ's "
@@ -84,6 +86,8 @@ static bool accepts_any(const struct weft__roce_rc_conf *c) {
 
 static const char *conf_check(const void *conf, char *text, size_t size) {
     const struct weft__roce_rc_conf *c = conf;
+    if (c->timeout_exponent && c->timeout_ps != TIMEOUT_PS)
+        return "timeout and NCCL_IB_TIMEOUT are one time in two notations; expected one of them";
     if (c->adaptive && timeout_of(c) == WEFT_TIME_NEVER) return "adaptive_timeout needs a timeout; expected one";
     if (c->adaptive && c->adaptive_from_ps > c->adaptive_to_ps) return "adaptive_from is above adaptive_to";
     if (c->nak_interval_ps == WEFT_TIME_NEVER || !accepts_any(c)) return NULL;

@@ -182,7 +182,7 @@ static const char server[] =
     "  latency: {typical: 600ns, basis: assumed, source: test}\n"
     "  launch: {typical: 9us, basis: assumed, source: test}\n"
     "  costs.inner_ring_ll: {typical: 700ns, basis: assumed, source: test}\n"
-    "  costs.nvls: {typical: 17us, basis: assumed, source: test}\n"
+    "  costs.nvls: {typical: 07us, basis: assumed, source: test}\n"
     "  costs.nvls_rate: {typical: 120Gbps, basis: assumed, source: test}\n";
 
 /// The times that a server of that class has, as a table.
@@ -210,7 +210,7 @@ static void finds_again(void **state) {
     static const struct {
         const char *key;
         double value;
-    } truth[] = {{"launch", 9}, {"costs.inner_ring_ll", 0.7}, {"costs.nvls", 17}, {"costs.nvls_rate", 120}};
+    } truth[] = {{"launch", 9}, {"costs.inner_ring_ll", 0.7}, {"costs.nvls", 7}, {"costs.nvls_rate", 120}};
     for (size_t i = 0; i < sizeof truth / sizeof *truth; i++) {
         const struct weft_fit_constant *c = find(&fit, truth[i].key);
         assert_true(c->used);
@@ -240,6 +240,56 @@ static void finds_again(void **state) {
     assert_null(weft_hardware_value(class, "costs.tree_ll"));
     weft_fit_free(&fit);
     weft_fit_free(&again);
+    weft_arena_free(arena);
+}
+
+/// A table of that class, one of whose times (by number) is so many times as long.
+static const char *table_of(const char *class, uint32_t odd, double times, struct weft_arena *arena) {
+    char table[2048] = EIGHT "size_bytes,time_us\n";
+    for (unsigned k = 3; k < 28; k += 2)
+        snprintf(table + strlen(table), sizeof table - strlen(table), "%u,%u\n", 1u << k, 20 + k);
+    const char *path = put("t.csv", table);
+    struct weft_fit_conf conf = {.table = &path, .tables = 1, .server = put("truth.yaml", class), .check = true};
+    struct weft_fit fit = run(&conf, arena);
+    fit.row[odd].predicted_us *= times;
+    write_table(&fit, table, sizeof table);
+    weft_fit_free(&fit);
+    return put("made.csv", table);
+}
+
+/// A time that nothing explains, less than 1.2 times the next, moves no constant: least squares give 1.6 us for 0.7.
+static void an_odd_time_moves_nothing(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    const char *path = table_of(server, 8, 1.4, arena);
+    struct weft_fit fit =
+        run(&(struct weft_fit_conf){.table = &path, .tables = 1, .only = "launch,inner_ring_ll,nvls,nvls_rate"}, arena);
+    assert_int_equal(fit.row[8].use, WEFT_FIT_FITTED);
+    assert_true(fit.row[8].error < -0.25);
+    for (uint32_t i = 0; i < fit.rows; i++)
+        if (i != 8) assert_true(fabs(fit.row[i].error) < 0.02);
+    weft_fit_free(&fit);
+    weft_arena_free(arena);
+}
+
+/// The switch of a later log takes longer: its constant explains the differences, at the sizes of NVLS.
+static void says_what_got_worse(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    static char later[sizeof server];
+    strcpy(later, server);
+    memcpy(strstr(later, "typical: 07us"), "typical: 40us", strlen("typical: 40us"));
+    const char *path = table_of(later, 0, 1, arena);
+    struct weft_fit_conf conf = {
+        .table = &path, .tables = 1, .server = put("truth.yaml", server), .check = true, .why = true};
+    struct weft_fit fit = run(&conf, arena);
+    assert_true(fit.causes > 0);
+    assert_string_equal(fit.cause->key, "costs.nvls");
+    assert_true(fabs(fit.cause->value - 40) < 1 && fit.cause->explained > 0.95);
+    assert_int_equal(fit.cause->from_bytes, 2 << 20);
+    weft_fit_free(&fit);
+    conf.server = put("later.yaml", later);
+    fit = run(&conf, arena);
+    assert_int_equal(fit.causes, 0); // nothing is different
+    weft_fit_free(&fit);
     weft_arena_free(arena);
 }
 
@@ -283,7 +333,25 @@ static void goes_on_after_another_choice(void **state) {
     assert_string_equal(fit.row[0].protocol, "ll128");
     assert_string_equal(fit.row[1].protocol, "simple");
     assert_true(fit.row[0].predicted_us > fit.row[1].predicted_us);
-    assert_true(fabs(fit.row[2].predicted_us / fit.row[1].predicted_us - 8) < 1e-9);
+    double times = fit.row[2].predicted_us / fit.row[1].predicted_us;
+    if (fabs(times / 8 - 1) > 1e-5) fail_msg("%.9f times", times); // some ns by what is before it
+    weft_fit_free(&fit);
+    weft_arena_free(arena);
+}
+
+/// Four servers go from NVLSTree at 128 MiB to a ring at 256 MiB, whose own line goes on.
+static void goes_on_with_the_later_choice(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    const char *path =
+        put("four.csv", "# nodes=4 gpus_per_node=8 gpu=H100 nics=8x400G collective=all_reduce nccl=2.26\n"
+                        "size_bytes,time_us\n134217728,900\n268435456,1700\n536870912,3000\n1073741824,6000\n");
+    struct weft_fit fit = run(&(struct weft_fit_conf){.table = &path, .tables = 1, .check = true}, arena);
+    assert_string_equal(fit.row[0].algorithm, "nvlstree");
+    assert_string_equal(fit.row[1].algorithm, "ring");
+    double first = fit.row[2].predicted_us - fit.row[1].predicted_us;
+    double second = fit.row[3].predicted_us - fit.row[2].predicted_us;
+    assert_true(fabs(second / first - 2) < 1e-6);
+    assert_true(first > 2 * 31 / 32. * (1 << 28) / 8 / 50e9 * 1e6); // 8 NICs of 50 GB/s
     weft_fit_free(&fit);
     weft_arena_free(arena);
 }
@@ -297,8 +365,11 @@ int main(void) {
         cmocka_unit_test(asks_for_its_ranks),
         cmocka_unit_test(keeps_the_scenarios_server),
         cmocka_unit_test(finds_again),
+        cmocka_unit_test(an_odd_time_moves_nothing),
+        cmocka_unit_test(says_what_got_worse),
         cmocka_unit_test(holds_out),
         cmocka_unit_test(goes_on_after_another_choice),
+        cmocka_unit_test(goes_on_with_the_later_choice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,10 @@
 #include "weft/param.h"
 
 enum { STEPS = 8, LL_LINE = 16, LL_DATA = 8, LL128_LINE = 128, LL128_DATA = 120, PAT_SLOTS = 32, WARP = 32 };
+/// Measured on a GH200 by NPKit with Simple: 1 MiB takes 21.6 us to send, 22 to receive, 28 to receive, add and send,
+/// 38 to receive, keep and send, 45 to do all of that (spcl/atlahs): 6.2 us a read and 15.6 a write, within 4%. LL and
+/// LL128 pass what is read and written through registers, so there both are taken to cost the same (assumed).
+enum { READ = 221, WRITE = 558, LINE_READ = 333, LINE_WRITE = 334 };
 /// Of the model's time of PAT, src/graph/tuning.cc: a hop is so much faster than a step of a ring; each part takes
 /// this.
 #define PAT_HOP 3.5
@@ -65,7 +69,8 @@ static void set_costs(const struct weft_nccl_machine *machine, const struct weft
     const struct weft_nccl_costs *costs = &machine->costs;
     bool nvls = choice->algorithm == WEFT_NCCL_NVLS || choice->algorithm == WEFT_NCCL_NVLS_TREE;
     bool tree = choice->algorithm == WEFT_NCCL_TREE;
-    // LL: all threads a line each. LL128: a warp, because NCCL's figure for a step has the copying of the others in it.
+    // In a tree a piece streams through the idle ranks of a server. LL: all threads a line each. LL128: a warp, because
+    // NCCL's figure for a step has the copying of the others in it.
     const weft_bytes grain[] = {(weft_bytes)choice->threads * LL_LINE, WARP * LL128_LINE / 2, 0};
     uint32_t p = choice->protocol;
     common->latency_ps = nvls ? costs->nvls_tree_ps : tree ? costs->tree_ps[p] : costs->ring_ps[p];
@@ -78,7 +83,16 @@ static void set_costs(const struct weft_nccl_machine *machine, const struct weft
                             : p == WEFT_NCCL_LL    ? costs->ll_rate_bps
                             : p == WEFT_NCCL_LL128 ? costs->ll128_rate_bps
                                                    : costs->copy_rate_bps;
-    common->grain_bytes = grain[p];
+    common->grain_bytes = tree ? grain[p] : 0;
+    if (choice->algorithm == WEFT_NCCL_RING) { // all ranks are busy all the time, so a step's own time is not hidden
+        common->step_ps = scale_cost(costs, costs->inner_ring_ps[p]);
+        common->inner_latency_ps -=
+            common->inner_latency_ps < common->step_ps ? common->inner_latency_ps : common->step_ps;
+    }
+    if (!nvls) {
+        common->read_permille = p == WEFT_NCCL_SIMPLE ? READ : LINE_READ;
+        common->write_permille = p == WEFT_NCCL_SIMPLE ? WRITE : LINE_WRITE;
+    }
     common->through = !nvls; // there each GPU copies into memory of its own, which the others read
     if (tree) common->up_percent = up_percent(choice);
     if (choice->algorithm != WEFT_NCCL_PAT) return;
@@ -132,6 +146,8 @@ static void set_exchange(const struct weft_nccl_machine *machine, const struct w
     common->slots = STEPS;
     set_costs(machine, &(struct weft_nccl_choice){.algorithm = WEFT_NCCL_RING, .protocol = x->protocol}, common);
     common->copy_rate_bps /= x->at_once;
+    common->inner_latency_ps += common->step_ps; // other peers' messages fill it
+    common->step_ps = 0;
 }
 
 enum weft_status weft__nccl_exchange(const struct weft__nccl_exchange *how, const struct weft_nccl_machine *machine,
