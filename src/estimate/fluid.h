@@ -42,9 +42,13 @@ enum weft__fluid_what {
     WEFT__FLUID_NOTICE, ///< a rank can use a message of queue pair `index`; or of a flow's last byte its host knows
     WEFT__FLUID_GRANT,  ///< the clear-to-send in piece `index` is there
     WEFT__FLUID_CARRY,  ///< packet `index`, beside the network
-    WEFT__FLUID_RING,   ///< ring `index` is over
+    WEFT__FLUID_PIECES, ///< those above are of pieces (pieces.c), those from here on of rings (rings.c)
+    WEFT__FLUID_RING = WEFT__FLUID_PIECES, ///< ring `index` is over
+    WEFT__FLUID_HOP_GRANT,                 ///< the clear-to-send of hop `index` is there
+    WEFT__FLUID_HOP_SENT,                  ///< its sender can go on
+    WEFT__FLUID_HOP_CAME,                  ///< its last piece has arrived
 };
-enum { WEFT__FLUID_WHAT_BITS = 3 };
+enum { WEFT__FLUID_WHAT_BITS = 4 };
 
 struct weft__fluid_event {
     weft_time_ps time_ps;
@@ -152,8 +156,8 @@ void weft__credits_flow(struct weft__fluid *x, uint32_t qp, double more);
 void weft__credits_begin(struct weft__fluid *x, uint32_t qp, double wire);
 double weft__credits_wait(struct weft__fluid *x, uint32_t qp);
 
-// Rings, each as one flow (rings.c).
+// Rings and hops, each as one flow (rings.c).
 bool weft__rings_take(struct weft__at *at, uint32_t stream);
 /// The bytes that each lane of its members sent.
 double weft__rings_drained(struct weft__fluid *x, uint32_t flow);
-void weft__rings_end(struct weft__fluid *x, uint32_t ring);
+void weft__rings_on(struct weft__fluid *x, enum weft__fluid_what what, uint32_t ring);

@@ -258,7 +258,7 @@ void weft__pieces_on(struct weft__fluid *x, enum weft__fluid_what what, uint32_t
     case WEFT__FLUID_CARRY:
         on_carried(x, index);
         break;
-    case WEFT__FLUID_RING:
+    default:
         break;
     }
 }
