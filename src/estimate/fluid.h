@@ -15,7 +15,8 @@
 struct weft__way {
     double base_ps, byte_ps;    ///< from the last bit sent by the NIC: base + byte * bytes of the frame
     double control_ps;          ///< of a control frame from the other end, from its first bit
-    uint32_t queue;             ///< that waits for credit; WEFT_NONE: none
+    uint32_t queue, back;       ///< that waits for credit, of data and of control frames; WEFT_NONE: none
+    float acked;                ///< bytes on the wire that one acknowledgement is for
     float rtt_ps, window, step; ///< of a window that grows, in bytes on the wire: the first, and by how much; 0: none
 };
 
@@ -24,6 +25,7 @@ enum { WEFT__CREDIT_TURNS = 8 };
 struct weft__credit_queue {
     struct weft__box_credit conf;
     double at_ps, surplus, inflow; ///< until when it has been followed; surplus: less than 0: data waits
+    double active_ps, line;        ///< when something last came or left; rate of the port where it leaves
     bool asks, granted;            ///< what it said last; whether credit comes
     uint32_t turns, pieces;        ///< pieces: under way
     weft_time_ps drained_ps;       ///< when so many of them drained
@@ -61,6 +63,7 @@ struct weft__piece {
     weft_bytes bytes; ///< payload
     double wire;      ///< bytes on the wire
     uint32_t qp, next;
+    float took_ps;    ///< to drain
     uint32_t psn_end; ///< of a clear-to-send: what is granted
     uint32_t last;    ///< bytes of the last frame, or of the one before it that it waits for
 };
@@ -155,6 +158,9 @@ void weft__credits_flow(struct weft__fluid *x, uint32_t qp, double more);
 /// comes.
 void weft__credits_begin(struct weft__fluid *x, uint32_t qp, double wire);
 double weft__credits_wait(struct weft__fluid *x, uint32_t qp);
+/// A control frame leaves the receiver of a queue pair, the last of some that have left since `first_ps`: how long it
+/// waits.
+double weft__credits_control(struct weft__fluid *x, uint32_t qp, double first_ps);
 
 // Rings and hops, each as one flow (rings.c).
 bool weft__rings_take(struct weft__at *at, uint32_t stream);

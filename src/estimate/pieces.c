@@ -127,6 +127,7 @@ void weft__pieces_drained(struct weft__fluid *x, uint32_t qp) {
     const struct weft__way *way = &x->way[qp];
     double lead = lead_of(x, qp, piece->last), time = way->base_ps + way->byte_ps * piece->last - lead;
     time += weft__credits_wait(x, qp) + weft__bound_wait(x, qp, piece->wire);
+    x->piece[p].took_ps = (float)(x->now_ps - d->begun_ps);
     d->first = piece->next;
     weft__fluid_note(x, x->now_ps + (time > 0 ? weft_time_of_real(time) : 0), WEFT__FLUID_ARRIVE, p);
 }
@@ -139,9 +140,9 @@ static void note_delivered(struct weft__fluid *x, const struct weft__piece *piec
     x->net.outcome->delivered_bytes += (weft_bytes)piece->wire;
 }
 
-/// A clear-to-send, an acknowledgement: from the receiver of a queue pair back to its sender.
-static weft_time_ps control_time(const struct weft__fluid *x, uint32_t qp) {
-    return weft_time_of_real(x->way[qp].control_ps);
+/// A clear-to-send, an acknowledgement: from the receiver of a queue pair back to its sender; others went before it.
+static weft_time_ps control_time(struct weft__fluid *x, uint32_t qp, double first_ps) {
+    return weft_time_of_real(x->way[qp].control_ps + weft__credits_control(x, qp, first_ps));
 }
 
 static void on_arrive(struct weft__fluid *x, uint32_t p) {
@@ -149,7 +150,9 @@ static void on_arrive(struct weft__fluid *x, uint32_t p) {
     const struct weft_qp_conf *qp = &x->net.qp[piece.qp];
     struct weft__endpoint *end = &x->end[qp->dst];
     bool read = qp->verb == WEFT_VERB_READ;
-    weft_time_ps notice = weft__notice_latency(weft__fluid_host(x, qp->dst), read), ack = control_time(x, piece.qp);
+    double acks = (double)piece.took_ps * fmax(1 - (double)x->way[piece.qp].acked / piece.wire, 0);
+    weft_time_ps notice = weft__notice_latency(weft__fluid_host(x, qp->dst), read);
+    weft_time_ps ack = control_time(x, piece.qp, (double)x->now_ps - acks);
     note_delivered(x, &piece);
     weft__fluid_note(x, x->now_ps + ack + weft__notice_latency(weft__fluid_host(x, qp->src), true), WEFT__FLUID_ACK, p);
     if (!is_of_job(x, piece.qp)) {
@@ -222,7 +225,8 @@ static void start_qp(struct weft__fluid *x, uint32_t qp) {
     if (conf->verb == WEFT_VERB_READ) {
         x->drain[qp].posted = conf->bytes;
         post_piece(x, qp, 0, conf->bytes,
-                   weft__fluid_host(x, conf->dst)->send_latency_ps + control_time(x, qp) + sender->pcie_round_trip_ps);
+                   weft__fluid_host(x, conf->dst)->send_latency_ps + control_time(x, qp, (double)x->now_ps) +
+                       sender->pcie_round_trip_ps);
         return;
     }
     for (uint32_t k = 0; k < (depth ? depth : 1); k++)
@@ -283,7 +287,7 @@ static void grant_messages(struct weft__node *node, struct weft__endpoint *end, 
     bool posts = weft__posting_takes_time(weft__fluid_host(x, host));
     weft_time_ps time = posts ? post_time(x, host, 0) : x->now_ps;
     x->piece[p] = (struct weft__piece){.qp = qp, .psn_end = granted};
-    weft__fluid_note(x, time + control_time(x, qp), WEFT__FLUID_GRANT, p);
+    weft__fluid_note(x, time + control_time(x, qp, (double)x->now_ps), WEFT__FLUID_GRANT, p);
 }
 
 /// Of a flow that waited for a trigger; called for each of its queue pairs.
