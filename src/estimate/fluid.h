@@ -107,6 +107,11 @@ struct weft__fluid {
     struct weft__node node; ///< of all programs: their timers
     struct weft__endpoint *end;
     struct weft__poster *poster; ///< [hosts] both
+    struct weft__fluid_nic {
+        weft_time_ps alone_ps;   ///< until when a packet that found it idle has its line
+        weft_time_ps drained_ps; ///< when so many of its flows drained
+        uint32_t drained;
+    } * nic;                     ///< [hosts]
     uint32_t *host_of_key, keys; ///< of timers of programs
     struct weft__rings *rings;
     uint32_t *qp_of_flow;    ///< [flows]: the first one

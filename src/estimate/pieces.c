@@ -3,7 +3,7 @@
 // its bytes drain behind those of its queue pair before it; the last frame, stored and forwarded at its own length,
 // arrives; the acknowledgement goes back. Queue pairs of one NIC take turns packet by packet, so of those whose last
 // packets leave together, each leaves one packet after the one that began before it: a fluid alone would keep them
-// equal for ever.
+// equal for ever. One that finds the NIC idle sends its first packet before any of those that come with it.
 #include "estimate/fluid.h"
 
 #include <math.h>
@@ -90,10 +90,32 @@ void weft__pieces_begin(struct weft__fluid *x, uint32_t qp) {
     weft__fluid_begin(x, qp, wire);
 }
 
+static bool is_idle(const struct weft__level_link *line, const struct weft__levels *l) {
+    for (uint32_t i = 0; i < line->members; i++)
+        if (l->entry[line->member[i].entry].weight > 0) return false;
+    return true;
+}
+
+/// The first packet of one that finds the NIC idle has the line before those of others that come with it.
+static bool must_wait(struct weft__fluid *x, uint32_t p) {
+    const struct weft__piece *piece = &x->piece[p];
+    const struct weft__levels *l = &x->levels;
+    const struct weft__level_link *line = &l->link[l->entry[l->flow[piece->qp].first].link];
+    weft_time_ps *alone_ps = &x->nic[x->net.qp[piece->qp].src].alone_ps;
+    if (*alone_ps > x->now_ps) {
+        weft__fluid_note(x, *alone_ps, WEFT__FLUID_POST, p);
+        return true;
+    }
+    if (is_idle(line, l))
+        *alone_ps = x->now_ps + weft_time_of_real((piece->last + WEFT_WIRE_OVERHEAD) / line->capacity);
+    return false;
+}
+
 static void enqueue_piece(struct weft__fluid *x, uint32_t p) {
     uint32_t qp = x->piece[p].qp;
     struct weft__drain *d = &x->drain[qp];
     bool idle = d->first == WEFT_NONE;
+    if (idle && must_wait(x, p)) return;
     if (idle)
         d->first = p;
     else
@@ -104,20 +126,27 @@ static void enqueue_piece(struct weft__fluid *x, uint32_t p) {
 
 // --- a piece has left ---------------------------------------------------------------------------------------------
 
-/// How much sooner the last packet leaves than it would if all shared the line to the end.
-static double lead_of(const struct weft__fluid *x, uint32_t qp, uint32_t last) {
+/// How much sooner the last packet leaves than it would if all shared the line to the end: those of one rate, whether
+/// the line bounds it or a link that they go on to, send in step.
+static double lead_of(struct weft__fluid *x, uint32_t qp, uint32_t last) {
     enum { MANY = 64 };
     const struct weft__levels *l = &x->levels;
     const struct weft__level_link *line = &l->link[l->entry[l->flow[qp].first].link];
-    double ahead = 0, packet = last + WEFT_WIRE_OVERHEAD;
-    if (line->members < 2 || line->members > MANY) return 0;
-    if (x->drain[qp].rate < line->level * (1 - 1e-6)) return 0; // it does not wait for its turns there
+    const struct weft__drain *own = &x->drain[qp];
+    struct weft__fluid_nic *nic = &x->nic[x->net.qp[qp].src];
+    nic->drained = nic->drained_ps == x->now_ps ? nic->drained + 1 : 0;
+    nic->drained_ps = x->now_ps;
+    double ahead = 0, rate = own->rate * nic->drained; // those before it were in step until now
+    if (line->members < 2 || line->members > MANY || own->rate <= 0) return 0;
     for (uint32_t i = 0; i < line->members; i++) {
-        uint32_t other = line->member[i].flow;
-        bool later = other < x->net.qps && (int32_t)(x->drain[other].turn - x->drain[qp].turn) > 0;
-        if (later && x->levels.entry[line->member[i].entry].weight > 0) ahead += packet;
+        uint32_t number = line->member[i].flow;
+        if (number >= x->net.qps || l->entry[line->member[i].entry].weight < 0) continue;
+        const struct weft__drain *other = &x->drain[number];
+        if (fabs(other->rate - own->rate) > own->rate * 1e-6) continue;
+        rate += other->rate;
+        if ((int32_t)(other->turn - own->turn) > 0) ahead += last + WEFT_WIRE_OVERHEAD;
     }
-    return ahead / line->capacity;
+    return ahead / rate;
 }
 
 void weft__pieces_drained(struct weft__fluid *x, uint32_t qp) {
