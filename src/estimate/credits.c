@@ -63,7 +63,7 @@ static void go_on(struct weft__credit_queue *q, double now, double rate) {
             q->turn[k - 1] = q->turn[k];
         q->turns--;
     }
-    if (q->inflow > 0) q->active_ps = now;
+    if (q->inflow > 0) q->active_ps = fmax(q->active_ps, now);
     if (q->inflow > 0 || q->surplus < 0 || now <= q->active_ps + (double)q->conf.age_ps) return;
     *q = (struct weft__credit_queue){
         .conf = q->conf, .at_ps = q->at_ps, .active_ps = q->active_ps, .line = q->line, .pieces = q->pieces};

@@ -138,6 +138,7 @@ static bool look_at_members(struct weft__fluid *x, struct ring *r, const struct 
             double wire, way_ps = find_way(x, s, common, sent.bytes / sent.messages, &wire);
             r->way_ps += way_ps;
             r->grant_ps = fmax(r->grant_ps, job->unadmitted ? 0 : x->way[s->qp].control_ps);
+            if (x->way[s->qp].queue != WEFT_NONE) way_ps += (double)x->queue[x->way[s->qp].queue].conf.loop_ps;
             shortest = fmin(shortest, wire / line_of(x, s->qp) - way_ps);
             add_links(x, s->qp, s->qps, crossed, n, room);
             network++;
