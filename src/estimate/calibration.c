@@ -8,11 +8,24 @@
 #include "base/lines.h"
 #include "weft/cc.h"
 
+/// A scheduled fabric by its stages, and by whether Ethernet joins several of them.
+static const char *fabric_of(const struct weft_topology *t) {
+    bool stages = false, joined = false;
+    for (uint32_t p = 0; p < t->ports; p++) {
+        uint32_t own = t->port[p].node, peer = t->port[t->port[p].peer].node;
+        if (!weft_topology_port_is_fabric(t, p))
+            joined |= t->node[own].role != WEFT_NODE_HOST && t->node[peer].role != WEFT_NODE_HOST;
+        else
+            stages |= t->node[own].box == WEFT_BOX_DSF_FABRIC && t->node[peer].box == WEFT_BOX_DSF_FABRIC;
+    }
+    return joined ? "scheduled_region" : stages ? "scheduled_l2" : "scheduled_l1";
+}
+
 const char *weft__mechanism_of(const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     const struct weft_host_conf *host = &net->device[t->host[0]]->host;
     for (uint32_t p = 0; p < t->ports; p++)
-        if (weft_topology_port_is_fabric(t, p)) return "scheduled";
+        if (weft_topology_port_is_fabric(t, p)) return fabric_of(t);
     if (strcmp(host->transport.model->name, "roce_rc") != 0) return host->transport.model->name;
     if (strcmp(host->cc.model->name, "none") != 0) return host->cc.model->name;
     for (uint32_t i = 0; i < t->switches; i++)

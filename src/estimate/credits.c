@@ -2,14 +2,17 @@
 // Data waits for credit in a queue at the entrance to a fabric, one for each port where data leaves. What a queue has
 // in credit, less the data that waits, is its surplus: it falls with the data that comes and, while the port grants
 // credit, grows at the rate of that. Below a threshold the queue asks, and above it says that it is content; either
-// takes effect a loop later. Credit of a queue without data is given up with age.
+// takes effect a loop later. Credit of a queue without data is given up with age. Acknowledgements and clear-to-sends
+// wait in queues of their own direction, as little data does.
 #include <math.h>
 
 #include "base/grow.h"
 #include "estimate/fluid.h"
 
 uint32_t weft__credits_add(struct weft__fluid *x, uint32_t node, uint32_t dst) {
-    struct weft__credit_queue queue = {.pieces = 0};
+    const struct weft_topology *t = x->net.topology;
+    weft_rate_bps rate_bps = t->link[weft_topology_port(t, t->host[dst], 0)->link].rate_bps;
+    struct weft__credit_queue queue = {.line = (double)rate_bps / 8 / (double)WEFT_PS_PER_S};
     weft__box_of(&x->net.topology->node[node])->credit(&x->forwarding, node, dst, &queue.conf);
     WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, x->queue, x->queues, x->queues_room, 64) = queue;
     return x->queues - 1;
@@ -40,10 +43,6 @@ static void note_state(struct weft__credit_queue *q, bool asks) {
 /// What has happened until now, with data coming at one rate.
 static void go_on(struct weft__credit_queue *q, double now, double rate) {
     double threshold = (double)q->conf.surplus_bytes;
-    if (q->inflow <= 0 && q->surplus >= 0 && now > q->at_ps + (double)q->conf.age_ps) {
-        *q = (struct weft__credit_queue){.conf = q->conf, .at_ps = now, .pieces = q->pieces};
-        return;
-    }
     while (q->at_ps < now) {
         bool says = q->turns < WEFT__CREDIT_TURNS; // else what it said before has not been heard for long
         if (says && !q->asks && q->surplus < threshold && q->inflow > 0) note_state(q, true);
@@ -64,6 +63,10 @@ static void go_on(struct weft__credit_queue *q, double now, double rate) {
             q->turn[k - 1] = q->turn[k];
         q->turns--;
     }
+    if (q->inflow > 0) q->active_ps = fmax(q->active_ps, now);
+    if (q->inflow > 0 || q->surplus < 0 || now <= q->active_ps + (double)q->conf.age_ps) return;
+    *q = (struct weft__credit_queue){
+        .conf = q->conf, .at_ps = q->at_ps, .active_ps = q->active_ps, .line = q->line, .pieces = q->pieces};
 }
 
 void weft__credits_flow(struct weft__fluid *x, uint32_t qp, double more) {
@@ -82,16 +85,37 @@ void weft__credits_begin(struct weft__fluid *x, uint32_t qp, double wire) {
     weft__levels_weigh(&x->levels, qp, exit_of(x, qp), whole > wire && !others ? (float)(whole / wire) : 1);
 }
 
+/// How long the last of what has come waits.
+static double wait_of(struct weft__credit_queue *q, double now, double rate) {
+    double wait = fmax(-q->surplus / rate, 0);
+    for (uint32_t k = 0; k < q->turns && !q->granted && wait > 0; k++)
+        if (q->turn[k].granted) {
+            wait += q->turn[k].at_ps - now;
+            break;
+        }
+    q->active_ps = fmax(q->active_ps, now + wait);
+    return wait;
+}
+
 double weft__credits_wait(struct weft__fluid *x, uint32_t qp) {
     if (x->way[qp].queue == WEFT_NONE) return 0;
     weft__credits_flow(x, qp, 0);
     struct weft__credit_queue *q = &x->queue[x->way[qp].queue];
-    double wait = -q->surplus / port_rate(x, qp);
+    double rate = port_rate(x, qp);
     q->drained = q->drained_ps == x->now_ps ? q->drained + 1 : 1;
     q->drained_ps = x->now_ps;
     q->pieces--;
-    if (q->surplus >= 0) return 0;
-    for (uint32_t k = 0; k < q->turns && !q->granted; k++)
-        if (q->turn[k].granted) return wait + q->turn[k].at_ps - (double)x->now_ps;
-    return wait;
+    return wait_of(q, (double)x->now_ps, rate);
+}
+
+double weft__credits_control(struct weft__fluid *x, uint32_t qp, double first_ps) {
+    if (x->way[qp].back == WEFT_NONE) return 0;
+    struct weft__credit_queue *q = &x->queue[x->way[qp].back];
+    double rate = q->line * q->conf.speedup, now = (double)x->now_ps, frame = WEFT_FRAME_ACK;
+    go_on(q, first_ps, rate);
+    if (!q->asks && q->surplus < (double)q->conf.surplus_bytes && q->turns < WEFT__CREDIT_TURNS) note_state(q, true);
+    q->active_ps = fmax(q->active_ps, now);
+    go_on(q, now, rate);
+    q->surplus -= frame;
+    return wait_of(q, now, rate);
 }

@@ -116,8 +116,8 @@ static void on_event(struct weft__fluid *x) {
     struct weft__fluid_event e = take_event(x);
     uint32_t index = e.what >> WEFT__FLUID_WHAT_BITS;
     enum weft__fluid_what what = e.what & ((1u << WEFT__FLUID_WHAT_BITS) - 1);
-    if (what == WEFT__FLUID_RING)
-        weft__rings_end(x, index);
+    if (what >= WEFT__FLUID_PIECES)
+        weft__rings_on(x, what, index);
     else
         weft__pieces_on(x, what, index);
 }

@@ -15,7 +15,8 @@
 struct weft__way {
     double base_ps, byte_ps;    ///< from the last bit sent by the NIC: base + byte * bytes of the frame
     double control_ps;          ///< of a control frame from the other end, from its first bit
-    uint32_t queue;             ///< that waits for credit; WEFT_NONE: none
+    uint32_t queue, back;       ///< that waits for credit, of data and of control frames; WEFT_NONE: none
+    float acked;                ///< bytes on the wire that one acknowledgement is for
     float rtt_ps, window, step; ///< of a window that grows, in bytes on the wire: the first, and by how much; 0: none
 };
 
@@ -24,6 +25,7 @@ enum { WEFT__CREDIT_TURNS = 8 };
 struct weft__credit_queue {
     struct weft__box_credit conf;
     double at_ps, surplus, inflow; ///< until when it has been followed; surplus: less than 0: data waits
+    double active_ps, line;        ///< when something last came or left; rate of the port where it leaves
     bool asks, granted;            ///< what it said last; whether credit comes
     uint32_t turns, pieces;        ///< pieces: under way
     weft_time_ps drained_ps;       ///< when so many of them drained
@@ -42,9 +44,13 @@ enum weft__fluid_what {
     WEFT__FLUID_NOTICE, ///< a rank can use a message of queue pair `index`; or of a flow's last byte its host knows
     WEFT__FLUID_GRANT,  ///< the clear-to-send in piece `index` is there
     WEFT__FLUID_CARRY,  ///< packet `index`, beside the network
-    WEFT__FLUID_RING,   ///< ring `index` is over
+    WEFT__FLUID_PIECES, ///< those above are of pieces (pieces.c), those from here on of rings (rings.c)
+    WEFT__FLUID_RING = WEFT__FLUID_PIECES, ///< ring `index` is over
+    WEFT__FLUID_HOP_GRANT,                 ///< the clear-to-send of hop `index` is there
+    WEFT__FLUID_HOP_SENT,                  ///< its sender can go on
+    WEFT__FLUID_HOP_CAME,                  ///< its last piece has arrived
 };
-enum { WEFT__FLUID_WHAT_BITS = 3 };
+enum { WEFT__FLUID_WHAT_BITS = 4 };
 
 struct weft__fluid_event {
     weft_time_ps time_ps;
@@ -57,6 +63,7 @@ struct weft__piece {
     weft_bytes bytes; ///< payload
     double wire;      ///< bytes on the wire
     uint32_t qp, next;
+    float took_ps;    ///< to drain
     uint32_t psn_end; ///< of a clear-to-send: what is granted
     uint32_t last;    ///< bytes of the last frame, or of the one before it that it waits for
 };
@@ -100,6 +107,11 @@ struct weft__fluid {
     struct weft__node node; ///< of all programs: their timers
     struct weft__endpoint *end;
     struct weft__poster *poster; ///< [hosts] both
+    struct weft__fluid_nic {
+        weft_time_ps alone_ps;   ///< until when a packet that found it idle has its line
+        weft_time_ps drained_ps; ///< when so many of its flows drained
+        uint32_t drained;
+    } * nic;                     ///< [hosts]
     uint32_t *host_of_key, keys; ///< of timers of programs
     struct weft__rings *rings;
     uint32_t *qp_of_flow;    ///< [flows]: the first one
@@ -151,9 +163,12 @@ void weft__credits_flow(struct weft__fluid *x, uint32_t qp, double more);
 /// comes.
 void weft__credits_begin(struct weft__fluid *x, uint32_t qp, double wire);
 double weft__credits_wait(struct weft__fluid *x, uint32_t qp);
+/// A control frame leaves the receiver of a queue pair, the last of some that have left since `first_ps`: how long it
+/// waits.
+double weft__credits_control(struct weft__fluid *x, uint32_t qp, double first_ps);
 
-// Rings, each as one flow (rings.c).
+// Rings and hops, each as one flow (rings.c).
 bool weft__rings_take(struct weft__at *at, uint32_t stream);
 /// The bytes that each lane of its members sent.
 double weft__rings_drained(struct weft__fluid *x, uint32_t flow);
-void weft__rings_end(struct weft__fluid *x, uint32_t ring);
+void weft__rings_on(struct weft__fluid *x, enum weft__fluid_what what, uint32_t ring);

@@ -39,8 +39,12 @@ uint32_t weft__levels_add_link(struct weft__levels *l, double capacity) {
 
 uint32_t weft__levels_add_flow(struct weft__levels *l, const struct weft__crossed *crossed, uint32_t n, double most) {
     uint32_t before = l->flows_room, first = l->entries;
-    for (uint32_t i = 0; i < n; i++)
+    double least = most > 0 ? most : ENDLESS;
+    for (uint32_t i = 0; i < n; i++) {
         WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, l->entry, l->entries, l->entries_room, 256) = crossed[i];
+        if (crossed[i].weight > 0) least = fmin(least, l->link[crossed[i].link].capacity / (double)crossed[i].weight);
+    }
+    if (n) l->rate_max = fmax(l->rate_max, least);
     WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, l->flow, l->flows, l->flows_room, 64) =
         (struct weft__level_flow){.first = first, .entries = n, .most = (float)most};
     if (l->flows_room != before)
@@ -49,8 +53,13 @@ uint32_t weft__levels_add_flow(struct weft__levels *l, const struct weft__crosse
     return l->flows - 1;
 }
 
+/// All that cross it can have the most that any flow has: it limits nobody, and nobody has to look at them.
+static bool has_room(const struct weft__levels *l, const struct weft__level_link *link) {
+    return link->weights * l->rate_max < link->capacity * (1 - 1e-6);
+}
+
 static void enqueue_link(struct weft__levels *l, uint32_t link) {
-    if (l->link[link].queued) return;
+    if (l->link[link].queued || (l->link[link].level >= ENDLESS && has_room(l, &l->link[link]))) return;
     l->link[link].queued = true;
     uint32_t at = l->queue_first + l->queued++;
     l->queue[at < l->links_room ? at : at - l->links_room] = link;
@@ -88,6 +97,7 @@ void weft__levels_begin(struct weft__levels *l, uint32_t flow) {
             weft__memory_double(WEFT_MEMORY_QP, link->member, link->members, &link->room, 2, sizeof *link->member);
         l->entry[e].at = link->members;
         link->member[link->members++] = (struct weft__level_member){flow, e};
+        link->weights += fabs((double)l->entry[e].weight);
         if (link->members > link->members_max) link->members_max = link->members;
     }
     note_change(l, flow);
@@ -103,6 +113,7 @@ void weft__levels_end(struct weft__levels *l, uint32_t flow) {
         struct weft__level_link *link = &l->link[l->entry[e].link];
         struct weft__level_member last = link->member[--link->members];
         link->member[l->entry[e].at] = last;
+        link->weights = link->members ? link->weights - fabs((double)l->entry[e].weight) : 0;
         l->entry[last.entry].at = l->entry[e].at;
     }
     enqueue_links(l, flow);
@@ -110,8 +121,10 @@ void weft__levels_end(struct weft__levels *l, uint32_t flow) {
 
 void weft__levels_weigh(struct weft__levels *l, uint32_t flow, uint32_t entry, float weight) {
     bool same = weight >= l->entry[entry].weight && weight <= l->entry[entry].weight;
+    double more = fabs((double)weight) - fabs((double)l->entry[entry].weight);
     l->entry[entry].weight = weight;
     if (same || !l->flow[flow].active) return;
+    l->link[l->entry[entry].link].weights += more;
     unsettle_rates(l);
     enqueue_link(l, l->entry[entry].link);
 }
@@ -163,7 +176,7 @@ static double find_level(struct weft__levels *l, const struct weft__level_link *
 
 static void update_link(struct weft__levels *l, uint32_t number) {
     struct weft__level_link *link = &l->link[number];
-    double level = find_level(l, link), lower = level < link->level ? level : link->level;
+    double level = has_room(l, link) ? ENDLESS : find_level(l, link), lower = level < link->level ? level : link->level;
     l->updates++;
     if (fabs(level - link->level) <= l->tolerance * lower) return;
     link->level = level;

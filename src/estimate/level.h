@@ -20,6 +20,7 @@ struct weft__crossed {
 struct weft__level_link {
     double capacity, level; ///< bytes a picosecond
     double bytes;           ///< carried, for the caller
+    double weights;         ///< of its members, loads too
     struct weft__level_member {
         uint32_t flow, entry;
     } * member;
@@ -40,6 +41,7 @@ struct weft__levels {
     struct weft__level_flow *flow;
     struct weft__crossed *entry;
     uint32_t links, links_room, flows, flows_room, entries, entries_room;
+    double rate_max;  ///< no flow can have more
     double tolerance; ///< a level that changes by less, relatively, is left as it is
     uint32_t *queue;  ///< [links_room], a ring
     uint32_t queued, queue_first;

@@ -3,7 +3,7 @@
 // its bytes drain behind those of its queue pair before it; the last frame, stored and forwarded at its own length,
 // arrives; the acknowledgement goes back. Queue pairs of one NIC take turns packet by packet, so of those whose last
 // packets leave together, each leaves one packet after the one that began before it: a fluid alone would keep them
-// equal for ever.
+// equal for ever. One that finds the NIC idle sends its first packet before any of those that come with it.
 #include "estimate/fluid.h"
 
 #include <math.h>
@@ -90,10 +90,32 @@ void weft__pieces_begin(struct weft__fluid *x, uint32_t qp) {
     weft__fluid_begin(x, qp, wire);
 }
 
+static bool is_idle(const struct weft__level_link *line, const struct weft__levels *l) {
+    for (uint32_t i = 0; i < line->members; i++)
+        if (l->entry[line->member[i].entry].weight > 0) return false;
+    return true;
+}
+
+/// The first packet of one that finds the NIC idle has the line before those of others that come with it.
+static bool must_wait(struct weft__fluid *x, uint32_t p) {
+    const struct weft__piece *piece = &x->piece[p];
+    const struct weft__levels *l = &x->levels;
+    const struct weft__level_link *line = &l->link[l->entry[l->flow[piece->qp].first].link];
+    weft_time_ps *alone_ps = &x->nic[x->net.qp[piece->qp].src].alone_ps;
+    if (*alone_ps > x->now_ps) {
+        weft__fluid_note(x, *alone_ps, WEFT__FLUID_POST, p);
+        return true;
+    }
+    if (is_idle(line, l))
+        *alone_ps = x->now_ps + weft_time_of_real((piece->last + WEFT_WIRE_OVERHEAD) / line->capacity);
+    return false;
+}
+
 static void enqueue_piece(struct weft__fluid *x, uint32_t p) {
     uint32_t qp = x->piece[p].qp;
     struct weft__drain *d = &x->drain[qp];
     bool idle = d->first == WEFT_NONE;
+    if (idle && must_wait(x, p)) return;
     if (idle)
         d->first = p;
     else
@@ -104,20 +126,27 @@ static void enqueue_piece(struct weft__fluid *x, uint32_t p) {
 
 // --- a piece has left ---------------------------------------------------------------------------------------------
 
-/// How much sooner the last packet leaves than it would if all shared the line to the end.
-static double lead_of(const struct weft__fluid *x, uint32_t qp, uint32_t last) {
+/// How much sooner the last packet leaves than it would if all shared the line to the end: those of one rate, whether
+/// the line bounds it or a link that they go on to, send in step.
+static double lead_of(struct weft__fluid *x, uint32_t qp, uint32_t last) {
     enum { MANY = 64 };
     const struct weft__levels *l = &x->levels;
     const struct weft__level_link *line = &l->link[l->entry[l->flow[qp].first].link];
-    double ahead = 0, packet = last + WEFT_WIRE_OVERHEAD;
-    if (line->members < 2 || line->members > MANY) return 0;
-    if (x->drain[qp].rate < line->level * (1 - 1e-6)) return 0; // it does not wait for its turns there
+    const struct weft__drain *own = &x->drain[qp];
+    struct weft__fluid_nic *nic = &x->nic[x->net.qp[qp].src];
+    nic->drained = nic->drained_ps == x->now_ps ? nic->drained + 1 : 0;
+    nic->drained_ps = x->now_ps;
+    double ahead = 0, rate = own->rate * nic->drained; // those before it were in step until now
+    if (line->members < 2 || line->members > MANY || own->rate <= 0) return 0;
     for (uint32_t i = 0; i < line->members; i++) {
-        uint32_t other = line->member[i].flow;
-        bool later = other < x->net.qps && (int32_t)(x->drain[other].turn - x->drain[qp].turn) > 0;
-        if (later && x->levels.entry[line->member[i].entry].weight > 0) ahead += packet;
+        uint32_t number = line->member[i].flow;
+        if (number >= x->net.qps || l->entry[line->member[i].entry].weight < 0) continue;
+        const struct weft__drain *other = &x->drain[number];
+        if (fabs(other->rate - own->rate) > own->rate * 1e-6) continue;
+        rate += other->rate;
+        if ((int32_t)(other->turn - own->turn) > 0) ahead += last + WEFT_WIRE_OVERHEAD;
     }
-    return ahead / line->capacity;
+    return ahead / rate;
 }
 
 void weft__pieces_drained(struct weft__fluid *x, uint32_t qp) {
@@ -127,6 +156,7 @@ void weft__pieces_drained(struct weft__fluid *x, uint32_t qp) {
     const struct weft__way *way = &x->way[qp];
     double lead = lead_of(x, qp, piece->last), time = way->base_ps + way->byte_ps * piece->last - lead;
     time += weft__credits_wait(x, qp) + weft__bound_wait(x, qp, piece->wire);
+    x->piece[p].took_ps = (float)(x->now_ps - d->begun_ps);
     d->first = piece->next;
     weft__fluid_note(x, x->now_ps + (time > 0 ? weft_time_of_real(time) : 0), WEFT__FLUID_ARRIVE, p);
 }
@@ -139,9 +169,9 @@ static void note_delivered(struct weft__fluid *x, const struct weft__piece *piec
     x->net.outcome->delivered_bytes += (weft_bytes)piece->wire;
 }
 
-/// A clear-to-send, an acknowledgement: from the receiver of a queue pair back to its sender.
-static weft_time_ps control_time(const struct weft__fluid *x, uint32_t qp) {
-    return weft_time_of_real(x->way[qp].control_ps);
+/// A clear-to-send, an acknowledgement: from the receiver of a queue pair back to its sender; others went before it.
+static weft_time_ps control_time(struct weft__fluid *x, uint32_t qp, double first_ps) {
+    return weft_time_of_real(x->way[qp].control_ps + weft__credits_control(x, qp, first_ps));
 }
 
 static void on_arrive(struct weft__fluid *x, uint32_t p) {
@@ -149,7 +179,9 @@ static void on_arrive(struct weft__fluid *x, uint32_t p) {
     const struct weft_qp_conf *qp = &x->net.qp[piece.qp];
     struct weft__endpoint *end = &x->end[qp->dst];
     bool read = qp->verb == WEFT_VERB_READ;
-    weft_time_ps notice = weft__notice_latency(weft__fluid_host(x, qp->dst), read), ack = control_time(x, piece.qp);
+    double acks = (double)piece.took_ps * fmax(1 - (double)x->way[piece.qp].acked / piece.wire, 0);
+    weft_time_ps notice = weft__notice_latency(weft__fluid_host(x, qp->dst), read);
+    weft_time_ps ack = control_time(x, piece.qp, (double)x->now_ps - acks);
     note_delivered(x, &piece);
     weft__fluid_note(x, x->now_ps + ack + weft__notice_latency(weft__fluid_host(x, qp->src), true), WEFT__FLUID_ACK, p);
     if (!is_of_job(x, piece.qp)) {
@@ -222,7 +254,8 @@ static void start_qp(struct weft__fluid *x, uint32_t qp) {
     if (conf->verb == WEFT_VERB_READ) {
         x->drain[qp].posted = conf->bytes;
         post_piece(x, qp, 0, conf->bytes,
-                   weft__fluid_host(x, conf->dst)->send_latency_ps + control_time(x, qp) + sender->pcie_round_trip_ps);
+                   weft__fluid_host(x, conf->dst)->send_latency_ps + control_time(x, qp, (double)x->now_ps) +
+                       sender->pcie_round_trip_ps);
         return;
     }
     for (uint32_t k = 0; k < (depth ? depth : 1); k++)
@@ -258,7 +291,7 @@ void weft__pieces_on(struct weft__fluid *x, enum weft__fluid_what what, uint32_t
     case WEFT__FLUID_CARRY:
         on_carried(x, index);
         break;
-    case WEFT__FLUID_RING:
+    default:
         break;
     }
 }
@@ -283,7 +316,7 @@ static void grant_messages(struct weft__node *node, struct weft__endpoint *end, 
     bool posts = weft__posting_takes_time(weft__fluid_host(x, host));
     weft_time_ps time = posts ? post_time(x, host, 0) : x->now_ps;
     x->piece[p] = (struct weft__piece){.qp = qp, .psn_end = granted};
-    weft__fluid_note(x, time + control_time(x, qp), WEFT__FLUID_GRANT, p);
+    weft__fluid_note(x, time + control_time(x, qp, (double)x->now_ps), WEFT__FLUID_GRANT, p);
 }
 
 /// Of a flow that waited for a trigger; called for each of its queue pairs.

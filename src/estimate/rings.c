@@ -3,6 +3,9 @@
 // takes longer than its way: all members send at one rate, that of the slowest hop, over all links of the ring
 // together. A step takes as long as its pieces do, or as a piece and its way do, whichever is longer. The ring begins
 // when the last member has come, and ends at all members at once.
+// What a stage of a pipeline passes to the next one (a hop) is one flow, too, if it has many more pieces than there are
+// slots. It begins when both stages have come to it and the clear-to-send is there; its sender goes on when only as
+// many pieces are left as there are slots, and its receiver when the last one has arrived.
 #include "estimate/rings.h"
 
 #include <math.h>
@@ -16,7 +19,15 @@ struct ring {
     double way_ps, grant_ps;       ///< of a piece, mean of its hops; of the first clear-to-send
     double most;                   ///< rate of a member's lane at most, alone
     bool inner;                    ///< all hops are within servers
+    uint32_t known;                ///< volume of the operations that these are of, + 1
     double steps, piece, volume;   ///< of the operation under way, bytes on the wire of a lane
+    double slots;                  ///< bytes of all slots of a connection
+
+    // Of a hop, whose first member is its sender.
+    bool hop, drains;                        ///< drains: one is under way
+    uint32_t receiver, sent, granted, begun; ///< receiver: its program; counts of operations
+    double ack_ps;                           ///< from the end of a piece's drain until its slot is free
+    double rest;                             ///< what drains after the sender has gone on; 0: it has
 };
 
 struct weft__rings {
@@ -62,6 +73,29 @@ static bool find_sent(const struct weft_job_op *op, uint32_t number, uint32_t la
     return true;
 }
 
+/// How long a piece of a connection is on its way, without its own length, which is `ret_wire` on the wire.
+static double find_way(const struct weft__fluid *x, const struct weft__sending *s,
+                       const struct weft_collective_common *common, weft_bytes piece, double *ret_wire) {
+    const struct weft__way *way = &x->way[s->qp];
+    const struct weft_host_conf *host = weft__fluid_host(x, x->net.qp[s->qp].dst);
+    struct weft__poster idle = {0};
+    uint32_t last;
+    *ret_wire = weft__piece_wire(x, s->qp, piece, &last);
+    return way->base_ps + way->byte_ps * last + (double)common->latency_ps + (double)weft__notice_latency(host, false) +
+           (double)weft__poster_take(&idle, host, 0, 0);
+}
+
+static double line_of(const struct weft__fluid *x, uint32_t qp) {
+    return x->levels.link[x->levels.entry[x->levels.flow[qp].first].link].capacity;
+}
+
+static const struct weft__sending *sending_of(const struct weft__program *p, const struct weft_job_op *op,
+                                              const struct weft_sent *sent) {
+    uint32_t fellow = weft_job_fellow(op, p->rank, weft_job_number(op, p->rank), sent->peer);
+    return &p->sending[weft_job_find_connection(p->job, p->rank, op->communicator, sent->channel, fellow) -
+                       p->job->first[p->rank]];
+}
+
 /// Adds the links of a connection to those of the ring; `crossed` is by link.
 static void add_links(const struct weft__fluid *x, uint32_t qp, uint32_t qps, struct weft__crossed **crossed,
                       uint32_t *n, uint32_t *room) {
@@ -93,27 +127,19 @@ static bool look_at_members(struct weft__fluid *x, struct ring *r, const struct 
             uint32_t rank = weft_job_member(op, first->rank, k), number = weft_job_number(op, rank);
             if (!find_sent(op, number, lane, &sent)) return false;
             const struct weft__program *p = first - first->rank + rank;
-            uint32_t c = weft_job_find_connection(job, rank, op->communicator, sent.channel,
-                                                  weft_job_fellow(op, rank, number, sent.peer));
-            const struct weft__sending *s = &p->sending[c - job->first[rank]];
+            const struct weft__sending *s = sending_of(p, op, &sent);
             hops++;
             if (s->qp == WEFT_NONE) {
                 r->way_ps += (double)(job->server.latency_ps + common->inner_latency_ps) +
                              (double)weft_time_of_bytes(sent.bytes / sent.messages, job->server.rate_bps);
                 continue;
             }
-            const struct weft__way *way = &x->way[s->qp];
-            if (way->step > 0) return false; // its windows grow
-            const struct weft_host_conf *host = weft__fluid_host(x, x->net.qp[s->qp].dst);
-            struct weft__poster idle = {0};
-            uint32_t last;
-            double wire = weft__piece_wire(x, s->qp, sent.bytes / sent.messages, &last);
-            double way_ps = way->base_ps + way->byte_ps * last + (double)common->latency_ps +
-                            (double)weft__notice_latency(host, false) + (double)weft__poster_take(&idle, host, 0, 0);
+            if (x->way[s->qp].step > 0) return false; // its windows grow
+            double wire, way_ps = find_way(x, s, common, sent.bytes / sent.messages, &wire);
             r->way_ps += way_ps;
-            r->grant_ps = fmax(r->grant_ps, job->unadmitted ? 0 : way->control_ps);
-            shortest = fmin(shortest,
-                            wire / x->levels.link[x->levels.entry[x->levels.flow[s->qp].first].link].capacity - way_ps);
+            r->grant_ps = fmax(r->grant_ps, job->unadmitted ? 0 : x->way[s->qp].control_ps);
+            if (x->way[s->qp].queue != WEFT_NONE) way_ps += (double)x->queue[x->way[s->qp].queue].conf.loop_ps;
+            shortest = fmin(shortest, wire / line_of(x, s->qp) - way_ps);
             add_links(x, s->qp, s->qps, crossed, n, room);
             network++;
         }
@@ -124,17 +150,38 @@ static bool look_at_members(struct weft__fluid *x, struct ring *r, const struct 
     return !network || shortest > 0;
 }
 
-static struct ring *ring_of(struct weft__fluid *x, const struct weft__program *p, uint32_t stream,
-                            const struct weft_job_op *op) {
+/// A hop: from the first member to the next one.
+static bool look_at_hop(struct weft__fluid *x, struct ring *r, const struct weft__program *p,
+                        const struct weft_job_op *op, struct weft__crossed **crossed, uint32_t *n, uint32_t *room) {
+    const struct weft_collective_common *common = op->conf;
+    struct weft_sent sent;
+    uint32_t number = weft_job_number(op, p->rank);
+    if (op->ops->lanes(op->conf, &op->shape) != 2 || !find_sent(op, number, 0, &sent)) return false;
+    const struct weft__sending *s = sending_of(p, op, &sent);
+    if (s->qp == WEFT_NONE || x->way[s->qp].step > 0 || sent.messages < 4 * s->slots) return false;
+    double wire, control_ps = x->way[s->qp].control_ps;
+    r->hop = true;
+    r->lanes = 1;
+    r->receiver = (uint32_t)(p - x->net.programs->program) + s->peer - p->rank;
+    r->way_ps = find_way(x, s, common, sent.bytes / sent.messages, &wire);
+    r->grant_ps = p->job->unadmitted ? 0 : control_ps;
+    r->ack_ps = r->way_ps + control_ps;
+    r->most = s->slots * wire / (wire / line_of(x, s->qp) + r->ack_ps + r->grant_ps);
+    add_links(x, s->qp, s->qps, crossed, n, room);
+    return true;
+}
+
+/// That of an operation at a program: the first member of a ring, or the sender of a hop.
+static struct ring *ring_of(struct weft__fluid *x, const struct weft__program *first, uint32_t stream,
+                            const struct weft_job_op *op, bool hop) {
     struct weft__rings *rings = x->rings;
-    const struct weft__program *first = p - p->rank + weft_job_member(op, p->rank, 0);
     uint32_t program = (uint32_t)(first - x->net.programs->program);
     uint32_t *number = &rings->of_stream[rings->stream0[program] + stream];
     if (*number) return &rings->ring[*number - 1];
     struct ring r = {.flow = WEFT_NONE, .program = program, .stream = stream, .members = op->shape.ranks};
     struct weft__crossed *crossed = NULL;
     uint32_t n = 0, room = 0;
-    if (look_at_members(x, &r, first, op, &crossed, &n, &room)) {
+    if ((hop ? look_at_hop : look_at_members)(x, &r, first, op, &crossed, &n, &room)) {
         uint32_t at = x->levels.flows - rings->flow0;
         r.flow = weft__levels_add_flow(&x->levels, crossed, n, r.most);
         weft__fluid_add_drain(x, r.flow);
@@ -146,35 +193,90 @@ static struct ring *ring_of(struct weft__fluid *x, const struct weft__program *p
     return &rings->ring[rings->rings - 1];
 }
 
-/// All members are there. Data of a lane, as on the wire.
-static void begin_ring(struct weft__fluid *x, struct ring *r, const struct weft__program *p,
-                       const struct weft_job_op *op) {
+/// Data of a lane of an operation, as on the wire.
+static void find_volume(struct weft__fluid *x, struct ring *r, const struct weft_job_op *op) {
+    const struct weft__program *p = &x->net.programs->program[r->program];
     struct weft_sent sent = {.messages = 1};
-    uint32_t number = weft_job_number(op, p->rank), last;
-    find_sent(op, number, 0, &sent);
-    uint32_t c = weft_job_find_connection(p->job, p->rank, op->communicator, sent.channel,
-                                          weft_job_fellow(op, p->rank, number, sent.peer));
-    const struct weft__sending *s = &p->sending[c - p->job->first[p->rank]];
+    uint32_t last;
+    if (r->known == op->volume + 1) return;
+    r->known = op->volume + 1;
+    find_sent(op, weft_job_number(op, p->rank), 0, &sent);
+    const struct weft__sending *s = sending_of(p, op, &sent);
     double bytes = (double)sent.bytes / (double)sent.messages;
-    r->came = 0;
-    r->steps = count_steps(op);
     r->piece = s->qp == WEFT_NONE ? bytes : weft__piece_wire(x, s->qp, (weft_bytes)bytes, &last);
     r->volume = r->piece * (double)sent.messages;
+    r->slots = fmin(r->piece * s->slots, r->volume / 2);
+    r->steps = count_steps(op);
+}
+
+/// All members are there.
+static void begin_ring(struct weft__fluid *x, struct ring *r, const struct weft_job_op *op) {
+    find_volume(x, r, op);
+    r->came = 0;
     weft__fluid_begin(x, r->flow, r->volume);
+}
+
+static void begin_hop(struct weft__fluid *x, struct ring *r) {
+    if (r->drains || r->begun == r->sent || r->begun == r->granted) return;
+    find_volume(x, r, x->net.programs->program[r->receiver].stream[r->stream].op); // the sender may be at a later one
+    r->begun++;
+    r->drains = true;
+    r->rest = r->slots;
+    weft__fluid_begin(x, r->flow, r->volume - r->rest);
+}
+
+/// A stage has come to its part of a hop.
+static bool take_hop(struct weft__fluid *x, const struct weft__at *at, uint32_t stream) {
+    const struct weft__stream *st = &at->p->stream[stream];
+    const struct weft_job_op *op = st->op;
+    const struct weft__program *sender = at->p;
+    bool sends = st->part == WEFT_TURN_SEND;
+    if (st->part == WEFT_TURN_WHOLE || op->goal != WEFT_GOAL_NEXT || !op->ops->sent || op->group) return false;
+    uint32_t before = (st->number ? st->number : op->shape.ranks) - 1;
+    if (!sends) sender = at->p - at->p->rank + weft_job_fellow(op, at->p->rank, st->number, before);
+    struct ring *r = ring_of(x, sender, stream, op, true);
+    if (r->flow == WEFT_NONE) return false;
+    if (sends)
+        r->sent++;
+    else
+        weft__fluid_note(x, x->now_ps + weft_time_of_real(r->grant_ps), WEFT__FLUID_HOP_GRANT,
+                         (uint32_t)(r - x->rings->ring));
+    begin_hop(x, r);
+    return true;
 }
 
 bool weft__rings_take(struct weft__at *at, uint32_t stream) {
     struct weft__fluid *x = at->w->notes;
     struct weft__stream *st = &at->p->stream[stream];
-    if (!x->rings || st->part != WEFT_TURN_WHOLE || !count_steps(st->op) || at->p->job->split) return false;
-    struct ring *r = ring_of(x, at->p, stream, st->op);
+    if (!x->rings || at->p->job->split) return false;
+    if (take_hop(x, at, stream)) return true;
+    if (st->part != WEFT_TURN_WHOLE || !count_steps(st->op)) return false;
+    const struct weft__program *first = at->p - at->p->rank + weft_job_member(st->op, at->p->rank, 0);
+    struct ring *r = ring_of(x, first, stream, st->op, false);
     if (r->flow == WEFT_NONE) return false;
-    if (++r->came == r->members) begin_ring(x, r, at->p, st->op);
+    if (++r->came == r->members) begin_ring(x, r, st->op);
     return true;
+}
+
+static double hop_drained(struct weft__fluid *x, struct ring *r, uint32_t number) {
+    double rest = r->rest;
+    if (rest > 0) {
+        r->rest = 0;
+        weft__fluid_note(x, x->now_ps + weft_time_of_real(r->ack_ps), WEFT__FLUID_HOP_SENT, number);
+        weft__fluid_begin(x, r->flow, rest);
+        return r->volume - rest;
+    }
+    r->drains = false;
+    weft__levels_end(&x->levels, r->flow);
+    weft__fluid_note(x, x->now_ps + weft_time_of_real(r->way_ps), WEFT__FLUID_HOP_CAME, number);
+    rest = r->slots;
+    begin_hop(x, r);
+    return rest;
 }
 
 double weft__rings_drained(struct weft__fluid *x, uint32_t flow) {
     uint32_t number = x->rings->ring_of_flow[flow - x->rings->flow0];
+    if (x->rings->ring[number].hop) return hop_drained(x, &x->rings->ring[number], number);
     const struct ring *r = &x->rings->ring[number];
     double took = (double)(x->now_ps - x->drain[flow].begun_ps), rate = r->volume / fmax(took, 1);
     double longer = r->piece / (rate * r->lanes) + r->way_ps - took / r->steps;
@@ -184,13 +286,22 @@ double weft__rings_drained(struct weft__fluid *x, uint32_t flow) {
     return r->volume;
 }
 
-void weft__rings_end(struct weft__fluid *x, uint32_t number) {
+static void end_at(struct weft__fluid *x, struct weft__program *p, uint32_t stream) {
+    struct weft__at at = {&x->node, &x->end[p->job->host[p->rank]], weft__fluid_worker(x), p};
+    weft__stream_end(&at, stream);
+}
+
+void weft__rings_on(struct weft__fluid *x, enum weft__fluid_what what, uint32_t number) {
     const struct ring r = x->rings->ring[number];
     struct weft__program *first = &x->net.programs->program[r.program];
-    const struct weft_job_op *op = first->stream[r.stream].op;
-    for (uint32_t k = 0; k < r.members; k++) {
-        struct weft__program *p = first - first->rank + weft_job_member(op, first->rank, k);
-        struct weft__at at = {&x->node, &x->end[p->job->host[p->rank]], weft__fluid_worker(x), p};
-        weft__stream_end(&at, r.stream);
+    if (what == WEFT__FLUID_HOP_GRANT) {
+        x->rings->ring[number].granted++;
+        begin_hop(x, &x->rings->ring[number]);
+    } else if (what != WEFT__FLUID_RING) {
+        end_at(x, what == WEFT__FLUID_HOP_SENT ? first : &x->net.programs->program[r.receiver], r.stream);
+    } else {
+        const struct weft_job_op *op = first->stream[r.stream].op;
+        for (uint32_t k = 0; k < r.members; k++)
+            end_at(x, first - first->rank + weft_job_member(op, first->rank, k), r.stream);
     }
 }

@@ -31,6 +31,7 @@ static void start_hosts(struct weft__fluid *x) {
     const struct weft_topology *t = x->net.topology;
     x->end = weft_arena_alloc(x->arena, t->hosts, sizeof *x->end);
     x->poster = weft_arena_alloc(x->arena, t->hosts, sizeof *x->poster);
+    x->nic = weft_arena_alloc(x->arena, t->hosts, sizeof *x->nic);
     for (uint32_t h = 0; h < t->hosts; h++) {
         struct weft__gpu *gpu = x->net.gpu ? x->net.gpu[h] : NULL;
         x->end[h] = (struct weft__endpoint){

@@ -43,9 +43,10 @@ struct walk {
     uint32_t *seen, turn;              ///< [nodes]
     struct weft__crossed *crossed;
     uint32_t crosseds, crossed_room;
-    uint32_t queue;   ///< of credit; WEFT_NONE: none
-    uint32_t fabrics; ///< scheduled ones that the queue pair crosses
-    bool adds;        ///< flows are made; before that, only the sets are found
+    uint32_t src;         ///< host
+    uint32_t queue, back; ///< of credit, for data and for what goes back; WEFT_NONE: none
+    uint32_t fabrics;     ///< scheduled ones that the queue pair crosses
+    bool adds;            ///< flows are made; before that, only the sets are found
     struct weft_error *error;
 };
 static const uint32_t SEVERAL = UINT32_MAX;
@@ -180,11 +181,11 @@ static void leave_place(struct walk *w, const struct place *from, const struct w
     }
 }
 
-/// The queue at an entrance for data to a host; among bundles, as a set without ports.
-static uint32_t queue_of(struct walk *w, const struct place *from) {
-    const uint32_t key[] = {from->node, from->dst, WEFT_NONE};
+/// The queue at an entrance for what goes to a host; among bundles, as a set without ports.
+static uint32_t queue_of(struct walk *w, uint32_t node, uint32_t dst) {
+    const uint32_t key[] = {node, dst, WEFT_NONE};
     uint32_t b = bundle_of(w, weft__hash(WEFT__HASH_START, key, sizeof key));
-    if (w->bundle[b].link == WEFT_NONE) w->bundle[b].link = weft__credits_add(w->x, from->node, from->dst);
+    if (w->bundle[b].link == WEFT_NONE) w->bundle[b].link = weft__credits_add(w->x, node, dst);
     return w->bundle[b].link;
 }
 
@@ -204,7 +205,10 @@ static bool cross_fabric(struct walk *w, const struct place *from) {
         if (w->ports) cross_ports(w, 1);
     }
     w->ports = 0;
-    if (box->credit && w->adds) w->queue = queue_of(w, from);
+    if (box->credit && w->adds) {
+        w->queue = queue_of(w, from->node, from->dst);
+        w->back = queue_of(w, crossing.node, w->src);
+    }
     w->fabrics = from->fabrics + 1;
     add_place(w, (struct place){crossing.node, from->dst, 0, true, w->fabrics});
     return true;
@@ -222,7 +226,8 @@ static bool walk_links(struct walk *w, uint32_t number, uint32_t plane, uint32_t
     struct weft_packet packet = {.qp = number, .entropy = qp->entropy & 0x3fffu, .priority = qp->priority & 7u};
     uint32_t per_plane = w->t->network[0].hosts;
     w->crosseds = w->nexts = w->fabrics = 0;
-    w->queue = WEFT_NONE;
+    w->queue = w->back = WEFT_NONE;
+    w->src = qp->src + (by_packet ? 0 : plane) * per_plane;
     w->turn++;
     for (uint32_t p = by_packet ? 0 : plane; p < (by_packet ? planes : plane + 1); p++)
         add_place(w, (struct place){w->t->host[qp->src + p * per_plane], qp->dst + p * per_plane, 0, false, 0});
@@ -257,6 +262,7 @@ static void add_acks(struct walk *w, uint32_t number, uint32_t plane) {
         add_port(w, end ? t->port[port].peer : port);
         cross_ports(w, -(float)ack / (float)(packets * data));
     }
+    w->x->way[number].acked = (float)(packets * data);
 }
 
 /// From two lengths of frames, as what a frame takes grows evenly with its bytes.
@@ -292,6 +298,7 @@ static enum weft_status add_way(struct walk *w, uint32_t number, uint32_t turn, 
                            "expected flows within one building, or a run",
                            src, dst, w->fabrics);
     x->way[number].queue = w->queue;
+    x->way[number].back = w->back;
     if (!by_packet) add_acks(w, number, plane);
     if (!w->adds) return WEFT_OK;
     weft__levels_add_flow(&x->levels, w->crossed, w->crosseds, weft__bound_of(x, number));

@@ -246,10 +246,23 @@ static weft_time_ps draw_launch(const struct weft__at *at, uint32_t stream) {
     return weft_time_of_real(weft_random_lognormal(&random, (double)gpu->launch_ps, gpu->launch_skew));
 }
 
+static void plan_lanes(struct weft__stream *st) {
+    const struct weft_job_op *op = st->op;
+    uint32_t lanes = st->lanes_left = op->ops->lanes(op->conf, &op->shape);
+    for (uint32_t k = 0; k < lanes; k++) {
+        struct weft__lane *lane = &st->lane[k];
+        *lane = (struct weft__lane){.steps = op->ops->steps(op->conf, &op->shape, st->number, k), .plan = lane->plan};
+        if (op->ops->plan) op->ops->plan(op->conf, &op->shape, st->number, k, lane->plan);
+    }
+}
+
 static void run_stream(struct weft__at *at, uint32_t stream) {
     struct weft__stream *st = &at->p->stream[stream];
     st->launches = false;
-    if (at->end->hosts->ops->take && at->end->hosts->ops->take(at, stream)) return;
+    if (at->end->hosts->ops->take) {
+        if (at->end->hosts->ops->take(at, stream)) return;
+        plan_lanes(st);
+    }
     if (st->part != WEFT_TURN_SEND) weft__message_expect(at, st, st->op->volume);
     uint32_t lanes = st->lanes_left;
     for (uint32_t k = 0; k < lanes; k++)
@@ -264,12 +277,7 @@ void weft__stream_begin(struct weft__at *at, uint32_t stream, const struct weft_
     st->op = op;
     st->part = part;
     st->number = weft_job_number(op, at->p->rank);
-    uint32_t lanes = st->lanes_left = op->ops->lanes(op->conf, &op->shape);
-    for (uint32_t k = 0; k < lanes; k++) {
-        struct weft__lane *lane = &st->lane[k];
-        *lane = (struct weft__lane){.steps = op->ops->steps(op->conf, &op->shape, st->number, k), .plan = lane->plan};
-        if (op->ops->plan) op->ops->plan(op->conf, &op->shape, st->number, k, lane->plan);
-    }
+    if (!at->end->hosts->ops->take) plan_lanes(st); // else once it is known that lanes will run
     weft_time_ps time = launch ? draw_launch(at, stream) : 0;
     st->launches = time;
     if (!time) {

@@ -86,11 +86,66 @@ static void as_packets(void **state) {
     check_fabric(*state, "roce-spray", "", 0.03, 0.10);
     check_fabric(*state, "uet", "", 0.03, 0.10);
     check_fabric(*state, "dsf-l1", "", 0.04, 0.15);
+    check_fabric(*state, "dsf-l2", "", 0.04, 0.15);
 }
 
 static void with_congestion_control(void **state) {
     check_fabric(*state, "roce-dcqcn", "", 0.06, 0.20);
     check_fabric(*state, "roce-ecmp", "host: {cc: swift}\n", 0.06, 0.20);
+}
+
+static void check_error(struct fixture *f, const char *text, double most) {
+    write_text(f, "s.yaml", text);
+    double error = makespan_of(f, "estimate") / makespan_of(f, "run") - 1;
+    if (fabs(error) > most) fail_msg("%.1f%%: %s", 100 * error, text);
+}
+
+/// Over two stages a request takes 8 us, and credit is given up 10 us after a queue was last used: each message waits
+/// for it, and so does each acknowledgement, or none does.
+static void credit_ages(void **state) {
+    static const char *const post[] = {"depth: 1, messages: 20, size: 512B", "depth: 1, messages: 20, size: 64KiB",
+                                       "depth: 2, messages: 20, size: 4KiB", "depth: 4, messages: 20, size: 256KiB"};
+    for (uint32_t i = 0; i < sizeof post / sizeof *post; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "base: dsf-l2\nfabric: {hosts: 16, rate: 400Gbps}\nworkload: [{kind: flow, src: host-0, dst: host-15, "
+                 "qps: 1, post: {%s}}]\n",
+                 post[i]);
+        check_error(*state, text, 0.01);
+    }
+}
+
+/// Queue pairs of a NIC that begin together are a packet apart, and further apart at each hop.
+static void leads(void **state) {
+    static const char *const name[] = {"broadcast", "all_reduce_tree"};
+    for (uint32_t i = 0; i < 2; i++) {
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "base: star\nfabric: {hosts: %d, rate: 400Gbps}\nworkload:\n- {kind: collective, collective: {kind: %s, "
+            "channels: 1}, size: 4MiB, group: g, qps: 16}\n",
+            i ? 4 : 8, name[i]);
+        check_error(*state, text, 0.03);
+    }
+}
+
+/// What a stage passes on is one flow, and takes as long as its messages.
+static void hops(void **state) {
+    struct fixture *f = *state;
+    static const char *const command[] = {"estimate s.yaml --pick makespan_ps --pick events",
+                                          "estimate s.yaml --messages --pick makespan_ps --pick events"};
+    double time[2], events[2];
+    write_text(
+        f, "s.yaml",
+        "base: roce-ecmp\nfabric: {hosts: 32, rate: 400Gbps}\nworkload:\n- {kind: job, group: t, server: {gpus: 8}, "
+        "model: {kind: llama3-405b, layers: 8}, gpus: 32, plan: {tp: 8, pp: 4, dp: 1, chunks: 1, sequence: 8192, "
+        "sequences: 4}}\n");
+    for (uint32_t i = 0; i < 2; i++) {
+        if (weft(f, command[i])) fail_msg("%s", f->err);
+        assert_int_equal(sscanf(f->out, "%lf %lf", &time[i], &events[i]), 2);
+    }
+    if (fabs(time[0] / time[1] - 1) > 1e-3 || events[0] * 50 > events[1])
+        fail_msg("%.0f ps, %.0f events; by messages %.0f ps, %.0f events", time[0], events[0], time[1], events[1]);
 }
 
 #define PERMUTATION "workload: [{kind: permutation}]\n"
@@ -201,7 +256,8 @@ int main(void) {
         cmocka_unit_test(as_packets), cmocka_unit_test(with_congestion_control),
         cmocka_unit_test(refused),    cmocka_unit_test(circles),
         cmocka_unit_test(slow_nics),  cmocka_unit_test(without_pauses),
-        cmocka_unit_test(intervals),
+        cmocka_unit_test(intervals),  cmocka_unit_test(credit_ages),
+        cmocka_unit_test(leads),      cmocka_unit_test(hops),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
