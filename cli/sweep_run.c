@@ -14,13 +14,13 @@ const char *sweep_run_name(const struct sweep *s, uint32_t run) {
 
 /// An estimate has the times of a run, and nothing of what packets meet: counters stay 0.
 static enum weft_status estimate_run(struct weft_cli_simulation *sim, struct weft_arena *arena,
-                                     struct sweep_measured *ret_measured, struct weft_error *ret_error) {
+                                     struct weft_sweep_came *ret_came, struct weft_error *ret_error) {
     struct weft_estimate *e = NULL;
     enum weft_status status = weft_estimate_run(sim->scenario, sim->topology, sim->workload,
                                                 &(struct weft_estimate_options){0}, arena, &e, ret_error);
     if (status) return status;
-    ret_measured->estimate = e;
-    ret_measured->run = (struct weft_run){
+    ret_came->estimate = e;
+    ret_came->run = (struct weft_run){
         .scenario = sim->scenario, .topology = sim->topology, .workload = sim->workload, .outcome = e->outcome};
     return WEFT_OK;
 }
@@ -35,24 +35,24 @@ static int run_point(void *context, uint32_t i) {
     struct weft_error error = {0};
     struct weft_cli_simulation sim = {0};
     struct weft_follow ranks = {.ranks = true};
-    struct sweep_measured measured = {.ranks = NULL};
+    struct weft_sweep_came came = {.estimate = NULL};
+    const struct weft_follow *followed = NULL;
     const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, run % s->plan->seeds, s->o->arena);
     enum weft_status status = weft_cli_simulation_init(&sim, file, s->plan->point[point].variant, &error);
     if (!status) {
         sim.scenario->capture.ports = ""; // all points would write the same file
         if (s->follows_ranks && s->follows_ranks(s, run, sim.workload)) {
             ranks.flow = weft_arena_alloc(s->o->arena, sim.workload->flows + 1, sizeof *ranks.flow); // none
-            measured.ranks = sim.follow = &ranks;
+            followed = sim.follow = &ranks;
         }
-        status = sweep_is_fluid(s, run) ? estimate_run(&sim, s->o->arena, &measured, &error)
-                                        : weft_cli_simulation_run(&sim, &options, "", &measured.run, &error);
+        status = sweep_is_fluid(s, run) ? estimate_run(&sim, s->o->arena, &came, &error)
+                                        : weft_cli_simulation_run(&sim, &options, "", &came.run, &error);
     }
     if (!status || status == WEFT_ERROR_STALL) {
         struct weft_error writing = {0};
-        enum weft_sweep_state state = status ? WEFT_SWEEP_STALLED : WEFT_SWEEP_DONE;
-        uint32_t keeps = 0;
-        const struct weft_sweep_kept *kept = s->keep ? s->keep(s, run, file, &measured, &keeps) : NULL;
-        if (weft_sweep_record(s->record[run], &measured.run, state, s->r.metric, s->r.metrics, kept, keeps, &writing)) {
+        came.state = status ? WEFT_SWEEP_STALLED : WEFT_SWEEP_DONE;
+        if (s->keep) came.kept = s->keep(s, run, file, &came, followed, &came.keeps);
+        if (weft_sweep_record(s->record[run], &came, s->r.metric, s->r.metrics, &writing)) {
             error = writing;
             status = writing.status;
         }
@@ -89,10 +89,8 @@ static void on_end(void *context, uint32_t i, const struct weft_cli_ended *ended
     if (ended->status && ended->status != WEFT_ERROR_STALL) {
         const char *message = why_failed(s, ended);
         bool refused = sweep_is_fluid(s, run) && ended->status == WEFT_ERROR_INPUT;
-        if (refused)
-            s->refused[run] = true;
-        else
-            fprintf(stderr, "weft: %s failed: %s\n", sweep_run_name(s, run), message);
+        if (refused) s->refused[run] = true;
+        if (!refused || !s->falls_back) fprintf(stderr, "weft: %s failed: %s\n", sweep_run_name(s, run), message);
         if (weft_sweep_record_failure(s->record[run], message, ended->status == WEFT_ERROR_CONSERVATION, &error))
             weft_cli_fail(&error);
         sweep_load(s, run);
@@ -112,6 +110,13 @@ static bool is_done(void *context, uint32_t i) {
 static double cost_of(void *context, uint32_t i) {
     const struct sweep *s = context;
     return s->cost[s->own[i] / s->plan->seeds];
+}
+
+void sweep_estimate(struct sweep *s) {
+    s->fluid = weft_arena_alloc(s->o->arena, s->plan->points, sizeof *s->fluid);
+    s->refused = weft_arena_alloc(s->o->arena, (size_t)s->plan->points * s->plan->seeds, sizeof *s->refused);
+    for (uint32_t p = 0; p < s->plan->points; p++)
+        s->fluid[p] = true;
 }
 
 enum weft_status sweep_run(struct sweep *s, uint32_t jobs, struct weft_error *ret_error) {

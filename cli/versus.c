@@ -100,11 +100,12 @@ static bool follows_ranks(const struct sweep *s, uint32_t run, const struct weft
 
 /// The measurements of every run; with the first seed also where the time went.
 static struct weft_sweep_kept *keep_measured(const struct sweep *s, uint32_t run, const struct weft_scenario_file *file,
-                                             const struct sweep_measured *m, uint32_t *ret_n) {
+                                             const struct weft_sweep_came *came, const struct weft_follow *ranks,
+                                             uint32_t *ret_n) {
     uint32_t n, parts = 0;
-    struct weft_sweep_kept *kept = weft_versus_measure(&m->run, m->estimate, s->o->arena, &n), *why = NULL;
+    struct weft_sweep_kept *kept = weft_versus_measure(&came->run, came->estimate, s->o->arena, &n), *why = NULL;
     if (is_explained(s, run))
-        why = versus_why(s->o, file, s->plan->point[run / s->plan->seeds].variant, &m->run, m->ranks, &parts);
+        why = versus_why(s->o, file, s->plan->point[run / s->plan->seeds].variant, &came->run, ranks, &parts);
     struct weft_sweep_kept *all = weft_arena_alloc(s->o->arena, n + parts, sizeof *all);
     memcpy(all, kept, n * sizeof *all);
     if (parts) memcpy(all + n, why, parts * sizeof *all);
@@ -223,10 +224,8 @@ static enum weft_status read_packets(struct versus *x, struct weft_error *ret_er
 /// All points, at first.
 static void estimate_all(struct versus *x) {
     struct sweep *s = &x->sweep;
-    s->fluid = weft_arena_alloc(s->o->arena, s->plan->points, sizeof *s->fluid);
-    s->refused = weft_arena_alloc(s->o->arena, (size_t)s->plan->points * s->plan->seeds, sizeof *s->refused);
-    for (uint32_t p = 0; p < s->plan->points; p++)
-        s->fluid[p] = true;
+    sweep_estimate(s);
+    s->falls_back = true;
     s->goes_on = take_undecided;
     x->v.fluid = s->fluid;
 }
