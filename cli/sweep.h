@@ -68,6 +68,15 @@ enum weft_status sweep_build(struct sweep *s, struct weft_error *ret_error);
 /// Called with the status of the command: the content of a temporary folder is kept only if the same command may
 /// continue there.
 void sweep_end(struct sweep *s, enum weft_status status);
+/// What may still run in packets after estimates (--packets).
+struct sweep_packets {
+    uint32_t runs_left;  ///< runs, or
+    double seconds_left; ///< predicted processor time
+};
+/// "20" or "600s"; NULL: nothing.
+enum weft_status sweep_packets_read(const char *text, struct sweep_packets *ret, struct weft_error *ret_error);
+/// Changes a point to packets. False: nothing is left for it, or it runs in packets already.
+bool sweep_packets_take(struct sweep *s, struct sweep_packets *left, uint32_t point);
 /// All points are estimated, until the command changes some to packets (s->fluid).
 void sweep_estimate(struct sweep *s);
 /// Runs what is missing, or failed before. s->interrupted: not all of it was run.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a sweep: each run is a process that writes its own file.
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -110,6 +112,31 @@ static bool is_done(void *context, uint32_t i) {
 static double cost_of(void *context, uint32_t i) {
     const struct sweep *s = context;
     return s->cost[s->own[i] / s->plan->seeds];
+}
+
+enum weft_status sweep_packets_read(const char *text, struct sweep_packets *ret, struct weft_error *ret_error) {
+    char why[128], *end;
+    uint64_t time = 0;
+    if (!text) return WEFT_OK;
+    unsigned long runs = strtoul(text, &end, 10);
+    bool number = *text >= '0' && *text <= '9' && !*end;
+    if ((number && runs > WEFT_SWEEP_RUNS_MAX) ||
+        (!number && !weft__quantity_parse(WEFT__TIME, text, &time, why, sizeof why)))
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--packets"},
+                           "'%s' is not understood; expected a number of runs, or a time such as 600s", text);
+    ret->runs_left = number ? (uint32_t)runs : UINT32_MAX;
+    ret->seconds_left = number ? INFINITY : (double)time / (double)WEFT_PS_PER_S;
+    return WEFT_OK;
+}
+
+bool sweep_packets_take(struct sweep *s, struct sweep_packets *left, uint32_t point) {
+    if (!s->fluid[point]) return false;
+    double seconds = sweep_cost_of(s, point) * s->plan->seeds;
+    if (left->runs_left < s->plan->seeds || left->seconds_left < seconds) return false;
+    left->runs_left -= s->plan->seeds;
+    left->seconds_left -= seconds;
+    s->fluid[point] = false;
+    return true;
 }
 
 void sweep_estimate(struct sweep *s) {

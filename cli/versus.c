@@ -83,8 +83,7 @@ struct versus {
     const char *text;                  ///< of the scenario
     const struct weft_tree *run;       ///< the job's section; NULL: none
     struct weft_versus_answer *answer; ///< once it is known
-    uint32_t runs_left;                ///< of --packets: runs, or
-    double seconds_left;               ///< predicted processor time
+    struct sweep_packets packets;      ///< that are left
 };
 
 // --- what is kept of a run ----------------------------------------------------------------------------------------
@@ -163,15 +162,8 @@ static void announce_runs(const struct sweep *s, uint32_t jobs) {
 
 /// Changes a point to packets. False: nothing is left of --packets for it, or it runs in packets already.
 static bool take_point(struct versus *x, uint32_t fabric, uint32_t case_at) {
-    struct sweep *s = &x->sweep;
-    uint32_t point = case_at * x->v.variants + x->v.fabric[fabric].variant;
-    if (x->v.fabric[fabric].variant == WEFT_NONE || !s->fluid[point]) return false;
-    double seconds = sweep_cost_of(s, point) * s->plan->seeds;
-    if (x->runs_left < s->plan->seeds || x->seconds_left < seconds) return false;
-    x->runs_left -= s->plan->seeds;
-    x->seconds_left -= seconds;
-    s->fluid[point] = false;
-    return true;
+    uint32_t variant = x->v.fabric[fabric].variant;
+    return variant != WEFT_NONE && sweep_packets_take(&x->sweep, &x->packets, case_at * x->v.variants + variant);
 }
 
 /// In a case: the first and its i-th follower, if nothing tells them apart.
@@ -204,21 +196,6 @@ static bool take_undecided(struct sweep *s) {
     for (uint32_t k = 0; k < x->v.n_cases * x->v.fabrics && decided; k++)
         took |= take_refused(x, k % x->v.fabrics, k / x->v.fabrics);
     return took;
-}
-
-static enum weft_status read_packets(struct versus *x, struct weft_error *ret_error) {
-    char why[128], *end;
-    uint64_t time = 0;
-    if (!packets_text) return WEFT_OK;
-    unsigned long runs = strtoul(packets_text, &end, 10);
-    bool number = *packets_text >= '0' && *packets_text <= '9' && !*end;
-    if ((number && runs > WEFT_SWEEP_RUNS_MAX) ||
-        (!number && !weft__quantity_parse(WEFT__TIME, packets_text, &time, why, sizeof why)))
-        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--packets"},
-                           "'%s' is not understood; expected a number of runs, or a time such as 600s", packets_text);
-    x->runs_left = number ? (uint32_t)runs : UINT32_MAX;
-    x->seconds_left = number ? INFINITY : (double)time / (double)WEFT_PS_PER_S;
-    return WEFT_OK;
 }
 
 /// All points, at first.
@@ -441,7 +418,7 @@ static enum weft_status run_versus(const struct weft_cli_options *o, struct weft
     struct weft_versus_scale *scale = NULL;
     uint32_t jobs;
     if (!check_options(o) || !sweep_share_out(&x.sweep, task_text, jobs_text, &jobs)) return WEFT_ERROR_INPUT;
-    enum weft_status status = read_packets(&x, ret_error);
+    enum weft_status status = sweep_packets_read(packets_text, &x.packets, ret_error);
     if (!status && diff) status = versus_old_read(diff, o->arena, &old, ret_error);
     if (!status && o->operands) status = versus_job_read(o, &job, ret_error);
     x.v.job = job.path;
