@@ -191,8 +191,26 @@ static enum weft_status add_fabric(struct cheapest *x, const char *item, struct 
     return status;
 }
 
+/// A key that no shape has.
+static enum weft_status check_keys(struct weft_error *ret_error) {
+    for (uint32_t i = 0; i < vary.n; i++) {
+        size_t n = strcspn(vary.value[i], "=");
+        bool known = memchr(vary.value[i], '.', n);
+        for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_FABRIC) && !known; m++)
+            for (uint32_t p = 0; p < weft_model_at(WEFT_KIND_FABRIC, m)->params->n && !known; p++) {
+                const char *name = weft_model_at(WEFT_KIND_FABRIC, m)->params->rows[p].name;
+                known = name && strlen(name) == n && !strncmp(name, vary.value[i], n);
+            }
+        if (!known || !vary.value[i][n])
+            return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--vary"},
+                               "'%s': expected a key of the section fabric and values, such as radix=[32,64]",
+                               vary.value[i]);
+    }
+    return WEFT_OK;
+}
+
 static enum weft_status add_fabrics(struct cheapest *x, struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
+    enum weft_status status = check_keys(ret_error);
     for (uint32_t i = 0; !fabrics_text && i < weft_blueprint_count() && !status; i++)
         if (strcmp(weft_blueprint_at(i)->name, "ideal") != 0)
             status = add_fabric(x, weft_blueprint_at(i)->name, ret_error);
@@ -268,6 +286,7 @@ static void read_time(struct cheapest *x, struct candidate *c) {
             c->reason =
                 weft_arena_format(s->o->arena, "%s: %s", c->in_packets ? "failed" : "not estimated", run->message);
     }
+    if (!isnan(c->time_ps)) c->reason = NULL; // in packets, though not estimated
     c->how = isnan(c->time_ps) ? "none" : c->in_packets ? "packets" : "estimate";
 }
 
