@@ -2,7 +2,6 @@
 // weft versus: one job on every fabric. It composes a scenario with a variant per fabric and runs it as a sweep.
 #include "versus.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
