@@ -138,6 +138,10 @@ static enum weft_status add_candidate(struct cheapest *x, const struct weft_scen
         c.name = weft_arena_format(arena, "%s %s=%s", c.name, path + strlen("fabric."), value);
         c.settings = weft_arena_format(arena, "%s, \"%s\": %s", c.settings, path, value);
     }
+    for (uint32_t i = 0; i < x->candidates; i++)
+        if (!strcmp(x->candidate[i].name, c.name))
+            return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--fabrics"},
+                               "'%s' comes twice; expected fabrics with names of their own", c.name);
     const struct weft_fabric_plan *built = weft_fabric_plan_new(&model, arena);
     c.reason = *built->reason ? weft_arena_format(arena, "cannot be built: %s", built->reason) : NULL;
     c.topology = built->topology;

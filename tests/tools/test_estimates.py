@@ -94,7 +94,7 @@ class Estimates(unittest.TestCase):
 
     def test_cheapest_refuses(self):
         for options, said in (("--within x", "--within"), ("--by x", "--by"), ("--vary foo=1", "--vary"), ("--vary radix", "--vary"),
-                              ("--packets x", "--packets"), ("--by price", "price"), ("--fabrics no", "--fabrics")):
+                              ("--packets x", "--packets"), ("--by price", "price"), ("--fabrics no", "--fabrics"), ("--fabrics rail,rail", "comes twice")):
             self.assertIn(said, self.weft(f"plan cheapest job.yaml --hosts 16 {options}", status=2).stderr)
 
     def test_page(self):
