@@ -358,7 +358,7 @@ static const struct weft_result_table probes_table = WEFT_RESULT_TABLE_OF(
     PROBE(spread.mean, "mean", REAL, "mean of the metric over seeds", .title = "mean"),
     PROBE(spread.half, "half", REAL, "half the width of the 95% interval of the mean", .title = "+/-"),
     PROBE(verdict, "verdict", TEXT, "too slow, not measured, or nothing: the load is carried", .title = ""),
-    PROBE(interval, "note", TEXT, "of an estimate, its 90% interval in words; of a run, nothing", .title = ""),
+    PROBE(interval, "note", TEXT, "90% interval of an estimate in words; empty for a run", .title = ""),
     PROBE(of.low, "estimate.low", REAL, "lower end of that interval; none: a run, or not calibrated",
           .flags = WEFT_RESULT_SPARSE),
     PROBE(of.high, "estimate.high", REAL, "upper end of that interval; none: a run, or not calibrated",

@@ -45,7 +45,7 @@ static const struct weft_result_column jobs_columns[] = {
     STATS(groups, COUNT,
           "groups of ranks that share no link, of a job of which some ran in packets (run.sample.groups)",
           .flags = WEFT_RESULT_SPARSE | WEFT_RESULT_NONZERO),
-    STATS(groups_ran, COUNT, "those groups of ranks that ran in packets",
+    STATS(groups_ran, COUNT, "groups of ranks that ran in packets, of a job of which some did (run.sample.groups)",
           .flags = WEFT_RESULT_SPARSE | WEFT_RESULT_NONZERO),
     STATS(exposed_ps, TIME,
           "time of an iteration in which a rank waited for communication and computed nothing, mean over ranks and "
