@@ -151,7 +151,7 @@ versus: versus versus.yaml --fabrics star,roce-ecmp --hosts 8,16 --seeds 1..2 --
 diff: diff dir other
 compare: compare small.yaml --quiet
 sweep: sweep small.yaml --variant base --vary switch.aqm.max=[200KB,400KB] --seeds 1..2 --best incast.fct.mean --quiet
-sweep: sweep job.yaml --estimate --vary topology.parallel=[1,2] --best iteration --quiet
+sweep: sweep job.yaml --estimate --vary topology.parallel=[1,2] --quiet
 verify: verify {root}/scenarios/foundation/single_switch.yaml --quiet
 bench: bench engine --k 4 --runs 1 --threads 1 --quiet
 trace_control: trace-control {root}/scenarios/dsf/control_events.yaml
