@@ -202,7 +202,8 @@ static void print_usage(FILE *file) {
             "chips, links, optics and watts of a fabric for N hosts, or why it cannot be built");
     fputs("\nValues for your own scenario, with a run that compares them (docs/advice.md):\n\n"
           "  ecn, dcqcn, admission, buffers, and sfc with --run or --out\n\n"
-          "  capacity  the greatest load that a network carries at a given slowdown\n",
+          "  capacity  the greatest load that a network carries at a given slowdown\n"
+          "  cheapest  the cheapest fabric that carries a job within x% of the fastest\n",
           file);
     fprintf(file, "\nweft plan CALCULATOR --help says more.\n");
 }
@@ -216,6 +217,7 @@ static int describe_plans(char *help) {
     for (unsigned i = 0; weft_advice_names[i]; i++)
         if (strcmp(weft_advice_names[i], plan_sfc.name) != 0)
             plan_advice(weft_advice_names[i], 2, (char *[]){help, help, NULL});
+    plan_cheapest(2, (char *[]){help, help, NULL});
     return plan_capacity(2, (char *[]){help, help, NULL});
 }
 
@@ -241,15 +243,17 @@ int weft_cli_plan(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "sonic")) return plan_sonic(argc - 1, argv + 1);
     if (argc > 1 && !strcmp(argv[1], "fabric")) return plan_fabric(argc - 1, argv + 1);
     if (argc > 1 && !strcmp(argv[1], "capacity")) return plan_capacity(argc - 1, argv + 1);
+    if (argc > 1 && !strcmp(argv[1], "cheapest")) return plan_cheapest(argc - 1, argv + 1);
     const char *advice = advice_of(argc, argv);
     if (advice) return plan_advice(advice, argc - 1, argv + 1);
-    const char *names[PLANS + 7] = {[PLANS] = "sonic", "fabric", "ecn", "dcqcn", "admission", "buffers", "capacity"};
+    const char *names[PLANS + 8] = {[PLANS] = "sonic", "fabric",  "ecn",      "dcqcn",
+                                    "admission",       "buffers", "capacity", "cheapest"};
     for (unsigned i = 0; i < PLANS; i++)
         names[i] = plans[i]->name;
     const struct plan *plan = argc > 1 ? find_plan(argv[1]) : NULL;
     if (plan) return run_plan(plan, argc - 1, argv + 1);
     char expected[256];
-    weft__names_expected(argc > 1 ? argv[1] : "", names, PLANS + 7, expected, sizeof expected);
+    weft__names_expected(argc > 1 ? argv[1] : "", names, PLANS + 8, expected, sizeof expected);
     if (argc > 1)
         fprintf(stderr, "weft: plan: no calculator \"%s\"; %s\n", argv[1], expected);
     else

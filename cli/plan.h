@@ -29,7 +29,8 @@ struct plan {
 };
 extern const struct plan plan_pfc, plan_sfc, plan_dsf;
 
-extern const struct weft_answer weft__answer_plan_fabric, weft__answer_plan_capacity, weft__answer_plan_advice;
+extern const struct weft_answer weft__answer_plan_fabric, weft__answer_plan_capacity, weft__answer_plan_cheapest,
+    weft__answer_plan_advice;
 /// weft plan sonic, which checks a file rather than values; returns its exit status.
 int plan_sonic(int argc, char **argv);
 /// weft plan fabric, which reads blueprints.
@@ -40,6 +41,9 @@ int plan_advice(const char *subject, int argc, char **argv);
 
 /// weft plan capacity, which runs a scenario at many loads.
 int plan_capacity(int argc, char **argv);
+
+/// weft plan cheapest, which estimates a job on many fabrics.
+int plan_cheapest(int argc, char **argv);
 
 /// True if the user gave the option of this row ("rate").
 bool plan_given(const struct plan *plan, const char *row);

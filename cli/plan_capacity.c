@@ -14,6 +14,7 @@
 #include "base/units.h"
 
 static const char *slowdown_text, *metric_text, *load_text, *seeds_text, *jobs_text;
+static bool estimate;
 static const struct weft_cli_option own[] = {
     {"slowdown", "S", "that is still accepted, such as 2 (of --metric, whatever that is)", &slowdown_text, NULL},
     {"metric", "METRIC", "p50, p95, p99 (default), mean or max of slowdown, or a metric such as victims.slowdown.p99",
@@ -21,6 +22,9 @@ static const struct weft_cli_option own[] = {
     {"load", "PATH=LO..HI", "the parameter and its range; LO..HI:N of N values (default 65), LO..HI:Nlog", &load_text,
      NULL},
     {"seeds", "LIST", "seeds of every load (default 1..5)", &seeds_text, NULL},
+    {"estimate", NULL,
+     "halve by estimates (weft estimate), then run both ends of what is found in packets, and go on from there", NULL,
+     &estimate},
     {"jobs", "N", "runs at a time (default: one per processor)", &jobs_text, NULL},
     {0}};
 
@@ -44,7 +48,8 @@ enum { GRID = 65 };
 struct probe {
     const char *load;
     struct weft_spread spread;
-    const char *verdict;
+    const char *verdict, *interval; ///< interval: "estimate, 90%: 1.2 to 1.4"; of a run: nothing
+    struct weft_sweep_interval of;  ///< NAN: of a run, or not calibrated
 };
 
 struct capacity {
@@ -243,11 +248,38 @@ static enum weft_status search_bracket(struct capacity *c, uint32_t jobs, struct
     return status;
 }
 
+/// What an estimate found is run in packets: both ends, and where those contradict it, whatever halving needs.
+static enum weft_status confirm_bracket(struct capacity *c, uint32_t jobs, struct weft_error *ret_error) {
+    struct sweep *s = &c->s;
+    enum weft_status status = WEFT_OK;
+    while (!status && !s->interrupted) {
+        const uint32_t end[2] = {c->below, c->above};
+        uint32_t point[2], n = 0;
+        for (uint32_t i = 0; i < 2; i++)
+            if (end[i] != WEFT_NONE && s->fluid[end[i]]) point[n++] = end[i];
+        if (!n && (end[0] == WEFT_NONE || end[1] == WEFT_NONE || end[1] - end[0] < 2)) return WEFT_OK;
+        if (!n) point[n++] = end[0] + (end[1] - end[0]) / 2;
+        for (uint32_t i = 0; i < n; i++)
+            s->fluid[point[i]] = false;
+        status = sweep_prepare(s, false, ret_error);
+        own_points(c, point, n);
+        if (!status) status = sweep_build(s, ret_error);
+        if (!status) status = run_probes(c, point, n, jobs, ret_error);
+        find_bracket(c);
+    }
+    return status;
+}
+
+/// Whether its values are those of packets.
+static bool has_run(const struct capacity *c, uint32_t point) {
+    return c->probed[point] && !(c->s.fluid && c->s.fluid[point]);
+}
+
 /// For one seed: between the last load that it carries and the first that it does not, interpolated.
 static double crossing_of(struct capacity *c, uint32_t seed) {
     double last = NAN, at = NAN;
     for (uint32_t p = 0; p < c->s.plan->points; p++) {
-        if (!c->probed[p]) continue;
+        if (!has_run(c, p)) continue;
         double value = values_at(c, p)[seed], load = number_at(c, p);
         if (!(value <= c->limit))
             return isnan(last) || isnan(value) ? at : at + (load - at) * (c->limit - last) / (value - last);
@@ -269,7 +301,7 @@ static void find_fall(struct capacity *c) {
     c->falls[0] = c->falls[1] = WEFT_NONE;
     uint32_t last = WEFT_NONE;
     for (uint32_t p = 0; p < c->s.plan->points && c->falls[0] == WEFT_NONE; p++) {
-        if (!c->probed[p]) continue;
+        if (!has_run(c, p)) continue;
         struct weft_spread d;
         if (last != WEFT_NONE && spread_at(c, p).mean < spread_at(c, last).mean && c->s.plan->seeds > 1 &&
             weft_difference_of(values_at(c, last), values_at(c, p), c->s.plan->seeds, c->probes - 1, &d,
@@ -288,11 +320,15 @@ static void list_probes(struct capacity *c) {
     c->probe = weft_arena_alloc(c->s.o->arena, c->probes, sizeof *c->probe);
     for (uint32_t p = 0; p < c->s.plan->points; p++) {
         struct weft_spread s = spread_at(c, p);
-        if (c->probed[p])
-            c->probe[n++] = (struct probe){load_of(c, p), s,
-                                           !s.n                 ? "not measured"
-                                           : s.mean <= c->limit ? ""
-                                                                : "too slow"};
+        if (!c->probed[p]) continue;
+        struct weft_sweep_interval of = {.low = NAN, .high = NAN};
+        if (!has_run(c, p)) of = weft_sweep_interval_of(&c->s.r, p, &c->metric);
+        const char *verdict = !s.n ? "not measured" : s.mean <= c->limit ? "" : "too slow";
+        const char *interval = has_run(c, p) ? ""
+                               : isnan(of.low)
+                                   ? "estimate, not calibrated"
+                                   : weft_arena_format(c->s.o->arena, "estimate, 90%%: %.4g to %.4g", of.low, of.high);
+        c->probe[n++] = (struct probe){load_of(c, p), s, verdict, interval, of};
     }
     c->plan = "capacity";
     c->parameter = c->s.plan->axis[0].path;
@@ -321,7 +357,12 @@ static const struct weft_result_table probes_table = WEFT_RESULT_TABLE_OF(
     PROBE(load, "load", TEXT, "the load", .flags = WEFT_RESULT_KEY, .title = "load"),
     PROBE(spread.mean, "mean", REAL, "mean of the metric over seeds", .title = "mean"),
     PROBE(spread.half, "half", REAL, "half the width of the 95% interval of the mean", .title = "+/-"),
-    PROBE(verdict, "verdict", TEXT, "too slow, not measured, or nothing: the load is carried", .title = ""));
+    PROBE(verdict, "verdict", TEXT, "too slow, not measured, or nothing: the load is carried", .title = ""),
+    PROBE(interval, "note", TEXT, "90% interval of an estimate in words; empty for a run", .title = ""),
+    PROBE(of.low, "estimate.low", REAL, "lower end of that interval; none: a run, or not calibrated",
+          .flags = WEFT_RESULT_SPARSE),
+    PROBE(of.high, "estimate.high", REAL, "upper end of that interval; none: a run, or not calibrated",
+          .flags = WEFT_RESULT_SPARSE));
 const struct weft_answer weft__answer_plan_capacity = WEFT_ANSWER_OF(
     "plan_capacity", "weft plan capacity: the greatest load that a network carries", &capacity_table, &probes_table);
 
@@ -370,6 +411,8 @@ static enum weft_status find_capacity(const struct weft_cli_options *o, const st
     enum weft_status status = read_options(&c, file, ret_error);
     if (status) return status;
     c.probed = weft_arena_alloc(o->arena, c.s.plan->points, sizeof *c.probed);
+    c.s.falls_back = true;
+    if (estimate) sweep_estimate(&c.s);
     status = sweep_prepare(&c.s, false, ret_error);
     const uint32_t ends[2] = {0, c.s.plan->points - 1};
     if (!status) {
@@ -377,6 +420,7 @@ static enum weft_status find_capacity(const struct weft_cli_options *o, const st
         status = sweep_build(&c.s, ret_error); // few of the grid's many loads run
     }
     if (!status) status = search_bracket(&c, jobs, ret_error);
+    if (!status && estimate) status = confirm_bracket(&c, jobs, ret_error);
     if (!status) status = show_capacity(&c, ret_error);
     sweep_end(&c.s, status);
     return status;

@@ -16,7 +16,7 @@ enum { TIMEOUT_S_MAX = 8640000 }; // 100 days
 
 static const char *sample_text, *seeds_text, *jobs_text, *task_text, *best_text, *metrics_text, *timeout_text;
 static const char *table = "sweep";
-static bool zip, merge, csv;
+static bool zip, merge, csv, estimate;
 static struct weft_cli_values vary;
 static const struct weft_cli_option own[] = {
     {"vary", "PATH=VALUES", "a parameter and its values: [a,b,c], A..B, A..B:N, A..B:Nlog; may be repeated", NULL,
@@ -26,6 +26,9 @@ static const struct weft_cli_option own[] = {
     {"seeds", "LIST", "seeds with which every point runs, such as 1..5", &seeds_text, NULL},
     {"best", "METRIC[:max]", "rank points by a metric, such as victims.fct.mean, the least first", &best_text, NULL},
     {"metrics", "LIST", "show these metrics, such as victims.fct.p99,counters.cnp", &metrics_text, NULL},
+    {"estimate", NULL,
+     "estimate every run in seconds instead of running it; each time has its 90% interval (docs/estimate.md)", NULL,
+     &estimate},
     {"jobs", "N", "runs at a time (default: one per processor; one in an MPI rank)", &jobs_text, NULL},
     {"timeout", "TIME", "end a run after this wall time, such as 600s; it counts as failed", &timeout_text, NULL},
     {"task", "I/N", "only the I-th of N parts of the runs; set automatically in a job array of Slurm or under MPI",
@@ -194,6 +197,7 @@ static enum weft_status sweep_file(const struct weft_cli_options *o, const struc
     if (o->variant) status = weft_cli_variant(o, file, &options.variant, ret_error);
     if (!status) status = weft_sweep_new(file, &options, o->arena, &s.plan, ret_error);
     if (status) return status;
+    if (estimate) sweep_estimate(&s);
     sweep_begin(&s, o->operand[0]);
     status = add_metrics(&s, ret_error);
     return status ? status : sweep_through(&s, jobs, show_sweep, ret_error);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "simulation.h"
-#include "weft/estimate.h"
 #include "weft/follow.h"
 #include "weft/sweep_results.h"
 
@@ -12,12 +11,6 @@
 struct sweep_share {
     uint32_t task, tasks;
     const char *from; ///< where it comes from: "--task", "SLURM_ARRAY_TASK_ID"; NULL: the whole sweep
-};
-/// What came of a run, in its process.
-struct sweep_measured {
-    struct weft_run run;
-    const struct weft_follow *ranks;      ///< what was followed of them; NULL: nothing
-    const struct weft_estimate *estimate; ///< NULL: it ran in packets
 };
 struct sweep {
     const struct weft_cli_options *o;
@@ -38,11 +31,14 @@ struct sweep {
     weft_time_ps timeout_ps; ///< limit of a run's wall time; 0: none
     bool *fluid;             ///< [points] their runs are estimated, not run in packets; NULL: none is
     bool *refused;           ///< [points * seeds] there is no estimate of it; with fluid
+    bool falls_back;         ///< what has no estimate runs in packets, or is left out: it has not failed
     /// Called when all runs are done: true: some points have changed from estimates to packets. May be NULL.
     bool (*goes_on)(struct sweep *s);
-    /// What a command keeps of a run in addition: [*ret_n]; called in the process of the run. NULL: it keeps nothing.
+    /// What a command keeps of a run in addition: [*ret_n]; called in the process of the run. `ranks`: what was
+    /// followed of them; NULL: nothing. NULL: it keeps nothing.
     struct weft_sweep_kept *(*keep)(const struct sweep *s, uint32_t run, const struct weft_scenario_file *file,
-                                    const struct sweep_measured *measured, uint32_t *ret_n);
+                                    const struct weft_sweep_came *came, const struct weft_follow *ranks,
+                                    uint32_t *ret_n);
     /// Whether ranks of jobs are followed in a run. NULL: in none.
     bool (*follows_ranks)(const struct sweep *s, uint32_t run, const struct weft_workload *workload);
     /// Called before the first run, when the cost of every missing run is known. May be NULL.
@@ -72,6 +68,17 @@ enum weft_status sweep_build(struct sweep *s, struct weft_error *ret_error);
 /// Called with the status of the command: the content of a temporary folder is kept only if the same command may
 /// continue there.
 void sweep_end(struct sweep *s, enum weft_status status);
+/// What may still run in packets after estimates (--packets).
+struct sweep_packets {
+    uint32_t runs_left;  ///< runs, or
+    double seconds_left; ///< predicted processor time
+};
+/// "20" or "600s"; NULL: nothing.
+enum weft_status sweep_packets_read(const char *text, struct sweep_packets *ret, struct weft_error *ret_error);
+/// Changes a point to packets. False: nothing is left for it, or it runs in packets already.
+bool sweep_packets_take(struct sweep *s, struct sweep_packets *left, uint32_t point);
+/// All points are estimated, until the command changes some to packets (s->fluid).
+void sweep_estimate(struct sweep *s);
 /// Runs what is missing, or failed before. s->interrupted: not all of it was run.
 enum weft_status sweep_run(struct sweep *s, uint32_t jobs, struct weft_error *ret_error);
 /// Prints a command's output when its runs are done, or were interrupted.

@@ -150,7 +150,7 @@ void sweep_load(struct sweep *s, uint32_t run) {
 
 bool sweep_is_due(const struct sweep *s, uint32_t run) {
     const struct weft_sweep_run *r = &s->r.run[run];
-    if (sweep_is_fluid(s, run) && s->refused[run]) return false;
+    if (sweep_is_fluid(s, run) && s->refused[run]) return !s->falls_back;
     bool there = r->state == WEFT_SWEEP_DONE || r->state == WEFT_SWEEP_STALLED;
     if (there && s->kept && !weft_sweep_run_kept(r, s->kept)) return true; // of a plain sweep
     return !there || !weft_sweep_run_has(r, s->r.metric, s->r.metrics);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a sweep: each run is a process that writes its own file.
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -14,13 +16,13 @@ const char *sweep_run_name(const struct sweep *s, uint32_t run) {
 
 /// An estimate has the times of a run, and nothing of what packets meet: counters stay 0.
 static enum weft_status estimate_run(struct weft_cli_simulation *sim, struct weft_arena *arena,
-                                     struct sweep_measured *ret_measured, struct weft_error *ret_error) {
+                                     struct weft_sweep_came *ret_came, struct weft_error *ret_error) {
     struct weft_estimate *e = NULL;
     enum weft_status status = weft_estimate_run(sim->scenario, sim->topology, sim->workload,
                                                 &(struct weft_estimate_options){0}, arena, &e, ret_error);
     if (status) return status;
-    ret_measured->estimate = e;
-    ret_measured->run = (struct weft_run){
+    ret_came->estimate = e;
+    ret_came->run = (struct weft_run){
         .scenario = sim->scenario, .topology = sim->topology, .workload = sim->workload, .outcome = e->outcome};
     return WEFT_OK;
 }
@@ -35,24 +37,24 @@ static int run_point(void *context, uint32_t i) {
     struct weft_error error = {0};
     struct weft_cli_simulation sim = {0};
     struct weft_follow ranks = {.ranks = true};
-    struct sweep_measured measured = {.ranks = NULL};
+    struct weft_sweep_came came = {.estimate = NULL};
+    const struct weft_follow *followed = NULL;
     const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, run % s->plan->seeds, s->o->arena);
     enum weft_status status = weft_cli_simulation_init(&sim, file, s->plan->point[point].variant, &error);
     if (!status) {
         sim.scenario->capture.ports = ""; // all points would write the same file
         if (s->follows_ranks && s->follows_ranks(s, run, sim.workload)) {
             ranks.flow = weft_arena_alloc(s->o->arena, sim.workload->flows + 1, sizeof *ranks.flow); // none
-            measured.ranks = sim.follow = &ranks;
+            followed = sim.follow = &ranks;
         }
-        status = sweep_is_fluid(s, run) ? estimate_run(&sim, s->o->arena, &measured, &error)
-                                        : weft_cli_simulation_run(&sim, &options, "", &measured.run, &error);
+        status = sweep_is_fluid(s, run) ? estimate_run(&sim, s->o->arena, &came, &error)
+                                        : weft_cli_simulation_run(&sim, &options, "", &came.run, &error);
     }
     if (!status || status == WEFT_ERROR_STALL) {
         struct weft_error writing = {0};
-        enum weft_sweep_state state = status ? WEFT_SWEEP_STALLED : WEFT_SWEEP_DONE;
-        uint32_t keeps = 0;
-        const struct weft_sweep_kept *kept = s->keep ? s->keep(s, run, file, &measured, &keeps) : NULL;
-        if (weft_sweep_record(s->record[run], &measured.run, state, s->r.metric, s->r.metrics, kept, keeps, &writing)) {
+        came.state = status ? WEFT_SWEEP_STALLED : WEFT_SWEEP_DONE;
+        if (s->keep) came.kept = s->keep(s, run, file, &came, followed, &came.keeps);
+        if (weft_sweep_record(s->record[run], &came, s->r.metric, s->r.metrics, &writing)) {
             error = writing;
             status = writing.status;
         }
@@ -89,10 +91,8 @@ static void on_end(void *context, uint32_t i, const struct weft_cli_ended *ended
     if (ended->status && ended->status != WEFT_ERROR_STALL) {
         const char *message = why_failed(s, ended);
         bool refused = sweep_is_fluid(s, run) && ended->status == WEFT_ERROR_INPUT;
-        if (refused)
-            s->refused[run] = true;
-        else
-            fprintf(stderr, "weft: %s failed: %s\n", sweep_run_name(s, run), message);
+        if (refused) s->refused[run] = true;
+        if (!refused || !s->falls_back) fprintf(stderr, "weft: %s failed: %s\n", sweep_run_name(s, run), message);
         if (weft_sweep_record_failure(s->record[run], message, ended->status == WEFT_ERROR_CONSERVATION, &error))
             weft_cli_fail(&error);
         sweep_load(s, run);
@@ -112,6 +112,38 @@ static bool is_done(void *context, uint32_t i) {
 static double cost_of(void *context, uint32_t i) {
     const struct sweep *s = context;
     return s->cost[s->own[i] / s->plan->seeds];
+}
+
+enum weft_status sweep_packets_read(const char *text, struct sweep_packets *ret, struct weft_error *ret_error) {
+    char why[128], *end;
+    uint64_t time = 0;
+    if (!text) return WEFT_OK;
+    unsigned long runs = strtoul(text, &end, 10);
+    bool number = *text >= '0' && *text <= '9' && !*end;
+    if ((number && runs > WEFT_SWEEP_RUNS_MAX) ||
+        (!number && !weft__quantity_parse(WEFT__TIME, text, &time, why, sizeof why)))
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--packets"},
+                           "'%s' is not understood; expected a number of runs, or a time such as 600s", text);
+    ret->runs_left = number ? (uint32_t)runs : UINT32_MAX;
+    ret->seconds_left = number ? INFINITY : (double)time / (double)WEFT_PS_PER_S;
+    return WEFT_OK;
+}
+
+bool sweep_packets_take(struct sweep *s, struct sweep_packets *left, uint32_t point) {
+    if (!s->fluid[point]) return false;
+    double seconds = sweep_cost_of(s, point) * s->plan->seeds;
+    if (left->runs_left < s->plan->seeds || left->seconds_left < seconds) return false;
+    left->runs_left -= s->plan->seeds;
+    left->seconds_left -= seconds;
+    s->fluid[point] = false;
+    return true;
+}
+
+void sweep_estimate(struct sweep *s) {
+    s->fluid = weft_arena_alloc(s->o->arena, s->plan->points, sizeof *s->fluid);
+    s->refused = weft_arena_alloc(s->o->arena, (size_t)s->plan->points * s->plan->seeds, sizeof *s->refused);
+    for (uint32_t p = 0; p < s->plan->points; p++)
+        s->fluid[p] = true;
 }
 
 enum weft_status sweep_run(struct sweep *s, uint32_t jobs, struct weft_error *ret_error) {

@@ -4,6 +4,7 @@
 // by chance. K. Jamieson and A. Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization",
 // AISTATS 2016. Runs are those of a sweep, in its files: --out DIR is a sweep's folder, and the same command continues
 // there.
+// With --estimate all points are estimated first, and only those that estimates do not tell from the best run.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 
 extern const struct weft_answer weft__answer_tune;
 static const char *objective_text, *seeds_text, *jobs_text, *budget_text;
+static bool estimate;
 static struct weft_cli_values over;
 static const struct weft_cli_option own[] = {
     {"over", "PATH=VALUES", "a parameter and its values: [a,b,c], A..B:N, A..B:Nlog; may be repeated", NULL, NULL},
@@ -28,6 +30,10 @@ static const struct weft_cli_option own[] = {
     {"seeds", "LIST", "seeds (default 1..8); only the points of the last rung run with all of them", &seeds_text, NULL},
     {"budget", "N|TIME", "at most N runs, with fewer seeds; or no new rung that would end after this time",
      &budget_text, NULL},
+    {"estimate", NULL,
+     "estimate all points, then search in packets only among those whose 90% intervals do not tell them from the best, "
+     "at least three",
+     NULL, &estimate},
     {"jobs", "N", "runs at a time (default: one per processor)", &jobs_text, NULL},
     {0}};
 
@@ -57,6 +63,7 @@ struct tune {
     uint32_t rungs;
     struct rung {
         uint32_t points, seeds; ///< seeds: in total, for each of its points
+        bool estimated;
     } rung_of[RUNGS_MAX];
     uint32_t done;                          ///< rungs that have run
     uint32_t *rung;                         ///< [points]: the last rung that it reached
@@ -81,7 +88,8 @@ struct tuned {
     uint32_t values;
     struct weft_spread spread;
     uint32_t rung;
-    bool left;
+    bool left, estimated;
+    struct weft_sweep_interval interval; ///< of an estimated point
 };
 
 // --- options ------------------------------------------------------------------------------------------------------
@@ -146,17 +154,16 @@ static enum weft_status make_plan(struct tune *t, const struct weft_scenario_fil
     return status;
 }
 
-/// Lays out the rungs; the last has `seeds` seeds. Returns how many runs they take. A rung has at least two seeds,
-/// because a mean of one has no interval.
-static uint32_t lay_rungs(struct tune *t, uint32_t seeds) {
-    uint32_t points = t->s.plan->points, halvings = 0, runs = 0, before = 0;
+/// Lays out the rungs for so many points, after the one of estimates; the last has `seeds` seeds. Returns how many runs
+/// they take. A rung has at least two seeds, because a mean of one has no interval.
+static uint32_t lay_rungs(struct tune *t, uint32_t points, uint32_t seeds) {
+    uint32_t halvings = 0, runs = 0, before = 0;
     for (uint32_t p = points; p > 2 && halvings < 30; p = (p + 1) / 2)
         halvings++;
     uint32_t n = seeds >> halvings, least = seeds < 2 ? seeds : 2;
     if (n < least) n = least;
-    for (t->rungs = 0;; n = 2 * n < seeds ? 2 * n : seeds) {
-        t->rung_of[t->rungs].seeds = n;
-        t->rung_of[t->rungs++].points = points;
+    for (t->rungs = t->done;; n = 2 * n < seeds ? 2 * n : seeds) {
+        t->rung_of[t->rungs++] = (struct rung){.points = points, .seeds = n};
         runs += points * (n - before);
         before = n;
         if (n == seeds) return runs;
@@ -164,14 +171,14 @@ static uint32_t lay_rungs(struct tune *t, uint32_t seeds) {
     }
 }
 
-static enum weft_status plan_rungs(struct tune *t, struct weft_error *ret_error) {
-    uint32_t seeds = t->s.plan->seeds, runs = lay_rungs(t, seeds);
+static enum weft_status plan_rungs(struct tune *t, uint32_t points, struct weft_error *ret_error) {
+    uint32_t seeds = t->s.plan->seeds, runs = lay_rungs(t, points, seeds);
     while (t->budget && runs > t->budget && seeds > 1)
-        runs = lay_rungs(t, --seeds);
+        runs = lay_rungs(t, points, --seeds);
     if (t->budget && runs > t->budget)
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
                            "--budget %u: %s take %s with one seed each; expected so many at least", t->budget,
-                           weft__counted(t->s.plan->points, "point").text, weft__counted(runs, "run").text);
+                           weft__counted(points, "point").text, weft__counted(runs, "run").text);
     return WEFT_OK;
 }
 
@@ -224,16 +231,49 @@ static void list_runs(struct tune *t, uint32_t rung) {
         }
 }
 
+/// How many points, from the best of the estimates on, are to run in packets: those that may be equal to it. They no
+/// longer count as estimated.
+static uint32_t take_undecided(struct tune *t) {
+    enum { LEAST = 3 };
+    struct sweep *s = &t->s;
+    uint32_t n = 0, points = s->plan->points;
+    const struct weft_sweep_interval first = weft_sweep_interval_of(&s->r, t->order[0], &t->metric);
+    double least = fabs(mean_of(t, t->order[0]));
+    for (uint32_t i = 0; i < points; i++) {
+        uint32_t p = t->order[i];
+        const struct weft_sweep_interval other = weft_sweep_interval_of(&s->r, p, &t->metric);
+        if (n >= LEAST && !weft_sweep_may_be_equal(&first, least, &other, fabs(mean_of(t, p)))) continue;
+        t->order[i] = t->order[n]; // the better ones stay first
+        t->order[n++] = p;
+        s->fluid[p] = false;
+    }
+    return n;
+}
+
+/// The rung of estimates; then the others are laid out for what it leaves undecided.
+static enum weft_status climb_estimates(struct tune *t, uint32_t jobs, struct weft_error *ret_error) {
+    struct sweep *s = &t->s;
+    t->rung_of[0] = (struct rung){.points = s->plan->points, .seeds = s->plan->seeds, .estimated = true};
+    list_runs(t, 0);
+    enum weft_status status = sweep_run(s, jobs, ret_error);
+    if (status || s->interrupted) return status;
+    t->done = 1;
+    sort_points(t);
+    uint32_t points = take_undecided(t);
+    status = plan_rungs(t, points, ret_error);
+    return status ? status : sweep_prepare(s, true, ret_error);
+}
+
 static enum weft_status climb_rungs(struct tune *t, uint32_t jobs, struct weft_error *ret_error) {
     struct sweep *s = &t->s;
     double start = now_s(), ran = 0, took = 0;
-    for (uint32_t rung = 0; rung < t->rungs; rung++) {
+    for (uint32_t rung = t->done; rung < t->rungs && !s->interrupted; rung++) {
         uint32_t due = 0;
         list_runs(t, rung);
         for (uint32_t i = 0; i < s->owned; i++)
             due += sweep_is_due(s, s->own[i]);
         double expected = ran > 0 ? took / ran * due : 0;
-        t->stopped = t->seconds > 0 && rung && due && now_s() - start + expected > t->seconds;
+        t->stopped = t->seconds > 0 && rung > estimate && due && now_s() - start + expected > t->seconds;
         if (t->stopped) break;
         double began = now_s();
         enum weft_status status = sweep_run(s, jobs, ret_error);
@@ -260,6 +300,13 @@ static void compare_points(struct tune *t) {
         uint32_t p = t->order[i], seeds = t->rung_of[t->rung[p]].seeds;
         struct weft_spread difference;
         const double *value = weft_sweep_metric_values(&t->s.r, p, &t->metric, arena);
+        if (t->rung_of[t->rung[p]].estimated) {
+            const struct weft_sweep_interval first = weft_sweep_interval_of(&t->s.r, best, &t->metric),
+                                             other = weft_sweep_interval_of(&t->s.r, p, &t->metric);
+            if (weft_sweep_may_be_equal(&first, fabs(mean_of(t, best)), &other, fabs(mean_of(t, p))))
+                t->early[t->earlies++] = p;
+            continue;
+        }
         if (isnan(mean_of(t, p)) || seeds < 2) continue;
         if (weft_difference_of(least, value, seeds, points - 1, &difference, arena) != WEFT_DIFFERENCE_NOISE) continue;
         if (t->rung[p] + 1 == t->done)
@@ -307,9 +354,11 @@ static void print_list(const char *what, const uint32_t *point, uint32_t n) {
 static void print_rungs(const struct tune *t) {
     uint32_t runs = 0;
     for (uint32_t r = 0; r < t->done; r++) {
-        runs += t->rung_of[r].points * (t->rung_of[r].seeds - (r ? t->rung_of[r - 1].seeds : 0));
-        printf("rung %u: %s with %u seed%s\n", r, weft__counted(t->rung_of[r].points, "point").text,
-               t->rung_of[r].seeds, t->rung_of[r].seeds > 1 ? "s" : "");
+        bool continues = r && !t->rung_of[r - 1].estimated;
+        if (!t->rung_of[r].estimated)
+            runs += t->rung_of[r].points * (t->rung_of[r].seeds - (continues ? t->rung_of[r - 1].seeds : 0));
+        printf("rung %u: %s with %u seed%s%s\n", r, weft__counted(t->rung_of[r].points, "point").text,
+               t->rung_of[r].seeds, t->rung_of[r].seeds > 1 ? "s" : "", t->rung_of[r].estimated ? ", estimated" : "");
     }
     printf("%s of the %u of all points with %s%s\n\n", weft__counted(runs, "run").text,
            t->s.plan->points * t->rung_of[t->rungs - 1].seeds,
@@ -336,20 +385,24 @@ static void print_text(FILE *file, const void *subject) {
     if (variants) printf("  %-12s", "variant");
     for (uint32_t a = 0; a < plan->axes; a++)
         printf("  %-*s", width_of(t, a), plan->axis[a].path);
-    printf("  %12s %12s %6s  left\n", "mean", "+/-", "seeds");
+    printf("  %12s %12s %6s  left%s\n", "mean", "+/-", "seeds", estimate ? "    estimate, 90%" : "");
     for (const struct tuned *p = t->point; p < t->point + t->tuned; p++) {
         printf("%5u", p->point);
         if (variants) printf("  %-12s", p->variant);
         for (uint32_t a = 0; a < plan->axes; a++)
             printf("  %-*s", width_of(t, a), p->value[a].text);
         printf("  %12s %12s %6u", value_text(t, p->spread.mean), value_text(t, p->spread.half), p->spread.n);
-        if (p->left)
-            printf("  rung %u\n", p->rung);
-        else
-            puts("  -");
+        printf(p->left ? "  rung %u" : "  -     ", p->rung);
+        if (p->estimated)
+            printf("  %s", isnan(p->interval.low)
+                               ? "not calibrated"
+                               : weft_arena_format(t->s.o->arena, "%s to %s", value_text(t, p->interval.low),
+                                                   value_text(t, p->interval.high)));
+        putchar('\n');
     }
     printf("\nbest: point %u, %s\n  %s\n", t->best, value_text(t, t->point[0].spread.mean), t->command);
-    if (t->rung_of[t->done - 1].seeds < 2) puts("  one seed: nothing is known of noise");
+    if (t->rung_of[t->done - 1].seeds < 2 && !t->rung_of[t->done - 1].estimated)
+        puts("  one seed: nothing is known of noise");
     print_list("cannot be told from it, with all seeds that were run", t->like, t->likes);
     print_list("left early, and cannot be told from it with the seeds that they had", t->early, t->earlies);
 }
@@ -369,7 +422,10 @@ static void complete_answer(struct tune *t) {
                                      .values = plan->axes,
                                      .spread = spread_of(t, p),
                                      .rung = t->rung[p],
-                                     .left = t->rung[p] + 1 < t->done};
+                                     .left = t->rung[p] + 1 < t->done,
+                                     .estimated = t->rung_of[t->rung[p]].estimated,
+                                     .interval = {.low = NAN, .high = NAN}};
+        if (t->point[i].estimated) t->point[i].interval = weft_sweep_interval_of(&t->s.r, p, &t->metric);
     }
     t->best = t->order[0];
     t->command = weft_sweep_command(&t->s.r, t->best, t->s.o->arena);
@@ -400,7 +456,8 @@ static const struct weft_result_table rungs_table =
                          WEFT_RESULT_CALL(weft_result_index, "rung", COUNT, "number of the rung, from 0",
                                           .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
                          WEFT_RESULT(struct rung, points, COUNT, "points that ran"),
-                         WEFT_RESULT(struct rung, seeds, COUNT, "seeds of each point"));
+                         WEFT_RESULT(struct rung, seeds, COUNT, "seeds of each point"),
+                         WEFT_RESULT(struct rung, estimated, BOOL, "whether the points were estimated, not run"));
 static const struct weft_result_table points_table = WEFT_RESULT_TABLE_OF(
     "points", LIST, "a point, the best first", WEFT_RESULT_EACH(struct tune, point, tuned),
     POINT(point, "point", COUNT, "number of the point", .flags = WEFT_RESULT_KEY),
@@ -409,7 +466,12 @@ static const struct weft_result_table points_table = WEFT_RESULT_TABLE_OF(
     POINT(spread.median, "median", REAL, "median of the objective over seeds"),
     POINT(spread.half, "half", REAL, "half the width of the 95% interval of the mean"),
     POINT(rung, "rung", COUNT, "last rung that the point reached"),
-    POINT(left, "left", BOOL, "whether the point was dropped before the last rung"));
+    POINT(left, "left", BOOL, "whether the point was dropped before the last rung"),
+    POINT(estimated, "estimated", BOOL, "whether the figures are of estimates, and the point has not run"),
+    POINT(interval.low, "estimate.low", REAL, "lower end of the 90% interval of the estimate; none: not calibrated",
+          .flags = WEFT_RESULT_SPARSE),
+    POINT(interval.high, "estimate.high", REAL, "upper end of the 90% interval of the estimate; none: not calibrated",
+          .flags = WEFT_RESULT_SPARSE));
 static const struct weft_result_table values_table = WEFT_RESULT_TABLE_OF(
     "points.values", NUMBERS, "a parameter of a point", WEFT_RESULT_EACH(struct tuned, value, values),
     WEFT_RESULT_OF(struct tuned, point, COUNT, "number of the point"),
@@ -451,7 +513,7 @@ static enum weft_status tune_scenario(const struct weft_cli_options *o, const st
     sweep_begin(&t.s, o->operand[0]);
     enum weft_status status = make_plan(&t, file, ret_error);
     if (!status) status = read_budget(&t, ret_error);
-    if (!status) status = plan_rungs(&t, ret_error);
+    if (!status && !estimate) status = plan_rungs(&t, t.s.plan->points, ret_error);
     if (!status) status = read_objective(&t, file, ret_error);
     if (status) return status;
     uint32_t points = t.s.plan->points;
@@ -459,7 +521,10 @@ static enum weft_status tune_scenario(const struct weft_cli_options *o, const st
     t.order = weft_arena_alloc(o->arena, points, sizeof *t.order);
     for (uint32_t p = 0; p < points; p++)
         t.order[p] = p;
+    t.s.falls_back = true;
+    if (estimate) sweep_estimate(&t.s);
     status = sweep_prepare(&t.s, true, ret_error);
+    if (!status && estimate) status = climb_estimates(&t, jobs, ret_error);
     if (!status) status = climb_rungs(&t, jobs, ret_error);
     if (!status) status = show_tune(&t, ret_error);
     sweep_end(&t.s, status);

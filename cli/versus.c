@@ -2,7 +2,6 @@
 // weft versus: one job on every fabric. It composes a scenario with a variant per fabric and runs it as a sweep.
 #include "versus.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,8 +82,7 @@ struct versus {
     const char *text;                  ///< of the scenario
     const struct weft_tree *run;       ///< the job's section; NULL: none
     struct weft_versus_answer *answer; ///< once it is known
-    uint32_t runs_left;                ///< of --packets: runs, or
-    double seconds_left;               ///< predicted processor time
+    struct sweep_packets packets;      ///< that are left
 };
 
 // --- what is kept of a run ----------------------------------------------------------------------------------------
@@ -100,11 +98,12 @@ static bool follows_ranks(const struct sweep *s, uint32_t run, const struct weft
 
 /// The measurements of every run; with the first seed also where the time went.
 static struct weft_sweep_kept *keep_measured(const struct sweep *s, uint32_t run, const struct weft_scenario_file *file,
-                                             const struct sweep_measured *m, uint32_t *ret_n) {
+                                             const struct weft_sweep_came *came, const struct weft_follow *ranks,
+                                             uint32_t *ret_n) {
     uint32_t n, parts = 0;
-    struct weft_sweep_kept *kept = weft_versus_measure(&m->run, m->estimate, s->o->arena, &n), *why = NULL;
+    struct weft_sweep_kept *kept = weft_versus_measure(&came->run, came->estimate, s->o->arena, &n), *why = NULL;
     if (is_explained(s, run))
-        why = versus_why(s->o, file, s->plan->point[run / s->plan->seeds].variant, &m->run, m->ranks, &parts);
+        why = versus_why(s->o, file, s->plan->point[run / s->plan->seeds].variant, &came->run, ranks, &parts);
     struct weft_sweep_kept *all = weft_arena_alloc(s->o->arena, n + parts, sizeof *all);
     memcpy(all, kept, n * sizeof *all);
     if (parts) memcpy(all + n, why, parts * sizeof *all);
@@ -162,15 +161,8 @@ static void announce_runs(const struct sweep *s, uint32_t jobs) {
 
 /// Changes a point to packets. False: nothing is left of --packets for it, or it runs in packets already.
 static bool take_point(struct versus *x, uint32_t fabric, uint32_t case_at) {
-    struct sweep *s = &x->sweep;
-    uint32_t point = case_at * x->v.variants + x->v.fabric[fabric].variant;
-    if (x->v.fabric[fabric].variant == WEFT_NONE || !s->fluid[point]) return false;
-    double seconds = sweep_cost_of(s, point) * s->plan->seeds;
-    if (x->runs_left < s->plan->seeds || x->seconds_left < seconds) return false;
-    x->runs_left -= s->plan->seeds;
-    x->seconds_left -= seconds;
-    s->fluid[point] = false;
-    return true;
+    uint32_t variant = x->v.fabric[fabric].variant;
+    return variant != WEFT_NONE && sweep_packets_take(&x->sweep, &x->packets, case_at * x->v.variants + variant);
 }
 
 /// In a case: the first and its i-th follower, if nothing tells them apart.
@@ -205,28 +197,11 @@ static bool take_undecided(struct sweep *s) {
     return took;
 }
 
-static enum weft_status read_packets(struct versus *x, struct weft_error *ret_error) {
-    char why[128], *end;
-    uint64_t time = 0;
-    if (!packets_text) return WEFT_OK;
-    unsigned long runs = strtoul(packets_text, &end, 10);
-    bool number = *packets_text >= '0' && *packets_text <= '9' && !*end;
-    if ((number && runs > WEFT_SWEEP_RUNS_MAX) ||
-        (!number && !weft__quantity_parse(WEFT__TIME, packets_text, &time, why, sizeof why)))
-        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--packets"},
-                           "'%s' is not understood; expected a number of runs, or a time such as 600s", packets_text);
-    x->runs_left = number ? (uint32_t)runs : UINT32_MAX;
-    x->seconds_left = number ? INFINITY : (double)time / (double)WEFT_PS_PER_S;
-    return WEFT_OK;
-}
-
 /// All points, at first.
 static void estimate_all(struct versus *x) {
     struct sweep *s = &x->sweep;
-    s->fluid = weft_arena_alloc(s->o->arena, s->plan->points, sizeof *s->fluid);
-    s->refused = weft_arena_alloc(s->o->arena, (size_t)s->plan->points * s->plan->seeds, sizeof *s->refused);
-    for (uint32_t p = 0; p < s->plan->points; p++)
-        s->fluid[p] = true;
+    sweep_estimate(s);
+    s->falls_back = true;
     s->goes_on = take_undecided;
     x->v.fluid = s->fluid;
 }
@@ -444,7 +419,7 @@ static enum weft_status run_versus(const struct weft_cli_options *o, struct weft
     struct weft_versus_scale *scale = NULL;
     uint32_t jobs;
     if (!check_options(o) || !sweep_share_out(&x.sweep, task_text, jobs_text, &jobs)) return WEFT_ERROR_INPUT;
-    enum weft_status status = read_packets(&x, ret_error);
+    enum weft_status status = sweep_packets_read(packets_text, &x.packets, ret_error);
     if (!status && diff) status = versus_old_read(diff, o->arena, &old, ret_error);
     if (!status && o->operands) status = versus_job_read(o, &job, ret_error);
     x.v.job = job.path;

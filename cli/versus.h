@@ -41,6 +41,11 @@ struct weft_sweep_kept *versus_why(const struct weft_cli_options *o, const struc
                                    uint32_t variant, const struct weft_run *measured, const struct weft_follow *ranks,
                                    uint32_t *ret_n);
 
+/// A blueprint by its name; a file by its path, whatever folder the scenario is seen from.
+enum weft_status versus_find_base(const char *item, struct weft_arena *arena, const char **ret_base,
+                                  struct weft_error *ret_error);
+/// A figure of a bill by its name in --budget, such as "watts". False: there is none of that name.
+bool versus_amount_of(const struct weft_fabric_bill *bill, const char *name, double *ret_amount);
 /// Reads and sizes the fabrics in a list of blueprints and files (NULL: all that come with weft), at v->rate_bps and
 /// the hosts of each `scale` [v->scales], which are v->scale. `budget`: "watts=20000,optics=800", or NULL.
 enum weft_status versus_fabrics_read(const struct weft_cli_options *o, const char *list, const char *budget,

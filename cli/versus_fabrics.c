@@ -21,6 +21,15 @@ static double amount_of(const struct weft_fabric_bill *b, unsigned limit) {
     return all[limit];
 }
 
+bool versus_amount_of(const struct weft_fabric_bill *b, const char *name, double *ret_amount) {
+    for (unsigned i = 0; i < LIMITS; i++) {
+        if (strcmp(limits[i].name, name) != 0) continue;
+        *ret_amount = amount_of(b, i);
+        return true;
+    }
+    return false;
+}
+
 /// "watts=20000,optics=800"; `limit`: [LIMITS], 0: none.
 static bool parse_budget(const char *text, double *limit) {
     for (const char *at = text; *at;) {
@@ -55,8 +64,7 @@ static void check_budget(struct weft_versus_fabric *f, const double *limit, stru
 
 // --- fabrics ------------------------------------------------------------------------------------------------------
 
-/// A blueprint by its name; a file by its path, whatever folder the scenario is seen from.
-static enum weft_status find_base(const char *item, struct weft_arena *arena, const char **ret_base,
+enum weft_status versus_find_base(const char *item, struct weft_arena *arena, const char **ret_base,
                                   struct weft_error *ret_error) {
     *ret_base = item;
     if (weft_blueprint_find(item)) return WEFT_OK;
@@ -117,7 +125,7 @@ static enum weft_status read_fabric(const struct weft_cli_options *o, weft_rate_
     struct weft_scenario_file *file = NULL;
     struct weft_model_conf model;
     const char *name;
-    enum weft_status status = find_base(item, o->arena, &f->base, ret_error);
+    enum weft_status status = versus_find_base(item, o->arena, &f->base, ret_error);
     const char *const size[] = {weft_arena_format(o->arena, "fabric.hosts=%llu", (unsigned long long)f->hosts),
                                 weft_arena_format(o->arena, "fabric.rate=%llubps", (unsigned long long)rate)};
     const uint32_t sizes = rate ? 2 : 1;

@@ -136,13 +136,14 @@ struct weft_job_outcome {
     weft_time_ps *rank_end_ps; ///< [ranks] of a schedule, likewise; NULL: a job of operations
     weft_time_ps exposed_ps;   ///< in all, the mean over ranks: waited for communication, computing nothing
     uint32_t ranks_done;
-    struct weft_sample_class *sample;  ///< [sample_classes]; iterations and operations that were left out are estimated
-    uint32_t sample_classes;           ///< 0: nothing was
-    double end_half_ps;                ///< half of the interval of all iterations together
-    double *op_half_ps;                ///< [ops]: of an operation's mean time; NAN: not known
-    struct weft_rank_span *span;       ///< of a run that is recorded; the first run.events of each rank
-    uint64_t spans, unrecorded;        ///< unrecorded: beyond these
-    struct weft_wait_outcome cts_wait; ///< of a clear-to-send, from the receiver's posting to the sender's having it
+    struct weft_sample_class *sample; ///< [sample_classes]; iterations and operations that were left out are estimated
+    uint32_t sample_classes;          ///< 0: nothing was
+    uint32_t sample_groups, sample_groups_ran; ///< of ranks, that share no link (run.sample.groups); 0: all ran
+    double end_half_ps;                        ///< half of the interval of all iterations together
+    double *op_half_ps;                        ///< [ops]: of an operation's mean time; NAN: not known
+    struct weft_rank_span *span;               ///< of a run that is recorded; the first run.events of each rank
+    uint64_t spans, unrecorded;                ///< unrecorded: beyond these
+    struct weft_wait_outcome cts_wait;    ///< of a clear-to-send, from the receiver's posting to the sender's having it
     struct weft_wait_outcome sender_wait; ///< of a message that was ready, for its clear-to-send
     weft_bytes in_flight_bytes_max;       ///< of a rank: handed to its queue pairs and not acknowledged, the most ever
     weft_bytes in_flight_bytes_bound;     ///< of a rank: connections x slots x largest message; the largest of any

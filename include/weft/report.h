@@ -240,6 +240,7 @@ struct weft_job_stats {
     double iteration_ps, iteration_max_ps, exposed_ps;
     weft_time_ps end_ps;                   ///< of the last rank; WEFT_TIME_NEVER: not over
     double iteration_half_ps, end_half_ps; ///< of the 95% intervals of a sampled job; NAN: nothing was left out
+    uint32_t groups, groups_ran;           ///< of ranks, of a job of which some were sampled; 0: all ran
     double cts_p90_ps;                     ///< of a clear-to-send, NAN if there was none
 };
 /// The name of a class of a sampled job: its collective, or "iteration".

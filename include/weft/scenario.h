@@ -30,6 +30,7 @@ struct weft_sample_conf {
     uint64_t operations; ///< of a class, besides those that warm up; 0: all run in packets
     uint64_t warm_up;    ///< first operations of a class in an iteration
     uint64_t seed;
+    uint64_t groups;       ///< of ranks that share no link, of a class, that run; 0: all
     double until_interval; ///< of the job's time, relative; 0: once
 };
 extern const struct weft_param_table weft_sample_table;

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "weft/claim.h"
+#include "weft/estimate.h"
 #include "weft/report.h"
 #include "weft/result.h"
 #include "weft/statistics.h"
@@ -72,16 +73,27 @@ const double *weft_sweep_run_kept(const struct weft_sweep_run *run, const char *
 /// NAN: it has none.
 double weft_sweep_run_value(const struct weft_sweep_run *run, const struct weft_sweep_metric *metric);
 
+struct weft_sweep_came {
+    struct weft_run run;
+    const struct weft_estimate *estimate; ///< where the outcome is from; NULL: from packets
+    enum weft_sweep_state state;
+    const struct weft_sweep_kept *kept;
+    uint32_t keeps;
+};
 /// Writes what came of a run into a file that takes its name when it is complete. `metric`: those that are in no column
-/// are kept beside, and so is `kept`.
-enum weft_status weft_sweep_record(const char *path, const struct weft_run *run, enum weft_sweep_state state,
+/// are kept beside, and so is `kept`. Of an estimate, what only packets show is left out.
+enum weft_status weft_sweep_record(const char *path, const struct weft_sweep_came *came,
                                    const struct weft_sweep_metric *metric, uint32_t metrics,
-                                   const struct weft_sweep_kept *kept, uint32_t keeps, struct weft_error *ret_error);
+                                   struct weft_error *ret_error);
 enum weft_status weft_sweep_record_failure(const char *path, const char *message, bool bug,
                                            struct weft_error *ret_error);
 /// Reads it, into `arena`; MISSING: there is no such file, none of this version of weft, or a damaged one.
 struct weft_sweep_run weft_sweep_load(const char *path, const struct weft_sweep_column *column, uint32_t columns,
                                       struct weft_arena *arena);
+
+/// The ends of the 90% interval of an estimated run, as parts of its times; NAN: not calibrated. False: it ran in
+/// packets.
+bool weft_sweep_run_part(const struct weft_sweep_run *run, double *ret_low, double *ret_high);
 
 // --- the table ----------------------------------------------------------------------------------------------------
 
@@ -101,6 +113,17 @@ struct weft_sweep_results {
 /// A metric over the seeds of a point, NAN where it has no value. [seeds], in `arena`.
 double *weft_sweep_metric_values(const struct weft_sweep_results *results, uint32_t point,
                                  const struct weft_sweep_metric *metric, struct weft_arena *arena);
+/// The 90% interval of a metric of an estimated point, the mean over seeds. NAN: not calibrated, or no time that an
+/// estimate has an interval for.
+struct weft_sweep_interval {
+    bool estimated; ///< false: the point ran in packets
+    double low, high;
+};
+struct weft_sweep_interval weft_sweep_interval_of(const struct weft_sweep_results *results, uint32_t point,
+                                                  const struct weft_sweep_metric *metric);
+/// Whether two points may have the same value: intervals overlap, or there is none. A run in packets is its mean.
+bool weft_sweep_may_be_equal(const struct weft_sweep_interval *a, double mean_a, const struct weft_sweep_interval *b,
+                             double mean_b);
 /// How many runs are in that state.
 uint32_t weft_sweep_count(const struct weft_sweep_results *results, enum weft_sweep_state state);
 /// The groups of all runs, each once, in the order in which they come up; in `arena`.
@@ -117,6 +140,7 @@ struct weft_sweep_best {
     struct weft_spread spread;
     uint32_t *like, likes; ///< whose difference from it is within noise, nearest first
     bool judged;           ///< false: with one seed nothing is known of noise
+    bool estimated;        ///< `like`: by intervals of estimates
     uint32_t left_out;
 };
 struct weft_sweep_best weft_sweep_best(const struct weft_sweep_results *results, const struct weft_sweep_metric *metric,

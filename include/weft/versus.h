@@ -4,7 +4,6 @@
 // reason.
 #pragma once
 
-#include "weft/estimate.h"
 #include "weft/fabric.h"
 #include "weft/sweep_results.h"
 #include "weft/topology.h"
@@ -43,14 +42,10 @@ extern const char *const weft_versus_helps[WEFT_VERSUS_MEASURED];
 /// And run.until; NAN: it has none.
 #define WEFT_VERSUS_UNTIL "until_ps"
 
-/// Of an estimate: the ends of its interval, as parts of its makespan; 0 and infinity: not calibrated.
-#define WEFT_VERSUS_PART_LOW "estimate_low"
-#define WEFT_VERSUS_PART_HIGH "estimate_high"
-
-/// Of a run: [*ret_n] in `arena`, with names that no metric of a scenario has. `estimate`: where the run's outcome is
-/// from; NULL: from packets.
-struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, const struct weft_estimate *estimate,
-                                            struct weft_arena *arena, uint32_t *ret_n);
+/// Of a run: [*ret_n] in `arena`, with names that no metric of a scenario has. `estimated`: the outcome is not from
+/// packets.
+struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, bool estimated, struct weft_arena *arena,
+                                            uint32_t *ret_n);
 /// The finished flow with the latest end: what the run waited for last. WEFT_NONE: none has finished.
 uint32_t weft_versus_last_flow(const struct weft_run *run);
 /// The job with the longest iterations; WEFT_NONE: there is none, or one has not done any.

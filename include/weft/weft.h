@@ -131,6 +131,11 @@ WEFT_API enum weft_status weft_simulation_run(const struct weft_simulation *simu
                                               const struct weft_sim_options *options, struct weft_result **ret_result,
                                               struct weft_error *ret_error);
 
+/// Estimates the run in seconds (docs/estimate.md): one JSON object and a newline, as `weft estimate --json` prints it.
+/// `calibration`: a file with intervals; NULL: the library's own. WEFT_ERROR_INPUT: a model has no estimate.
+WEFT_API enum weft_status weft_simulation_estimate(const struct weft_simulation *simulation, const char *calibration,
+                                                   FILE *file, struct weft_error *ret_error);
+
 // --- results ------------------------------------------------------------------------------------------------------
 
 WEFT_API void weft_result_free(struct weft_result *result);

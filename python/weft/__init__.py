@@ -16,12 +16,19 @@ from weft._scenario import Scenario, Simulation
 from weft._result import Result, columns, tables
 
 __all__ = ["Answer", "ConservationError", "Drive", "Error", "InputError", "Notice", "Result", "Scenario", "Simulation",
-           "StallError", "answer", "columns", "run", "tables", "version"]
+           "StallError", "answer", "columns", "estimate", "run", "tables", "version"]
 __version__ = version()
+
+
+def _scenario(scenario):
+    return scenario if isinstance(scenario, Scenario) else Scenario(scenario)
 
 
 def run(scenario, variant=None, **options):
     """Runs one variant of a scenario: a path, a dict or a Scenario. Options are those of Scenario.run."""
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario(scenario)
-    return scenario.run(variant, **options)
+    return _scenario(scenario).run(variant, **options)
+
+
+def estimate(scenario, variant=None, **options):
+    """Estimates one variant of a scenario: a path, a dict or a Scenario. Options are those of Scenario.estimate."""
+    return _scenario(scenario).estimate(variant, **options)

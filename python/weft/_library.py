@@ -2,6 +2,7 @@
 """The shared library: where it is, its structs and functions (weft/weft.h, rows.h, drive.h), and its errors."""
 import contextlib
 import ctypes
+import json
 import operator
 import os
 import signal
@@ -159,6 +160,7 @@ def _declare(lib):
             ("simulation_host_name", c_char_p, c_void_p, c_uint32),
             ("simulation_host_find", c_uint32, c_void_p, c_char_p),
             ("simulation_run", c_int, c_void_p, POINTER(COptions), handle, error),
+            ("simulation_estimate", c_int, c_void_p, c_char_p, c_void_p, error),
             ("result_free", None, c_void_p),
             ("result_digest", c_uint64, c_void_p),
             ("result_sim_time", c_uint64, c_void_p),
@@ -202,6 +204,26 @@ def _declare(lib):
 
 
 lib = _declare(_load())
+_libc = ctypes.CDLL(None)
+_libc.open_memstream.restype = c_void_p
+_libc.open_memstream.argtypes = [POINTER(c_char_p), POINTER(c_size_t)]
+_libc.fclose.argtypes = [c_void_p]
+_libc.free.argtypes = [c_void_p]
+
+
+def written(write):
+    """The JSON that `write` writes into a stream, as a dict."""
+    text, size = c_char_p(), c_size_t()
+    stream = _libc.open_memstream(byref(text), byref(size))
+    if not stream:
+        raise MemoryError("out of memory")
+    try:
+        write(stream)
+    finally:
+        _libc.fclose(stream)
+        octets = ctypes.string_at(text, size.value)
+        _libc.free(text)
+    return json.loads(octets)
 
 
 def version():

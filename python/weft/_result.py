@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What came of a run, as tables."""
 import ctypes
-import json
 import struct
-from ctypes import byref, c_char_p, c_size_t, c_void_p, string_at
+from ctypes import c_void_p, string_at
 
-from weft._library import CValue, Error, Handle, call, encoded, lib, new, path_of
+from weft._library import CValue, Error, Handle, call, encoded, lib, new, path_of, written
 
 _TEXT, _REAL, _BOOL, _PRIORITIES = 5, 4, 6, 7  # enum weft_result_type
 _ROWS = 4096  # read at once
-_libc = ctypes.CDLL(None)
-_libc.open_memstream.restype = c_void_p
-_libc.open_memstream.argtypes = [ctypes.POINTER(c_char_p), ctypes.POINTER(c_size_t)]
-_libc.fclose.argtypes = [c_void_p]
-_libc.free.argtypes = [c_void_p]
 
 
 def tables():
@@ -118,17 +112,7 @@ class Result:
 
     def json(self):
         """What `weft run --json` prints, as a dict."""
-        text, size = c_char_p(), c_size_t()
-        stream = _libc.open_memstream(byref(text), byref(size))
-        if not stream:
-            raise MemoryError("out of memory")
-        try:
-            call(lib.weft_result_write_json, self._handle.pointer, stream)
-        finally:
-            _libc.fclose(stream)
-            written = string_at(text, size.value)
-            _libc.free(text)
-        return json.loads(written)
+        return written(lambda stream: call(lib.weft_result_write_json, self._handle.pointer, stream))
 
     def save(self, folder):
         """Writes FOLDER/results.sqlite, as `weft run --out FOLDER` does."""

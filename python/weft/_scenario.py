@@ -80,6 +80,11 @@ class Scenario:
         return self.simulation(variant).run(**options)
 
 
+    def estimate(self, variant=None, **options):
+        """simulation(variant).estimate(...)"""
+        return self.simulation(variant).estimate(**options)
+
+
 class Simulation:
     """A variant with its network and its flows. It can be run any number of times."""
 
@@ -91,6 +96,13 @@ class Simulation:
         """Names of the hosts; the i-th is host i."""
         p = self._handle.pointer
         return [lib.weft_simulation_host_name(p, i).decode() for i in range(lib.weft_simulation_hosts(p))]
+
+    def estimate(self, *, calibration=None):
+        """What a run would give, in seconds: what `weft estimate --json` prints, as a dict. estimate["times"] is a list of
+        jobs, iterations, collectives and groups, each with time_ps and its 90% interval, low_ps to high_ps (None: not
+        calibrated). A model without an estimate is an InputError. `calibration`: a file with intervals."""
+        told = c.path_of("calibration", calibration) if calibration else None
+        return c.written(lambda stream: call(lib.weft_simulation_estimate, self._handle.pointer, told, stream))
 
     def run(self, *, threads=None, record=False, capture=None, progress=None):
         """Runs to the end and returns a Result. `progress`: called about 20 times a second with a dict (now_ps,

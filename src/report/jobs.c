@@ -52,6 +52,8 @@ struct weft_job_stats weft_report_job(const struct weft_run *run, uint32_t job) 
     s.end_ps = o->end_ps;
     s.end_half_ps = o->sample_classes ? o->end_half_ps : NAN;
     s.iteration_half_ps = s.end_half_ps / j->iterations;
+    s.groups = o->sample_groups;
+    s.groups_ran = o->sample_groups_ran;
     s.cts_p90_ps = o->cts_wait.messages ? (double)o->cts_wait.p90_ps : NAN;
     return s;
 }
@@ -89,6 +91,9 @@ static void print_collectives(FILE *file, const struct weft_run *run, uint32_t j
 static void print_sample(FILE *file, const struct weft_run *run, uint32_t job) {
     const struct weft_job_outcome *o = &run->outcome->job[job];
     if (!o->sample_classes) return;
+    if (o->sample_groups)
+        fprintf(file, "  %s of ranks that share no link, of which %" PRIu32 " ran in packets\n",
+                weft__counted(o->sample_groups, "group").text, o->sample_groups_ran);
     fprintf(
         file,
         "  sampled in packets, with the half of its 95%% interval (run.sample):\n  %-24s %-6s %12s %9s %12s %9s %6s\n",

@@ -42,6 +42,11 @@ static const struct weft_result_column jobs_columns[] = {
     STATS(end_ps, TIME, "when the last rank had done all of the job; none unless all ranks have"),
     STATS(end_half_ps, TIME, "half of the 95% interval of the time when a sampled job ended (run.sample)",
           .flags = WEFT_RESULT_SPARSE),
+    STATS(groups, COUNT,
+          "groups of ranks that share no link, of a job of which some ran in packets (run.sample.groups)",
+          .flags = WEFT_RESULT_SPARSE | WEFT_RESULT_NONZERO),
+    STATS(groups_ran, COUNT, "groups of ranks that ran in packets, of a job of which some did (run.sample.groups)",
+          .flags = WEFT_RESULT_SPARSE | WEFT_RESULT_NONZERO),
     STATS(exposed_ps, TIME,
           "time of an iteration in which a rank waited for communication and computed nothing, mean over ranks and "
           "iterations; none unless all are finished"),

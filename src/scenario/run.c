@@ -14,6 +14,10 @@ static const struct weft_param sample_rows[] = {
               .needs = "operations"),
     WEFT_UINT(struct weft_sample_conf, seed, "seed", "1", "0", "9223372036854775807",
               "seed of the draw: which operations run in packets", .needs = "operations"),
+    WEFT_UINT(struct weft_sample_conf, groups, "groups", "0", "0", "1000000",
+              "groups of ranks that run in packets, of each class of groups that share no link and no operation of a "
+              "layer, at least 2; the slowest of all is estimated from these; 0: all run",
+              .needs = "operations"),
     WEFT_REAL(struct weft_sample_conf, until_interval, "until_interval", "0", "0", "1",
               "sample twice as many operations, and again, until half of the 95% interval of the job's time is at most "
               "this part of it; 0: sample once. Without operations it begins with 16 (assumed)"),
@@ -22,9 +26,10 @@ static const struct weft_param sample_rows[] = {
 static const char *sample_check(const void *conf, char *text, size_t size) {
     (void)text;
     (void)size;
-    return ((const struct weft_sample_conf *)conf)->operations == 1
-               ? "operations is 1: one has no spread, so there would be no interval; expected at least 2"
-               : NULL;
+    const struct weft_sample_conf *c = conf;
+    if (c->operations == 1)
+        return "operations is 1: one has no spread, so there would be no interval; expected at least 2";
+    return c->groups == 1 ? "groups is 1: one has no spread, so there would be no interval; expected at least 2" : NULL;
 }
 
 const struct weft_param_table weft_sample_table =

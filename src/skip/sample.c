@@ -387,16 +387,15 @@ static void run_missed(struct weft__sample *s, const uint32_t *round, uint32_t r
         }
 }
 
-static void choose_units(struct weft__sample *s) {
+static void choose_units(struct weft__sample *s, struct weft_random *random) {
     const struct weft_sample_conf *conf = &s->net->scenario->run.sample;
-    struct weft_random random = weft_random_stream(conf->seed, 0, WEFT_RANDOM_OPERATION);
     s->period = s->whole ? 1 : find_period(s);
     s->runs = weft_arena_alloc(s->net->arena_qp, (size_t)s->rounds * s->units, sizeof *s->runs);
     find_first(s);
     uint64_t rounds = conf->operations / ROUND < 2 ? 2 : conf->operations / ROUND;
     if (rounds > s->rounds) rounds = s->rounds;
     uint32_t *round = weft_arena_alloc(s->net->arena_qp, s->rounds, sizeof *round);
-    shuffle_list(&random, round + 1, s->rounds - 1); // the first one, and others at random
+    shuffle_list(random, round + 1, s->rounds - 1); // the first one, and others at random
     for (uint32_t k = 1; k < s->rounds; k++)
         round[k]++;
     for (uint32_t k = 0; k < rounds; k++)
@@ -405,7 +404,7 @@ static void choose_units(struct weft__sample *s) {
     // Those at the begin of the iterations drawn are a part of the sample; those of the first one warm up.
     uint64_t begun = (rounds - 1) * conf->warm_up, least = (conf->operations + 1) / 2;
     uint64_t later = conf->operations > begun + least ? conf->operations - begun : least;
-    draw_periods(s, &random, round, (uint32_t)rounds, later);
+    draw_periods(s, random, round, (uint32_t)rounds, later);
     run_missed(s, round, (uint32_t)rounds);
 }
 
@@ -426,6 +425,23 @@ static void leave_out(void *context, const struct weft_sent *sent) {
     struct weft__wire *wire = &l->s->net->programs->wire[c - l->s->job->connection];
     wire->sending->left_bytes -= l->times * sent->bytes;
     wire->receiving->left_bytes -= l->times * sent->bytes;
+}
+
+/// Ranks of groups that do not run leave out every operation within groups. `times`: left out by all.
+static void pass_groups(struct weft__sample *s, const uint64_t *times) {
+    const struct weft_job *job = s->job;
+    size_t results = (size_t)job->iterations * job->ops;
+    s->absent = weft_arena_alloc(s->net->arena_qp, results, sizeof *s->absent);
+    for (size_t i = 0; i < results; i++)
+        s->absent[i] = s->passes[i] || s->local[i % job->ops];
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        if (s->group[s->group_of[r]].runs) continue;
+        s->net->programs->program[r].passes = s->absent;
+        for (uint32_t i = 0; i < job->ops; i++) {
+            struct left_out l = {s, &job->op[i], r, job->iterations - times[i]};
+            if (s->local[i] && l.times) weft__job_each_sent(l.op, r, leave_out, &l);
+        }
+    }
 }
 
 static void pass_units(struct weft__sample *s) {
@@ -450,6 +466,7 @@ static void pass_units(struct weft__sample *s) {
     }
     for (uint32_t i = 0; i < s->net->programs->n; i++)
         s->net->programs->program[i].passes = s->passes;
+    if (s->groups) pass_groups(s, times);
 }
 
 /// Queue pairs on which nothing comes are no work that the run waits for.
@@ -525,7 +542,9 @@ enum weft_status weft__sample_start(struct weft__network *net, bool ranks, bool 
     if (refused) return refuse_sample(net->scenario, refused, ret_error);
     find_classes(s);
     find_parts(s);
-    choose_units(s);
+    struct weft_random random = weft_random_stream(conf->seed, 0, WEFT_RANDOM_OPERATION);
+    choose_units(s, &random);
+    weft__sample_choose_groups(s, &random);
     pass_units(s);
     net->engine.conf.work -= count_idle(net);
     *ret_sample = s;

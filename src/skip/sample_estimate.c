@@ -57,6 +57,9 @@ struct estimate {
     struct spread spread;  ///< of all later ones together
     uint32_t *drawn, seen; ///< [rounds]: later periods that ran; of the round at hand, so far
     double *time;          ///< [rounds * units]: without computing; NAN: left out
+    bool of_groups;        ///< some groups of ranks ran
+    struct weft__sample_groups groups;
+    double meetings, between; ///< how often groups wait for one another, or end; units of each before that
 };
 
 static struct stratum *stratum_of(const struct estimate *e, uint32_t unit) {
@@ -88,6 +91,7 @@ static double exposed_of(const struct estimate *e, uint32_t round, uint32_t unit
 static void take_times(struct estimate *e) {
     const struct weft__sample *s = e->s;
     weft_time_ps before = s->job->start_ps;
+    uint32_t local = 0;
     for (uint32_t r = 0; r < s->rounds; r++)
         for (uint32_t u = 0; u < s->units; u++) {
             size_t at = (size_t)r * s->units + u;
@@ -102,6 +106,8 @@ static void take_times(struct estimate *e) {
             }
             weft_time_ps end = end_of(e, r, u);
             e->time[at] = (double)end - (double)before - s->unit[u].compute_ps;
+            if (e->of_groups && weft__sample_is_local(s, u))
+                e->time[at] = e->groups.mean[local++] - s->unit[u].compute_ps;
             before = end;
             t->n++;
             t->x += s->unit[u].bound_ps;
@@ -297,7 +303,19 @@ static void place_unit(const struct estimate *e, uint32_t round, uint32_t unit, 
     o[u->op].exposed_ps = (weft_time_ps)fmax(t->exposed / t->x * u->bound_ps, 0);
 }
 
-/// Iterations and collectives by the job's clock, on which everything takes its time.
+/// Groups of ranks wait for one another at an operation over ranks of several, or at the end of the job.
+static void count_meetings(struct estimate *e) {
+    const struct weft__sample *s = e->s;
+    double local = 0;
+    for (uint32_t u = 0; u < s->units; u++)
+        local += weft__sample_is_local(s, u);
+    bool meet = local < s->units;
+    e->meetings = meet ? s->job->iterations : 1;
+    e->between = local * s->rounds / e->meetings;
+}
+
+/// Iterations and collectives by the job's clock, on which everything takes its time. The slowest group of ranks is
+/// later than their mean.
 static void place_all(const struct estimate *e) {
     const struct weft__sample *s = e->s;
     double now = (double)s->job->start_ps, engine = now;
@@ -316,6 +334,8 @@ static void place_all(const struct estimate *e) {
                 e->o->iteration_exposed_ps[iteration] += (weft_time_ps)exposed;
                 e->o->exposed_ps += (weft_time_ps)exposed;
             }
+            bool meets = s->unit[u].last && (e->meetings > 1 || iteration == s->job->iterations - 1);
+            if (e->of_groups && meets) now += weft__sample_slowest(&e->groups, e->between);
             if (s->unit[u].last) e->o->iteration_end_ps[iteration] = (weft_time_ps)now;
         }
     e->o->end_ps = e->o->iteration_end_ps[s->job->iterations - 1];
@@ -365,6 +385,11 @@ static void tell_intervals(struct estimate *e) {
     add_variance(&e->spread, &all);
     has_settled(&e->spread, &all);
     e->o->end_half_ps = half_of(&all);
+    if (e->of_groups)
+        e->o->end_half_ps = hypot(e->o->end_half_ps, e->meetings * weft__sample_groups_half(&e->groups, e->between));
+    bool one = !s->groups && s->net->scenario->run.sample.groups; // all ranks ran
+    e->o->sample_groups = one ? 1 : s->groups;
+    e->o->sample_groups_ran = one ? 1 : s->groups_run;
     e->o->op_half_ps = weft_arena_alloc(arena, s->job->ops, sizeof *e->o->op_half_ps);
     for (uint32_t i = 0; i < s->job->ops; i++)
         e->o->op_half_ps[i] = NAN; // the mean of those that ran
@@ -381,6 +406,7 @@ static void drop_times(const struct weft__sample *s) {
 }
 
 static bool leaves_out(const struct weft__sample *s) {
+    if (s->groups_run < s->groups) return true;
     size_t n = (size_t)s->rounds * s->units;
     for (size_t i = 0; i < n; i++)
         if (!s->runs[i]) return true;
@@ -400,6 +426,9 @@ void weft__sample_collect(const struct weft__sample *s) {
         .time = weft_arena_alloc(arena, (size_t)s->rounds * s->units, sizeof *e.time),
         .drawn = weft_arena_alloc(arena, s->rounds, sizeof *e.drawn),
     };
+    e.groups.mean = weft_arena_alloc(arena, (size_t)s->rounds * s->units, sizeof *e.groups.mean);
+    e.of_groups = weft__sample_analyse_groups(s, &e.groups);
+    count_meetings(&e);
     take_times(&e);
     for_periods(&e, count_period);
     for_periods(&e, compare_period);

@@ -37,6 +37,7 @@ struct fact {
 struct spread {
     const char *metric;
     struct weft_spread s;
+    struct weft_sweep_interval interval;
 };
 
 struct answer {
@@ -110,14 +111,34 @@ static bool next_run(struct weft_result_cursor *c) {
     return weft_result_take_from(c, r->sweep->seeds, weft__sweep_run_at(r, point->number, 0),
                                  sizeof(struct weft_sweep_run));
 }
-WEFT_RESULT_VALUE_OF(state_of, struct weft_sweep_run, run, WEFT__RESULT_TEXT(weft_sweep_state_names[run->state]))
+static const char *state_name(const struct weft_sweep_run *run) {
+    double low, high;
+    return run->state == WEFT_SWEEP_DONE && weft_sweep_run_part(run, &low, &high) ? "estimated"
+                                                                                  : weft_sweep_state_names[run->state];
+}
+WEFT_RESULT_VALUE_OF(state_of, struct weft_sweep_run, run, WEFT__RESULT_TEXT(state_name(run)))
+static double part_of(const struct weft_sweep_run *run, bool upper) {
+    double low, high;
+    weft_sweep_run_part(run, &low, &high);
+    return upper ? high : low;
+}
+WEFT_RESULT_VALUE_OF(low_part, struct weft_sweep_run, run, WEFT__RESULT_REAL(part_of(run, false)))
+WEFT_RESULT_VALUE_OF(high_part, struct weft_sweep_run, run, WEFT__RESULT_REAL(part_of(run, true)))
+WEFT_RESULT_VALUE_OF(digest_of, struct weft_sweep_run, run,
+                     WEFT__RESULT_TEXT(strcmp(state_name(run), "estimated") ? run->digest : NULL))
 static const struct weft_result_column run_columns[] = {
     OF_POINT,
     WEFT_RESULT_NUMBER("number", "number of the run at its point, from 0"),
     WEFT_RESULT(struct weft_sweep_run, seed, COUNT, "seed of the run"),
-    WEFT_RESULT_CALL(state_of, "state", TEXT, "done, stalled, failed or missing"),
-    WEFT_RESULT(struct weft_sweep_run, digest, TEXT, "hash of all results of the run", .flags = WEFT_RESULT_OPTIONAL),
+    WEFT_RESULT_CALL(state_of, "state", TEXT, "done, estimated, stalled, failed or missing"),
+    WEFT_RESULT_CALL(digest_of, "digest", TEXT, "hash of all results of the run", .flags = WEFT_RESULT_OPTIONAL),
     WEFT_RESULT(struct weft_sweep_run, message, TEXT, "why the run failed", .flags = WEFT_RESULT_OPTIONAL),
+    WEFT_RESULT_CALL(low_part, "estimate.low", REAL,
+                     "lower end of the 90% interval of an estimated run, as a part of its times",
+                     .flags = WEFT_RESULT_SPARSE),
+    WEFT_RESULT_CALL(high_part, "estimate.high", REAL,
+                     "upper end of the 90% interval of an estimated run, as a part of its times",
+                     .flags = WEFT_RESULT_SPARSE),
 };
 static const struct weft_result_table runs_table =
     WEFT_RESULT_TABLE("points.runs", LIST, "a run: a point with a seed", run_columns, .next = next_run);
@@ -131,11 +152,26 @@ WEFT_RESULT_VALUE_OF(high_of, struct spread, row, WEFT__RESULT_REAL(row->s.mean 
         WEFT_RESULT_NAMED(struct spread, s.mean, in "mean", REAL, "mean over these seeds", .flags = set),              \
         WEFT_RESULT_NAMED(struct spread, s.median, in "median", REAL, "median over these seeds", .flags = set),        \
         WEFT_RESULT_CALL(low_of, in "low", REAL, "lower end of the 95% interval of the mean", .flags = set),           \
-        WEFT_RESULT_CALL(high_of, in "high", REAL, "upper end of the 95% interval of the mean", .flags = set)
+        WEFT_RESULT_CALL(high_of, in "high", REAL, "upper end of the 95% interval of the mean", .flags = set),         \
+        WEFT_RESULT_NAMED(struct spread, interval.low, in "estimate.low", REAL,                                        \
+                          "lower end of the 90% interval of an estimate; none: a run, or not calibrated",              \
+                          .flags = WEFT_RESULT_SPARSE),                                                                \
+        WEFT_RESULT_NAMED(struct spread, interval.high, in "estimate.high", REAL,                                      \
+                          "upper end of the 90% interval of an estimate; none: a run, or not calibrated",              \
+                          .flags = WEFT_RESULT_SPARSE)
 
-static bool take_spread(struct weft_result_cursor *c, const char *metric, const double *value) {
+static const struct weft_sweep_interval no_interval = {false, NAN, NAN};
+static struct weft_sweep_interval interval_of(const struct answer *a, uint32_t point,
+                                              const struct weft_sweep_metric *m) {
+    struct weft_sweep_interval interval = weft_sweep_interval_of(a->r, point, m);
+    return interval.estimated ? interval : no_interval;
+}
+
+static bool take_spread(struct weft_result_cursor *c, uint32_t point, const struct weft_sweep_metric *m,
+                        const double *value) {
     struct spread *row = weft_arena_alloc(c->arena, 1, sizeof *row);
-    *row = (struct spread){metric, weft_spread_of(value, answer_of(c)->r->sweep->seeds, c->arena)};
+    *row = (struct spread){m->name, weft_spread_of(value, answer_of(c)->r->sweep->seeds, c->arena),
+                           interval_of(answer_of(c), point, m)};
     c->part[0] = row;
     return row->s.n;
 }
@@ -156,7 +192,8 @@ static bool next_figure(struct weft_result_cursor *c) {
     while (c->at < r->columns) {
         uint32_t column = (uint32_t)c->at++;
         const double *value = weft_sweep_values(r, point->number, group, column, c->arena);
-        if (take_spread(c, r->column[column].name, value)) return true;
+        const struct weft_sweep_metric m = {.name = r->column[column].name, .group = group, .column = column};
+        if (take_spread(c, point->number, &m, value)) return true;
     }
     return false;
 }
@@ -173,7 +210,7 @@ static bool next_metric(struct weft_result_cursor *c) {
     const struct point *point = c->above->part[0];
     if (c->at == r->metrics) return false;
     const struct weft_sweep_metric *m = &r->metric[c->at++];
-    take_spread(c, m->name, weft_sweep_metric_values(r, point->number, m, c->arena));
+    take_spread(c, point->number, m, weft_sweep_metric_values(r, point->number, m, c->arena));
     c->part[1] = m;
     return true;
 }
@@ -194,7 +231,10 @@ static bool next_best(struct weft_result_cursor *c) {
     const struct weft_sweep_best *best = answer_of(c)->shown.best;
     struct spread *row = weft_arena_alloc(c->arena, 1, sizeof *row);
     static const struct weft_spread none = {0, NAN, NAN, NAN};
-    if (best) *row = (struct spread){best->metric->name, best->point == WEFT_NONE ? none : best->spread};
+    if (best)
+        *row = best->point == WEFT_NONE ? (struct spread){best->metric->name, none, no_interval}
+                                        : (struct spread){best->metric->name, best->spread,
+                                                          interval_of(answer_of(c), best->point, best->metric)};
     return weft_result_take(c, best ? row : NULL, best);
 }
 #define BEST(c) ((const struct weft_sweep_best *)(c)->part[1])
@@ -229,14 +269,14 @@ static bool next_row(struct weft_result_cursor *c) {
     c->part[3] = row->run;
     return true;
 }
-WEFT_RESULT_VALUE_OF(end_of, struct row, row, WEFT__RESULT_TEXT(weft_sweep_state_names[row->run->state]))
+WEFT_RESULT_VALUE_OF(end_of, struct row, row, WEFT__RESULT_TEXT(state_name(row->run)))
 static const struct weft_result_column sweep_columns[] = {
     WEFT_RESULT_AT(1, struct point, number, "point", COUNT, "number of the point, from 0", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_AT(1, struct point, variant, "variant", TEXT, "name of the variant"),
     WEFT_RESULT_AT(3, struct weft_sweep_run, seed, "seed", COUNT, "seed of the run", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_AT(2, struct weft_sweep_row, group, "group", TEXT, "name of the group of flows",
                    .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT_CALL(end_of, "end", TEXT, "done or stalled"),
+    WEFT_RESULT_CALL(end_of, "end", TEXT, "done, estimated or stalled"),
     WEFT_RESULT_AT(3, struct weft_sweep_run, digest, "digest", TEXT, "hash of all results of the run"),
     WEFT_RESULT_AT(3, struct weft_sweep_run, sim_time_ps, "sim_time_ps", TIME, "simulated time of the run"),
 };

@@ -15,11 +15,22 @@ struct candidate {
 WEFT__ORDER(by_mean, struct candidate, WEFT__UP(mean) ?: WEFT__UP(point))
 
 /// Compares every other candidate with the first.
-static void find_alike(struct weft_sweep_best *best, const struct candidate *c, uint32_t n, uint32_t seeds,
-                       struct weft_arena *arena) {
+static void find_alike(const struct weft_sweep_results *r, struct weft_sweep_best *best, const struct candidate *c,
+                       uint32_t n, struct weft_arena *arena) {
+    uint32_t seeds = r->sweep->seeds;
     best->like = weft_arena_alloc(arena, n, sizeof *best->like);
+    struct weft_sweep_interval first = weft_sweep_interval_of(r, c[0].point, best->metric);
     for (uint32_t i = 1; i < n; i++) {
+        struct weft_sweep_interval other = weft_sweep_interval_of(r, c[i].point, best->metric);
+        if (first.estimated || other.estimated) {
+            best->estimated = best->judged = true;
+            if (weft_sweep_may_be_equal(&first, weft_spread_of(c[0].value, seeds, arena).mean, &other,
+                                        weft_spread_of(c[i].value, seeds, arena).mean))
+                best->like[best->likes++] = c[i].point;
+            continue;
+        }
         struct weft_spread difference;
+        if (!best->judged) continue;
         enum weft_difference d = weft_difference_of(c[0].value, c[i].value, seeds, n - 1, &difference, arena);
         if (d == WEFT_DIFFERENCE_NOISE) best->like[best->likes++] = c[i].point;
     }
@@ -42,7 +53,7 @@ struct weft_sweep_best weft_sweep_best(const struct weft_sweep_results *r, const
     qsort(c, n, sizeof *c, by_mean);
     best.point = c->point;
     best.spread = weft_spread_of(c->value, r->sweep->seeds, arena);
-    if (best.judged) find_alike(&best, c, n, r->sweep->seeds, arena);
+    find_alike(r, &best, c, n, arena);
     return best;
 }
 

@@ -22,6 +22,12 @@ static inline bool weft__sweep_is_real(const struct weft_sweep_column *column) {
     return column->column->type == WEFT_RESULT_REAL;
 }
 
+/// What the file of an estimated run keeps of its interval.
+struct weft_sweep_kept *weft__sweep_keep_interval(const struct weft_estimate *e, struct weft_arena *arena,
+                                                  uint32_t *ret_n);
+/// Whether a fluid knows nothing of a column: counters, reordering, round trips.
+bool weft__sweep_is_of_packets(const char *table, const char *name);
+
 /// , "fct_ps_mean" INTEGER, ...
 static inline void weft__sweep_column_definitions(FILE *sql, const struct weft_sweep_column *column, uint32_t columns) {
     for (uint32_t i = 0; i < columns; i++)

@@ -25,6 +25,7 @@ struct record {
     struct weft__database db;
     struct weft_arena *arena;
     const struct weft_run *run;
+    const struct weft_estimate *estimate;
     const struct weft_sweep_column *column;
     uint32_t columns;
 };
@@ -72,6 +73,7 @@ static void bind_columns(struct record *r, sqlite3_stmt *s, const struct weft_re
                          struct weft_result_cursor *row) {
     for (uint32_t i = 0; i < r->columns && row; i++) {
         if (r->column[i].table != table) continue;
+        if (r->estimate && weft__sweep_is_of_packets(table->name, r->column[i].column->name)) continue;
         struct weft_result_value value = weft_result_value(row, r->column[i].column);
         weft__database_bound(&r->db, weft__sweep_bind(s, (int)i + 2, &value));
     }
@@ -116,13 +118,19 @@ static void write_metric(struct record *r, sqlite3_stmt *s, const char *name, do
 
 static void write_metrics(struct record *r, const struct weft_sweep_metric *metric, uint32_t metrics,
                           const struct weft_sweep_kept *kept, uint32_t keeps) {
+    uint32_t n = 0;
+    const struct weft_sweep_kept *interval = r->estimate ? weft__sweep_keep_interval(r->estimate, r->arena, &n) : NULL;
     struct weft_result_finder finder = weft_result_finder(r->run, r->arena);
     sqlite3_stmt *s = weft__database_prepare(&r->db, "INSERT OR REPLACE INTO metric VALUES (?,?)");
     for (uint32_t i = 0; i < metrics; i++) {
         if (metric[i].column != WEFT_NONE) continue;
-        struct weft_result_found found = weft_result_find(&finder, metric[i].path.part, metric[i].path.parts);
-        write_metric(r, s, metric[i].name, weft_result_number(&found.value));
+        const struct weft_claim_metric *m = &metric[i].path;
+        struct weft_result_found found = weft_result_find(&finder, m->part, m->parts);
+        bool unknown = r->estimate && weft__sweep_is_of_packets(m->part[0], m->part[m->parts - 1]);
+        write_metric(r, s, metric[i].name, unknown ? (double)NAN : weft_result_number(&found.value));
     }
+    for (uint32_t i = 0; i < n; i++)
+        write_metric(r, s, interval[i].name, interval[i].value);
     for (uint32_t i = 0; i < keeps; i++)
         write_metric(r, s, kept[i].name, kept[i].value);
     sqlite3_finalize(s);
@@ -183,13 +191,14 @@ static enum weft_status end_record(struct record *r, struct weft_error *ret_erro
     return status;
 }
 
-enum weft_status weft_sweep_record(const char *path, const struct weft_run *run, enum weft_sweep_state state,
+enum weft_status weft_sweep_record(const char *path, const struct weft_sweep_came *came,
                                    const struct weft_sweep_metric *metric, uint32_t metrics,
-                                   const struct weft_sweep_kept *kept, uint32_t keeps, struct weft_error *ret_error) {
+                                   struct weft_error *ret_error) {
     struct record r;
-    begin_record(&r, path, run, state, false, "");
+    begin_record(&r, path, &came->run, came->state, false, "");
+    r.estimate = came->estimate;
     write_rows(&r);
-    write_metrics(&r, metric, metrics, kept, keeps);
+    write_metrics(&r, metric, metrics, came->kept, came->keeps);
     return end_record(&r, ret_error);
 }
 

@@ -52,6 +52,7 @@ struct figures {
     const char *name;
     enum weft_claim_dimension dimension;
     struct weft_spread *spread; ///< [points]
+    struct weft_sweep_metric metric;
 };
 
 /// Texts in rows and columns; the first row is the heading.
@@ -158,8 +159,8 @@ static struct scale scale_for(const struct figures *f, uint32_t points) {
     return scale_of(f->dimension, largest, whole);
 }
 
-/// What is shown of a metric: its mean; with several seeds also the interval and the median; and with how many seeds it
-/// has a value, if not all points have it with all.
+/// What is shown of a metric: its mean; of estimates their interval; with several seeds also that of the mean and the
+/// median; and with how many seeds it has a value, if not all points have it with all.
 enum part { MEAN, HALF, MEDIAN, SEEDS };
 
 static const char *part_of(const struct weft_spread *s, enum part part, struct scale scale, struct weft_arena *arena) {
@@ -175,6 +176,38 @@ static const char *name_of(const struct figures *f, struct weft_arena *arena) {
     const char *at = unit ? strstr(f->name, unit) : NULL, *rest = at ? at + strlen(unit) : "";
     if (!at || (*rest && !strchr("._", *rest))) return f->name;
     return weft_arena_format(arena, "%.*s%s", (int)(at - f->name), f->name, rest);
+}
+
+static bool is_estimated(const struct weft_sweep_results *r) {
+    for (size_t i = 0; i < (size_t)r->sweep->points * r->sweep->seeds; i++) {
+        double low, high;
+        if (weft_sweep_run_part(&r->run[i], &low, &high)) return true;
+    }
+    return false;
+}
+
+/// Whether a column for them says anything: at some point, or that there is none for a metric of the user's.
+static bool has_intervals(const struct weft_sweep_results *r, const struct figures *f) {
+    bool any = r->shown > 0;
+    for (uint32_t p = 0; p < r->sweep->points && !any; p++)
+        any = !isnan(weft_sweep_interval_of(r, p, &f->metric).low);
+    return any && is_estimated(r);
+}
+
+static const char *interval_text(const struct weft_sweep_results *r, const struct figures *f, uint32_t point,
+                                 struct scale scale, struct weft_arena *arena) {
+    const struct weft_sweep_interval i = weft_sweep_interval_of(r, point, &f->metric);
+    if (!f->spread[point].n || !i.estimated) return "-";
+    if (isnan(i.low)) return "not calibrated";
+    return weft_arena_format(arena, "%s to %s", scaled_text(scale, i.low, arena), scaled_text(scale, i.high, arena));
+}
+
+/// The interval, in the last of a metric's columns.
+static void put_intervals(struct grid *g, uint32_t c, const struct weft_sweep_results *r, const struct figures *f) {
+    struct scale scale = scale_for(f, r->sweep->points);
+    put_cell(g, 0, c, "estimate, 90%");
+    for (uint32_t p = 0; p < r->sweep->points; p++)
+        put_cell(g, p + 1, c, interval_text(r, f, p, scale, g->arena));
 }
 
 static void put_figures(struct grid *g, uint32_t c, const struct figures *f, uint32_t points, uint32_t parts) {
@@ -203,10 +236,16 @@ static void print_table(FILE *file, const struct weft_sweep_results *r, const ch
                         uint32_t n, struct weft_arena *arena) {
     bool variants = weft_scenario_variants(r->sweep->file) > 1;
     uint32_t texts = 1 + variants + r->sweep->axes, parts = parts_of(r->sweep, f, n);
-    struct grid g = grid_new(arena, texts + n * parts, r->sweep->points + 1, texts);
+    uint32_t intervals = 0;
+    for (uint32_t i = 0; i < n; i++)
+        intervals += has_intervals(r, &f[i]);
+    struct grid g = grid_new(arena, texts + n * parts + intervals, r->sweep->points + 1, texts);
     uint32_t c = put_points(&g, r, variants);
-    for (uint32_t i = 0; i < n; i++, c += parts)
+    for (uint32_t i = 0; i < n; i++) {
         put_figures(&g, c, &f[i], r->sweep->points, parts);
+        c += parts;
+        if (has_intervals(r, &f[i])) put_intervals(&g, c++, r, &f[i]);
+    }
     fputc('\n', file);
     if (title) g.above[0] = title;
     print_grid(file, &g);
@@ -214,15 +253,17 @@ static void print_table(FILE *file, const struct weft_sweep_results *r, const ch
 
 /// For a group, the times of its flows and its job; a column without any value is omitted.
 static void print_group(FILE *file, const struct weft_sweep_results *r, const char *group, struct weft_arena *arena) {
-    static const char *const shown[] = {"fct_ps_mean", "fct_ps_p99", "jobs_iteration_ps"};
+    static const char *const shown[] = {"fct_ps_mean", "fct_ps_p99", "fct_ps_max", "jobs_iteration_ps"};
     enum { SHOWN = sizeof shown / sizeof *shown };
     struct figures figures[SHOWN];
     uint32_t n = 0;
     for (uint32_t i = 0; i < SHOWN * r->columns; i++) {
         const struct weft_sweep_column *column = &r->column[i % r->columns];
         if (strcmp(column->name, shown[i / r->columns])) continue;
+        if (!strcmp(column->name, "fct_ps_max") && !is_estimated(r)) continue; // it has the interval
         struct figures *f = &figures[n];
-        *f = (struct figures){column->column->name, dimension_of(column->column), NULL};
+        *f = (struct figures){
+            column->column->name, dimension_of(column->column), NULL, {.group = group, .column = i % r->columns}};
         f->spread = weft_arena_alloc(arena, r->sweep->points, sizeof *f->spread);
         bool any = false;
         for (uint32_t p = 0; p < r->sweep->points; p++) {
@@ -239,7 +280,7 @@ static void print_metrics(FILE *file, const struct weft_sweep_results *r, struct
     struct figures *f = weft_arena_alloc(arena, r->shown, sizeof *f);
     for (uint32_t i = 0; i < r->shown; i++) {
         const struct weft_sweep_metric *m = &r->metric[i];
-        f[i] = (struct figures){m->name, m->path.dimension, NULL};
+        f[i] = (struct figures){m->name, m->path.dimension, NULL, *m};
         f[i].spread = weft_arena_alloc(arena, r->sweep->points, sizeof *f[i].spread);
         for (uint32_t p = 0; p < r->sweep->points; p++)
             f[i].spread[p] = weft_spread_of(weft_sweep_metric_values(r, p, m, arena), r->sweep->seeds, arena);
@@ -255,6 +296,7 @@ static void print_head(FILE *file, const struct weft_sweep_results *r) {
     if (s->seeds > 1)
         fprintf(file, ", %s; +/-: half of the 95%% interval of the mean over seeds",
                 weft__counted(s->seeds, "seed").text);
+    if (is_estimated(r)) fputs("; times are estimates, with their 90% intervals where these are calibrated", file);
     fputc('\n', file);
 }
 
@@ -283,16 +325,20 @@ static void print_best(FILE *file, const struct weft_sweep_results *r, const str
     double largest = fabs(best->spread.mean);
     struct scale scale = scale_of(m->path.dimension, largest, !(fabs(largest - round(largest)) > 0) && !best->judged);
     fprintf(file, "point %u, %s%s", best->point, scaled_text(scale, best->spread.mean, arena), scale.unit);
-    if (best->judged) fprintf(file, " +/- %s%s", scaled_text(scale, best->spread.half, arena), scale.unit);
+    if (best->judged && r->sweep->seeds > 1)
+        fprintf(file, " +/- %s%s", scaled_text(scale, best->spread.half, arena), scale.unit);
     fprintf(file, "\n  %s\n", weft_sweep_command(r, best->point, arena));
     if (!best->judged) {
         fputs("  with one seed no difference can be told from noise; --seeds 1..5 runs more\n", file);
     } else if (best->likes) {
-        fprintf(file, "  as good, as far as %s can tell: point%s", weft__counted(r->sweep->seeds, "seed").text,
-                best->likes == 1 ? "" : "s");
+        fprintf(
+            file, best->estimated ? "  not told from it by %s: point%s" : "  as good, as far as %s can tell: point%s",
+            best->estimated ? "estimates" : weft__counted(r->sweep->seeds, "seed").text, best->likes == 1 ? "" : "s");
         for (uint32_t i = 0; i < best->likes; i++)
             fprintf(file, "%s %u", i ? "," : "", best->like[i]);
         fputc('\n', file);
+    } else if (best->estimated) {
+        fputs("  the intervals of all other points are beyond that of this one\n", file);
     } else {
         fprintf(file, "  every other point is worse by more than noise (pairs of %s, 95%% for all together)\n",
                 weft__counted(r->sweep->seeds, "seed").text);

@@ -175,22 +175,16 @@ static uint32_t hosts_used(const struct weft_run *run, struct weft_arena *arena)
 }
 
 /// A fluid meets no pauses, marks or drops: that there were none is not known.
-static uint32_t keep_estimate(struct weft_sweep_kept *kept, const struct weft_estimate *e) {
+static void forget_packets(double *value) {
     static const enum weft_versus_measure of_packets[] = {WEFT_VERSUS_PAUSES, WEFT_VERSUS_PAUSED, WEFT_VERSUS_MARKS,
                                                           WEFT_VERSUS_DROPS, WEFT_VERSUS_AGAIN};
     for (unsigned i = 0; i < sizeof of_packets / sizeof *of_packets; i++)
-        kept[of_packets[i]].value = NAN;
-    bool known = e->calibrated && e->makespan_ps;
-    kept[WEFT_VERSUS_MEASURED + 2] = (struct weft_sweep_kept){"versus " WEFT_VERSUS_PART_LOW,
-                                                              known ? (double)e->low_ps / (double)e->makespan_ps : 0};
-    kept[WEFT_VERSUS_MEASURED + 3] = (struct weft_sweep_kept){
-        "versus " WEFT_VERSUS_PART_HIGH, known ? (double)e->high_ps / (double)e->makespan_ps : INFINITY};
-    return 2;
+        value[of_packets[i]] = NAN;
 }
 
-struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, const struct weft_estimate *estimate,
-                                            struct weft_arena *arena, uint32_t *ret_n) {
-    struct weft_sweep_kept *kept = weft_arena_alloc(arena, WEFT_VERSUS_MEASURED + 4, sizeof *kept);
+struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, bool estimated, struct weft_arena *arena,
+                                            uint32_t *ret_n) {
+    struct weft_sweep_kept *kept = weft_arena_alloc(arena, WEFT_VERSUS_MEASURED + 2, sizeof *kept);
     const struct weft_counters sum = weft_outcome_counters(run->outcome);
     double value[WEFT_VERSUS_MEASURED];
     measure_flows(run, value, arena);
@@ -201,6 +195,7 @@ struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, const st
     value[WEFT_VERSUS_PAUSED] = (double)sum.paused_ps;
     value[WEFT_VERSUS_MARKS] = (double)sum.ecn_marked;
     value[WEFT_VERSUS_DROPS] = (double)weft__report_drops(run->outcome);
+    if (estimated) forget_packets(value);
     for (uint32_t i = 0; i < WEFT_VERSUS_MEASURED; i++)
         kept[i] =
             (struct weft_sweep_kept){weft_arena_format(arena, "versus %s", weft_versus_measure_names[i]), value[i]};
@@ -209,7 +204,6 @@ struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, const st
     kept[WEFT_VERSUS_MEASURED + 1] =
         (struct weft_sweep_kept){"versus " WEFT_VERSUS_UNTIL, until == WEFT_TIME_NEVER ? (double)NAN : (double)until};
     *ret_n = WEFT_VERSUS_MEASURED + 2;
-    if (estimate) *ret_n += keep_estimate(kept, estimate);
     return kept;
 }
 

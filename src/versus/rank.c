@@ -140,8 +140,13 @@ struct weft_versus_place weft__versus_place_of(const struct weft_versus *v, uint
                                       .low = NAN,
                                       .high = NAN};
     if (!place.estimated) return place;
-    place.low = place.value.mean * weft__versus_spread(v, fabric, case_at, WEFT_VERSUS_PART_LOW, arena).mean;
-    place.high = place.value.mean * weft__versus_spread(v, fabric, case_at, WEFT_VERSUS_PART_HIGH, arena).mean;
+    place.low = place.high = 0;
+    for (uint32_t k = 0; k < weft__versus_seeds(v); k++) {
+        double low, high;
+        weft_sweep_run_part(weft__versus_run(v, fabric, case_at, k), &low, &high);
+        place.low += place.value.mean * (isnan(low) ? 0 : low) / weft__versus_seeds(v);
+        place.high += place.value.mean * (isnan(high) ? INFINITY : high) / weft__versus_seeds(v);
+    }
     return place;
 }
 

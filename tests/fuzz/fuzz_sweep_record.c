@@ -40,7 +40,10 @@ static void make_base(void) {
                                  .topology = simulation->topology,
                                  .workload = simulation->workload,
                                  .outcome = outcome};
-    if (weft_sweep_record(path, &run, WEFT_SWEEP_DONE, NULL, 0, &kept, 1, &error)) abort();
+    if (weft_sweep_record(path,
+                          &(struct weft_sweep_came){.run = run, .state = WEFT_SWEEP_DONE, .kept = &kept, .keeps = 1},
+                          NULL, 0, &error))
+        abort();
     atexit(leave);
     weft_outcome_free(outcome);
     weft_simulation_free(simulation);

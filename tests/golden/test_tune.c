@@ -107,7 +107,7 @@ static void test_goes_on(void **state) {
     static char first[sizeof f->out];
     assert_int_equal(weft(f, "tune noisy.yaml --objective g.fct.mean --out kept --csv points --quiet --jobs 2"), 0);
     strcpy(first, f->out);
-    assert_non_null(strstr(first, "point,variant,seeds,mean,median,half,rung,left\n"));
+    assert_non_null(strstr(first, "point,variant,seeds,mean,median,half,rung,left,estimated"));
     assert_int_equal(weft(f, "tune noisy.yaml --objective g.fct.mean --out kept --csv points --jobs 1"), 0);
     assert_string_equal(f->out, first);
     assert_int_equal(weft(f, "sweep noisy.yaml --seeds 1..8 --out kept --merge --metrics g.fct.mean --quiet"), 1);

@@ -47,6 +47,15 @@
     "  - {compute: 20us, collective: {kind: all_to_all_v, skew: 3}, size: 256KB, over: ep, times: 16}\n"               \
     "  - {compute: 10us, collective: all_gather, size: 256KB, over: dp}\n"
 
+/// Groups of eight ranks next to one another are each in two leaves of their own; ranks of groups of sixteen that are
+/// four apart are one in each leaf, and share the links between switches.
+#define LEAVES "topology: {kind: leaf_spine, leaves: 16, spines: 4, hosts_per_leaf: 4, rate: 400Gbps}\n"
+#define LEAVES_DSF "topology: {kind: dsf_l1_zone, rdsws: 16, fdsws: 4, hosts_per_rdsw: 4, rails: 1}\n"
+#define REPLICAS(dimensions, end)                                                                                      \
+    "workload:\n- kind: job\n  group: moe\n  iterations: 2\n  dimensions: [" dimensions                                \
+    "]\n  operations:\n" LAYERS LAYERS end
+#define SUM "  - {collective: all_reduce_ring, size: 256KB, over: dp}\n"
+
 static const struct network {
     const char *name, *text;
 } networks[] = {
@@ -123,6 +132,53 @@ static void test_wandering_covered(void **state) {
         run_free(&whole);
     }
     if (covered * 10 < cases * 9) fail_msg("%" PRIu32 " of %" PRIu32 " covered", covered, cases);
+}
+
+/// A part of the groups says what all of them take.
+static void test_groups(void **state) {
+    static const struct network nets[] = {
+        {"ECMP", LEAVES},
+        {"spray", LEAVES "switch: {route: spray}\nhost: {transport: {kind: roce_rc, out_of_order: accept}}\n"},
+        {"DSF", LEAVES_DSF},
+    };
+    static const char *const jobs[] = {REPLICAS("ep:8, dp:8", SUM), REPLICAS("ep:8, dp:8", "")};
+    uint32_t cases = 0, covered = 0;
+    double errors = 0;
+    for (size_t n = 0; n < sizeof nets / sizeof *nets; n++)
+        for (size_t k = 0; k < 2; k++) {
+            struct run whole = run_sampled(nets[n].text, jobs[k], NULL);
+            for (uint32_t seed = 1; seed <= 2; seed++, cases++) {
+                char sample[64];
+                snprintf(sample, sizeof sample, "operations: 12, groups: 4, seed: %" PRIu32, seed);
+                struct run part = run_sampled(nets[n].text, jobs[k], sample);
+                const struct weft_job_outcome *o = &part.outcome->job[0];
+                assert_int_equal(o->sample_groups, 8);
+                assert_int_equal(o->sample_groups_ran, 4);
+                double error = fabs(length_of(part.outcome) / length_of(whole.outcome) - 1);
+                fprintf(stderr, "%s, job %zu: off by %+.2f%%, half %.2f%%, %.1f times fewer events\n", nets[n].name, k,
+                        100 * (length_of(part.outcome) / length_of(whole.outcome) - 1),
+                        100 * o->end_half_ps / length_of(part.outcome),
+                        (double)whole.outcome->events / (double)part.outcome->events);
+                assert_true(error < 0.05);
+                assert_true(part.outcome->events * 2 < whole.outcome->events); // half of the groups, and not all layers
+                covered += error * length_of(whole.outcome) <= o->end_half_ps;
+                errors += error;
+                run_free(&part);
+            }
+            run_free(&whole);
+        }
+    assert_true(errors / cases < 0.015);
+    if (covered * 10 < cases * 9) fail_msg("%" PRIu32 " of %" PRIu32 " covered", covered, cases);
+}
+
+/// Packets of one group could take links of another: all ranks run, and the result says that they are one group.
+static void test_groups_that_share(void **state) {
+    struct run all = run_sampled(LEAVES, REPLICAS("dp:4, ep:16", ""), "operations: 8"),
+               part = run_sampled(LEAVES, REPLICAS("dp:4, ep:16", ""), "operations: 8, groups: 2");
+    assert_int_equal(part.outcome->job[0].sample_groups, 1);
+    assert_int_equal(part.outcome->digest, all.outcome->digest);
+    run_free(&all);
+    run_free(&part);
 }
 
 /// The half of a line is that of the mean of all of its operations, first ones and later ones.
@@ -244,6 +300,8 @@ static void assert_refused(const char *text, const char *line_and_why) {
 static void test_refusals(void **state) {
     REFUSED(EXCHANGES, "sample: {operations: 1}", "one has no spread");
     REFUSED(EXCHANGES, "sample: {seed: 3}", "operations");
+    REFUSED(EXCHANGES, "sample: {operations: 8, groups: 1}", "one has no spread");
+    REFUSED(EXCHANGES, "sample: {groups: 8}", "operations");
     REFUSED("workload: [{kind: flow, src: host-0, dst: host-1, size: 1MB}]\n", "sample: {operations: 8}",
             "t.yaml:1:7: run.sample: there is no job");
     REFUSED(EXCHANGES "- {kind: flow, src: host-0, dst: host-1, size: 1MB}\n", "sample: {operations: 8}",
@@ -259,11 +317,18 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_near_and_covered),  cmocka_unit_test(test_rows_add_up),
-        cmocka_unit_test(test_wandering_covered), cmocka_unit_test(test_half_of_a_line),
-        cmocka_unit_test(test_two_of_each),       cmocka_unit_test(test_seed_draws),
-        cmocka_unit_test(test_all_sampled),       cmocka_unit_test(test_whole_iterations),
-        cmocka_unit_test(test_until_interval),    cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_near_and_covered),
+        cmocka_unit_test(test_rows_add_up),
+        cmocka_unit_test(test_wandering_covered),
+        cmocka_unit_test(test_half_of_a_line),
+        cmocka_unit_test(test_two_of_each),
+        cmocka_unit_test(test_seed_draws),
+        cmocka_unit_test(test_all_sampled),
+        cmocka_unit_test(test_whole_iterations),
+        cmocka_unit_test(test_until_interval),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_groups_that_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

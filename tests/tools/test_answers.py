@@ -108,6 +108,8 @@ hardware_classes: models hardware connectx5
 plan_sonic: plan sonic {root}/examples/import/sonic/config_db.json
 plan_fabric: plan fabric dsf-l1 roce-e-ecmp --hosts 256
 plan_capacity: plan capacity one.yaml --slowdown 3 --load workload.0.size=10KB..1MB:5log --seeds 1..2 --quiet
+plan_capacity: plan capacity one.yaml --estimate --slowdown 3 --load workload.0.size=10KB..1MB:5log --seeds 1..2 --quiet
+plan_cheapest: plan cheapest versus.yaml --fabrics star,roce-ecmp,aquila --hosts 16 --packets 1 --quiet
 plan_advice: plan ecn small.yaml --variant base --run full --quiet
 plan_advice: plan dcqcn small.yaml --variant base --run off
 plan_advice: plan admission small.yaml --variant base --run off
@@ -134,6 +136,7 @@ timeline: timeline dir --why-not leaf-0/0/1
 place: place job.yaml
 place: place job.yaml --simulate --quiet
 tune: tune small.yaml --variant base --objective incast.fct.mean --over switch.aqm.max=[200KB,400KB] --seeds 1..2 --quiet
+tune: tune job.yaml --estimate --objective iteration --over topology.parallel=[1,2] --seeds 1..2 --quiet
 workload: workload job.yaml
 workload: workload small.yaml --variant base --between rack
 live: live live.yaml --quiet --force
@@ -148,6 +151,7 @@ versus: versus versus.yaml --fabrics star,roce-ecmp --hosts 8,16 --seeds 1..2 --
 diff: diff dir other
 compare: compare small.yaml --quiet
 sweep: sweep small.yaml --variant base --vary switch.aqm.max=[200KB,400KB] --seeds 1..2 --best incast.fct.mean --quiet
+sweep: sweep job.yaml --estimate --vary topology.parallel=[1,2] --quiet
 verify: verify {root}/scenarios/foundation/single_switch.yaml --quiet
 bench: bench engine --k 4 --runs 1 --threads 1 --quiet
 trace_control: trace-control {root}/scenarios/dsf/control_events.yaml

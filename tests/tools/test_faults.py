@@ -87,6 +87,9 @@ plan pfc s.yaml --json
 plan sfc s.yaml
 plan dsf --json
 plan fabric roce-ecmp --hosts 64 --rate 200Gbps --json
+plan cheapest job.yaml --hosts 8 --rate 200Gbps --fabrics star,roce-ecmp --packets 1 --quiet --json
+sweep s.yaml --quiet --estimate --vary host.mtu=[1024B,4096B]
+report --estimate s.yaml --quiet --out new.html --force
 plan sonic {IMPORT}/sonic/config_db.json --patch new.json --force
 plan ecn s.yaml --json
 place s.yaml

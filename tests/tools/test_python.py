@@ -37,6 +37,17 @@ class Results(unittest.TestCase):
         for key in ("digest", "groups", "flows", "counters", "conservation"):
             self.assertEqual(mine.get(key), told.get(key), key)
 
+    def test_estimate_is_the_program_s(self):
+        told = json.loads(program("estimate", INCAST, "--variant", "pfc", "--json").stdout)
+        mine = weft.estimate(INCAST, "pfc")
+        for key in ("makespan_ps", "low_ps", "high_ps", "times", "links"):
+            self.assertEqual(mine[key], told[key], key)
+        self.assertTrue(mine["low_ps"] < mine["makespan_ps"] < mine["high_ps"])
+        with self.assertRaisesRegex(weft.InputError, "there is no estimate of timely"):
+            weft.estimate({**SMALL, "host": {"cc": "timely"}})
+        with self.assertRaisesRegex(weft.Error, "nowhere.txt"):
+            weft.estimate(SMALL, calibration="nowhere.txt")
+
     def test_tables_are_those_of_sqlite(self):
         import sqlite3
         result = weft.run(INCAST, "pfc")
