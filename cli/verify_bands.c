@@ -96,14 +96,20 @@ static void add_point(const struct verify *v, struct verified *s, uint32_t claim
     b->point[b->points++] = point;
 }
 
+static uint32_t add_with(const struct verify_band *b, const char **setting, uint32_t n) {
+    for (uint32_t i = 0; i < b->is->withs; i++)
+        setting[n++] = b->is->with[i];
+    return n;
+}
+
 static void add_value(const struct verify *v, struct verified *s, uint32_t claim, struct verify_band *b,
                       const char *name, const char *text) {
     struct weft_arena *arena = v->o->arena;
-    const char **setting = weft_arena_alloc(arena, 1, sizeof *setting);
+    const char **setting = weft_arena_alloc(arena, 1 + b->is->withs, sizeof *setting);
     setting[0] = weft_arena_format(arena, "%s=%s", b->is->path, text);
     struct verify_point point = {.name = name, .text = text, .number = (double)NAN};
     if (b->row) weft_param_number(b->row, text, arena, &point.number);
-    add_point(v, s, claim, b, point, setting, 1);
+    add_point(v, s, claim, b, point, setting, add_with(b, setting, 1));
 }
 
 static const char *end_of(const struct weft_hardware_value *value, uint32_t end) {
@@ -118,13 +124,14 @@ static void add_class(const struct verify *v, struct verified *s, uint32_t claim
     int before = (int)(strrchr(path, '.') - path);
     b->row = NULL;
     for (uint32_t end = 0; end < 3; end++) {
-        const char **setting = weft_arena_alloc(arena, b->of->n + 1, sizeof *setting);
+        const char **setting = weft_arena_alloc(arena, b->of->n + 1 + b->is->withs, sizeof *setting);
         uint32_t n = 0;
         setting[n++] = weft_arena_format(arena, "%s=%s", path, b->of->name);
         for (const struct weft_hardware_value *one = b->of->value; one < b->of->value + b->of->n; one++)
             if (!one->fact && (one->low || one->high) && !strchr(one->key, '.'))
                 setting[n++] = weft_arena_format(arena, "%.*s.%s=%s", before, path, one->key, end_of(one, end));
-        add_point(v, s, claim, b, (struct verify_point){ends[end], b->of->name, (double)NAN, NULL}, setting, n);
+        add_point(v, s, claim, b, (struct verify_point){ends[end], b->of->name, (double)NAN, NULL}, setting,
+                  add_with(b, setting, n));
     }
 }
 
@@ -155,10 +162,10 @@ static enum weft_status prepare_band(const struct verify *v, struct verified *s,
     b->number = (double)NAN;
     if (b->row && !weft_param_is_number(b->row)) b->row = NULL;
     if (x.value && !x.differ) b->ours = x.value;
-    if (b->ours && b->row) weft_param_number(b->row, b->ours, arena, &b->number);
-    for (uint32_t end = 0; b->is->value[0] && end < 3; end++)
-        add_value(v, s, claim, b, ends[end], b->is->value[end]);
-    if (b->is->value[0]) return WEFT_OK;
+    if (b->ours && b->row && !b->is->withs) weft_param_number(b->row, b->ours, arena, &b->number);
+    for (uint32_t i = 0; i < b->is->values; i++)
+        add_value(v, s, claim, b, b->is->values == 1 ? "other" : ends[b->is->values == 2 ? 2 * i : i], b->is->value[i]);
+    if (b->is->values) return WEFT_OK;
     uint32_t kind = kind_of(path);
     const char *name = *b->is->hardware ? b->is->hardware : x.class_name;
     if (kind < WEFT_HARDWARE_KINDS && (!name || !strcmp(name, WEFT_HARDWARE_IDEAL))) name = default_class[kind];

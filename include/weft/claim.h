@@ -81,7 +81,10 @@ struct weft_claim_node; ///< of an expression
 struct weft_claim_band {
     const char *path;     ///< "switch.processing"; "host.nic": every value of the class
     const char *hardware; ///< class that has the band; "": the one that the scenario names
-    const char *value[3]; ///< low, typical, high as the file says them; NULL: the class has them
+    const char *value[3]; ///< as the file says them, low first; NULL: the class has them
+    uint32_t values;      ///< 3: low, typical, high; 2: low, high
+    const char **with;    ///< settings, "path=value", that go with each of the values: headroom for a longer delay
+    uint32_t withs;
     struct weft_place place;
 };
 /// What bands make of a claim, the worst of its bands: it turns out alike at each of the values; it does not; only

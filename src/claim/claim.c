@@ -164,6 +164,16 @@ static enum weft_status load_seeds(struct load *l, const struct weft_tree *seeds
     return WEFT_OK;
 }
 
+/// {path: value, ...} as settings, "path=value".
+static void set_settings(const struct weft_tree *map, struct weft_arena *arena, const char ***ret_setting,
+                         uint32_t *ret_n) {
+    const char **setting = weft_arena_alloc(arena, map->n, sizeof *setting);
+    for (uint32_t i = 0; i < map->n; i++)
+        setting[i] = weft_arena_format(arena, "%s=%s", map->child[i]->key, weft_tree_text(map->child[i], arena));
+    *ret_setting = setting;
+    *ret_n = map->n;
+}
+
 /// without: {path: value, ...}
 static enum weft_status load_without(struct load *l, const struct weft_tree *without, const char *path,
                                      struct weft_claim *claim) {
@@ -177,28 +187,30 @@ static enum weft_status load_without(struct load *l, const struct weft_tree *wit
                            : *claim->toothless ? "is toothless"
                                                : "is not to hold anyway");
     claim->without_place = without->place;
-    claim->without = weft_arena_alloc(l->arena, without->n, sizeof *claim->without);
-    for (uint32_t i = 0; i < without->n; i++)
-        claim->without[claim->withouts++] =
-            weft_arena_format(l->arena, "%s=%s", without->child[i]->key, weft_tree_text(without->child[i], l->arena));
+    set_settings(without, l->arena, &claim->without, &claim->withouts);
     return WEFT_OK;
 }
 
-/// An entry of bands: PATH, {PATH: CLASS} or {PATH: [LOW, TYPICAL, HIGH]}
-static bool parse_band(const struct weft_tree *entry, struct weft_claim_band *ret) {
+/// An entry of bands: PATH, {PATH: CLASS} or {PATH: [LOW, TYPICAL, HIGH]}, with `with: {path: value}` beside it.
+static bool parse_band(const struct weft_tree *entry, struct weft_arena *arena, struct weft_claim_band *ret) {
     *ret = (struct weft_claim_band){.hardware = "", .place = entry->place};
     if (entry->type == WEFT_TREE_TEXT) {
         ret->path = entry->text;
         return *entry->text;
     }
-    if (entry->type != WEFT_TREE_MAP || entry->n != 1) return false;
-    const struct weft_tree *of = entry->child[0];
+    const struct weft_tree *with = entry->type == WEFT_TREE_MAP ? weft_tree_find(entry, "with") : NULL;
+    if (entry->type != WEFT_TREE_MAP || entry->n != (with ? 2 : 1)) return false;
+    const struct weft_tree *of = entry->child[entry->child[0] == with];
+    if (with && (with->type != WEFT_TREE_MAP || !with->n)) return false;
+    if (with) set_settings(with, arena, &ret->with, &ret->withs);
     ret->path = of->key;
     if (of->type == WEFT_TREE_TEXT) ret->hardware = of->text;
     if (of->type != WEFT_TREE_LIST) return *ret->hardware;
-    for (uint32_t i = 0; i < 3 && of->n == 3; i++)
-        if (of->child[i]->type == WEFT_TREE_TEXT) ret->value[i] = of->child[i]->text;
-    return ret->value[0] && ret->value[1] && ret->value[2];
+    for (uint32_t i = 0; i < of->n; i++) {
+        if (i == 3 || of->child[i]->type != WEFT_TREE_TEXT) return false;
+        ret->value[ret->values++] = of->child[i]->text;
+    }
+    return ret->values;
 }
 
 static enum weft_status load_bands(struct load *l, const struct weft_tree *bands, const char *path,
@@ -213,9 +225,12 @@ static enum weft_status load_bands(struct load *l, const struct weft_tree *bands
                            "%s: expected a list of paths, such as [switch.processing, host.nic]", path);
     struct weft_claim_band *band = weft_arena_alloc(l->arena, bands->n, sizeof *band);
     for (uint32_t i = 0; i < bands->n; i++)
-        if (!parse_band(bands->child[i], &band[i]))
-            return WEFT_REFUSE(l->error, bands->child[i]->place,
-                               "%s.%u: expected a path, {path: class} or {path: [low, typical, high]}", path, i);
+        if (!parse_band(bands->child[i], l->arena, &band[i]))
+            return WEFT_REFUSE(
+                l->error, bands->child[i]->place,
+                "%s.%u: expected a path, {path: class} or {path: [low, typical, high]}, and beside it `with` "
+                "and a map of settings",
+                path, i);
     claim->band = band;
     claim->bands = bands->n;
     return WEFT_OK;

@@ -373,7 +373,8 @@ static void bands_are_refused(void **state) {
         {"switch.processing", "claims.0.bands: expected a list of paths"},
         {"[]", "claims.0.bands: expected a list of paths"},
         {"[{a: b, c: d}]", "claims.0.bands.0: expected a path, {path: class} or {path: [low, typical, high]}"},
-        {"[{a: [1, 2]}]", "claims.0.bands.0: expected a path"},
+        {"[{a: [1, 2, 3, 4]}]", "claims.0.bands.0: expected a path"},
+        {"[{a: b, with: c}]", "claims.0.bands.0: expected a path"},
         {"[switch.bufer.size]", "no class of hardware has a band for it"},
         {"[{switch.processing: tomahawk55}]", "bands: no chip \"tomahawk55\"; did you mean \"tomahawk5\"?"},
         {"[{switch.processing: connectx7}]", "bands: connectx7 is of kind nic, not chip"},
@@ -388,6 +389,12 @@ static void bands_are_refused(void **state) {
         assert_holds("s.yaml:7:");
         assert_holds(cases[i].message);
     }
+    write_scenario("s.yaml",
+                   "  - {text: a, that: small.counters.pfc_xoff_frames > 0, bands: [{switch.processing: [400ns], with: "
+                   "{switch.buffer: {size: 2MB, xoff: 1MB, xon: 1MB}}}], in_band: ideal}\n",
+                   "");
+    output_of("verify s.yaml --bands --quiet --all", 0);
+    assert_holds("switch.processing: only at its own values; other 400ns does not;");
     write_scenario("s.yaml", "  - {text: a, that: small.g.count == 2, in_band: holds}\n", "");
     output_of("check s.yaml", 2);
     assert_holds("in_band is holds; expected bands that it is judged in");
