@@ -207,7 +207,7 @@ static const struct weft_result_column scenarios_columns[] = {
     IN_BAND(IDEAL, "ideal_in_band", "claims that turn out so at no value of a band: findings of the ideal"),
     IN_BAND(UNKNOWN, "band_not_judged",
             "claims whose bands are not judged: the budget ended, or there are too few seeds"),
-    SCENARIO(bands_unexpected, "bands_unexpected", COUNT, "claims whose bands make of them what `in_band` does not say",
+    SCENARIO(bands_unexpected, "bands_unexpected", COUNT, "claims whose bands have another outcome than `in_band` says",
              .flags = WEFT_RESULT_SPARSE),
 };
 static const struct weft_result_table scenarios_table =
@@ -228,7 +228,7 @@ static const struct weft_result_column claims_columns[] = {
     CLAIM(teeth, "teeth", TEXT, "whether `without` breaks it: bites, exempt, unarmed or toothless",
           .flags = WEFT_RESULT_SPARSE),
     CLAIM(found_in_band, "found_in_band", TEXT,
-          "what the bands make of the claim: holds, turns, hidden, ideal, or unknown: not judged",
+          "outcome of the bands together: holds, turns, hidden, ideal, or unknown: not judged",
           .flags = WEFT_RESULT_SPARSE),
     CLAIM(broken, "broken", COUNT, "judgements in which `without` breaks the claim", .flags = WEFT_RESULT_SPARSE),
 };

@@ -37,12 +37,11 @@ struct weft_claim_row weft_claim_row(const struct weft_claim *claim, uint32_t nu
         WEFT__CLAIM(of, "of", COUNT, "out of so many seeds", .flags = WEFT_RESULT_SPARSE),                             \
         WEFT__CLAIM(why_so_few, "seeds_reason", TEXT, "why it need not hold with each seed",                           \
                     .flags = WEFT_RESULT_SPARSE),                                                                      \
-        WEFT__CLAIM(in_band, "in_band", TEXT,                                                                          \
-                    "what its bands of hardware must make of it: holds, turns, hidden, ideal",                         \
+        WEFT__CLAIM(in_band, "in_band", TEXT, "outcome that bands of hardware must have: holds, turns, hidden, ideal", \
                     .flags = WEFT_RESULT_SPARSE),                                                                      \
         WEFT__CLAIM(claim.toothless, "toothless", TEXT, "why nothing can break it; empty: something can"),             \
         WEFT__CLAIM(claim.definition, "definition", TEXT,                                                              \
-                    "what of the scenario or model the claim repeats; or empty"),                                      \
+                    "setting or rule of the model that the claim repeats; or empty"),                                  \
         WEFT__CLAIM(claim.reason, "reason", TEXT, "why it is not expected to hold")
 /// The tables `mean_seeds` and `without` below the table `path`; keys of rows further up follow.
 #define WEFT_CLAIM_TABLES(symbol, path, ...)                                                                           \
