@@ -25,7 +25,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build build-tests mpi dist deb wheel tarball install setup setup-tests help demo live-demo test test-long sanitize sanitize-address sanitize-thread arm64 random fuzz mutation \
-        bench format format-check lint readme calibrate figures choosing validation hardware clean
+        bench format format-check lint readme calibrate figures choosing validation hardware book clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
 # $(call run-tests,BUILD_DIR,MESON_TEST_ARGUMENTS)
@@ -179,6 +179,12 @@ hardware: build ## write the numbers of docs/hardware.md: weft beside measured c
 readme: build ## write what the program prints now into README.md and docs/
 	@tools/readme $(WEFT)
 	@tools/validation --cheap $(WEFT)
+
+# `figures` ends with `choosing`. Each part says what it took, and the last line what all of them did.
+book: build ## write every number of README and docs anew: figures, choosing, validation, hardware, readme (an hour and a quarter, the sum of its parts)
+	@begun=$$(date +%s); for part in figures validation hardware readme; do \
+	    from=$$(date +%s); $(MAKE) -s $$part || exit 1; echo "make book: $$part took $$(($$(date +%s) - from)) s"; done; \
+	echo "make book: $$(($$(date +%s) - begun)) s in all"
 
 clean: ## remove every build directory
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz

@@ -53,6 +53,10 @@ static void print_sfc(FILE *f, const struct weft_plan_sfc_found *v) {
     else
         fprintf(f, "  SFC threshold  none is allowed: %s - %s leaves nothing", BYTES(p->pfc_threshold_bytes), headroom);
     if (p->threshold_bytes) fprintf(f, "; %s: %s", c->threshold_bytes ? given_text(v) : "chosen", threshold);
+    if (p->input_threshold_bytes)
+        fprintf(
+            f, "\n                 of each virtual output queue %s / %" PRIu64 " = %s (switch.sfc.inputs: %" PRIu64 ")",
+            threshold, c->incast, BYTES(p->input_threshold_bytes), c->incast);
     fprintf(f, "\n  SFC pause      above %s x 8 / %s = %s\n", headroom, RATE(v->conf.rate_bps), TIME(p->pause_ps_min));
     fprintf(f, "                 below (%s + %s) x 8 / %s = %s\n", headroom, threshold, RATE(v->conf.rate_bps),
             TIME(p->pause_ps_max));

@@ -294,8 +294,10 @@ static void put_devices(struct weft__json *j) {
 static const char a_claim[] =
     "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"},\"source\":{\"type\":\"string\"},"
     "\"checks\":{\"type\":\"string\"},\"that\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
-    "\"toothless\":{\"type\":\"string\"},\"cases\":{\"type\":\"string\"},\"expected\":{\"enum\":" BOOLS "},"
-    "\"control\":{\"enum\":" BOOLS "},\"without\":{\"type\":\"object\"},\"seeds\":{}},"
+    "\"toothless\":{\"type\":\"string\"},\"definition\":{\"type\":\"string\"},\"cases\":{\"type\":\"string\"},"
+    "\"expected\":{\"enum\":" BOOLS "},"
+    "\"control\":{\"enum\":" BOOLS "},\"without\":{\"type\":\"object\"},\"seeds\":{},\"bands\":{\"type\":\"array\"},"
+    "\"in_band\":{\"enum\":[\"unknown\",\"holds\",\"turns\",\"hidden\",\"ideal\"]}},"
     "\"required\":[\"text\",\"that\"],\"additionalProperties\":false}";
 
 void weft_cli_schema(FILE *file) {

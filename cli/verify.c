@@ -3,16 +3,21 @@
 // are judged here.
 
 #include "verify.h"
+#include "base/units.h"
 #include "processes.h"
 
-static const char *jobs_text, *seeds_text, *sources;
-static bool teeth, all;
+static const char *jobs_text, *seeds_text, *sources, *budget_text;
+static bool teeth, bands, all;
 static const struct weft_cli_option own[] = {
     {"jobs", "N", "runs at a time (default: one per processor)", &jobs_text, NULL},
     {"seeds", "LIST", "judge each claim over these seeds, such as 1..8", &seeds_text, NULL},
     {"teeth", NULL,
      "also run each claim with its `without`, which must break it; a claim that still holds is toothless", NULL,
      &teeth},
+    {"bands", NULL, "also run each claim at low, typical and high of its `bands`, and say where it turns", NULL,
+     &bands},
+    {"budget", "TIME", "wall time for the runs of --bands (default: 600s); claims whose runs it ends are not judged",
+     &budget_text, NULL},
     {"sources", "FOLDER",
      "run nothing: list the statements of the sources described there, and the claims that check them", &sources, NULL},
     {"all", NULL, "print every claim, not only findings and unexpected results", NULL, &all},
@@ -46,7 +51,7 @@ static int judge_claims(const struct verify *v) {
     for (const struct verified *s = v->first; s; s = s->next) {
         struct verify_counts c = verify_count(v, s);
         met[s->status] = true;
-        met[WEFT_ERROR_CLAIM] |= c.verdict.unexpected || c.toothless;
+        met[WEFT_ERROR_CLAIM] |= c.verdict.unexpected || c.toothless || c.bands_unexpected;
     }
     if (v->interrupted) return WEFT_INTERRUPTED;
     for (unsigned i = 0; i < sizeof by_gravity / sizeof *by_gravity; i++)
@@ -54,8 +59,25 @@ static int judge_claims(const struct verify *v) {
     return WEFT_OK;
 }
 
+static bool parse_budget(double *ret_s) {
+    char why[256];
+    uint64_t time = 600 * WEFT_PS_PER_S;
+    if (budget_text && !weft__quantity_parse(WEFT__TIME, budget_text, &time, why, sizeof why)) {
+        fprintf(stderr, "weft: --budget: %s\n", why);
+        return false;
+    }
+    *ret_s = (double)time / WEFT_PS_PER_S;
+    return true;
+}
+
 static enum weft_status read_options(struct verify *v) {
     v->teeth = teeth;
+    v->bands = bands;
+    if (budget_text && !bands) {
+        fputs("weft: --budget is for the runs of --bands\n", stderr);
+        return WEFT_ERROR_INPUT;
+    }
+    if (!parse_budget(&v->budget_s)) return WEFT_ERROR_INPUT;
     v->all = all;
     if (!weft_cli_jobs_parse(jobs_text, &v->jobs)) return WEFT_ERROR_INPUT;
     return seeds_text && !weft_cli_seeds_parse(seeds_text, v->o->arena, &v->seed, &v->seeds) ? WEFT_ERROR_INPUT
@@ -70,9 +92,12 @@ static int verify_all(struct verify *v, struct weft_error *ret_error) {
     if (!status && sources) return (int)verify_sources(v, sources, ret_error);
     for (struct verified *s = v->first; s && !status; s = s->next)
         status = verify_prepare(v, v->preparing = s, ret_error);
+    for (struct verified *s = v->first; s && bands && !status; s = s->next)
+        status = verify_prepare_bands(v, v->preparing = s, ret_error);
     if (!status) {
         verify_journal_open(v);
         status = verify_run(v, ret_error);
+        if (!status && bands) status = verify_search_bands(v, ret_error);
         verify_journal_close(v, !status && !v->interrupted);
     }
     if (status) return (int)status;

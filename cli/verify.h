@@ -1,22 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft verify in parts: finding the runs (verify_prepare.c), running them (verify_run.c, verify_journal.c), judging
-// (verify_judge.c) and printing (verify_print.c); or the statements of sources (verify_sources.c).
+// weft verify in parts: finding the runs (verify_prepare.c, verify_bands.c), running them (verify_run.c,
+// verify_journal.c), judging (verify_judge.c, verify_bands.c) and printing (verify_print.c); or the statements of
+// sources (verify_sources.c).
 #pragma once
 
 #include <stdio.h>
 
 #include "claims.h"
 #include "weft/claim_rows.h"
+#include "weft/hardware.h"
 
-/// The claims of a file in one setting: with one seed, unchanged or with the settings that must break some of them.
+/// The claims of a file in one setting: with one seed, unchanged, with the settings that must break some of them, or
+/// with a value of their bands.
 struct verify_reading {
     struct verified *of;
     struct weft_cli_claims claims; ///< the file's claims with this reading's values
     const uint64_t *seed;          ///< NULL: the seed of the configuration
     bool *judged;                  ///< [claims]: true for those that this setting and this seed belong to
-    bool teeth;                    ///< it is the setting that must break them
+    bool changed;                  ///< it has other settings than the claims: a stall is a result
+    bool band;                     ///< it is a value of a band: not judged if the budget ends before its runs
+    bool left;                     ///< of a band: not every run of it was done
     const char **setting;          ///< of its runs
     uint32_t settings;
+};
+
+/// Readings of a file under some settings, shared by the claims that ask for these settings.
+struct verify_layer {
+    const char **setting;
+    uint32_t settings;
+    bool band;
+    struct verify_reading *reading; ///< [readings of the file]
+    const char *key;                ///< of the claim, where an error is reported: "without"
+    struct weft_place place;
+    struct verify_layer *next;
+};
+
+/// A value of a band.
+struct verify_point {
+    const char *name, *text; ///< "low", "450ns"; of a class "low", "typical_nic"; "search": found by bisection
+    double number;           ///< NAN: of a class
+    const struct verify_layer *layer;
+};
+enum { VERIFY_SEARCHES = 5, VERIFY_POINTS = 3 + VERIFY_SEARCHES };
+/// A band of a claim. The classes' values, or half and twice where no class has a band.
+struct verify_band {
+    const struct weft_claim_band *is;
+    const struct weft_param *row;   ///< NULL: every value of a class
+    const struct weft_hardware *of; ///< NULL: the claim says the values, or they are half and twice
+    const char *ours;               ///< the scenario's value; NULL: its variants differ, or it is of a class
+    double number;                  ///< of `ours`
+    struct verify_point point[VERIFY_POINTS];
+    uint32_t points;
 };
 
 /// A scenario whose claims are verified.
@@ -29,8 +63,10 @@ struct verified {
     uint32_t readings;            ///< seeds of --seeds; or the configuration's and those that claims name
     struct verify_reading *plain; ///< [readings]
     struct verify_reading **bite; ///< [claims][readings]; claims with the same `without` share them; NULL: none
-    enum weft_status status;      ///< the most serious status of its runs
-    bool ended;                   ///< every run of it has ended
+    struct verify_layer *layer;
+    struct verify_band **band; ///< [claims][bands of the claim]
+    enum weft_status status;   ///< the most serious status of its runs
+    bool ended;                ///< every run of it has ended
     struct verified *next;
 };
 
@@ -62,7 +98,9 @@ struct verify {
     uint32_t tasks, jobs, uses, known; ///< known: from a verify that was killed
     uint32_t seeds;                    ///< of --seeds; 0: each claim has its own
     uint64_t *seed;
-    bool teeth, all, interrupted;
+    bool teeth, bands, all, interrupted;
+    double budget_s, bands_s;                   ///< wall time for runs of bands; when the first of them began
+    uint32_t band_runs, left;                   ///< of them: begun, and left out
     struct verified *preparing;                 ///< the scenario that was prepared last
     struct verify_task *bucket[VERIFY_BUCKETS]; ///< by key
     uint32_t claimless;                         ///< files without claims
@@ -75,6 +113,33 @@ struct verify {
 enum weft_status verify_read(struct verify *v, const char *path, struct weft_error *ret_error);
 /// Everything about a scenario except running it: its readings, and the tasks for them.
 enum weft_status verify_prepare(struct verify *v, struct verified *s, struct weft_error *ret_error);
+/// The readings with settings for claim `i`, new or those of another claim.
+struct verify_layer *verify_layer_at(const struct verify *v, struct verified *s, uint32_t i, const char **setting,
+                                     uint32_t settings, bool band);
+/// Adds the tasks of layers from the first up to `end` (NULL: all).
+enum weft_status verify_prepare_layers(struct verify *v, struct verified *s, const struct verify_layer *end,
+                                       struct weft_error *ret_error);
+
+/// The bands of a scenario's claims, and the layers of their low, typical and high values.
+enum weft_status verify_prepare_bands(struct verify *v, struct verified *s, struct weft_error *ret_error);
+/// Runs what is left to run to say where claims turn, until the budget ends.
+enum weft_status verify_search_bands(struct verify *v, struct weft_error *ret_error);
+/// How the claim turns out in the band's values.
+struct verify_in_band {
+    enum weft_claim_in_band verdict;
+    const char *turns_at; ///< NULL: it does not, or not at a number
+    bool holds[VERIFY_POINTS], known[VERIFY_POINTS];
+};
+struct verify_in_band verify_judge_band(const struct verify *v, const struct verified *s, uint32_t claim, uint32_t band,
+                                        struct weft_arena *arena);
+/// The worst of its bands.
+enum weft_claim_in_band verify_in_bands(const struct verify *v, const struct verified *s, uint32_t claim,
+                                        struct weft_arena *arena);
+/// Whether the claim says another.
+static inline bool verify_is_band_unexpected(const struct weft_claim *claim, enum weft_claim_in_band found) {
+    return claim->in_band && found && claim->in_band != found;
+}
+void verify_print_bands(const struct verify *v, const struct verified *s, uint32_t claim, struct weft_arena *arena);
 
 struct verify_task *verify_task_find(const struct verify *v, uint64_t key); ///< NULL: there is none
 
@@ -114,11 +179,16 @@ struct verify_judgement {
 };
 struct verify_judgement verify_judge(const struct verify *v, const struct verified *s, uint32_t claim,
                                      struct weft_arena *arena);
+/// The same for other readings than the plain ones, without teeth.
+struct verify_judgement verify_judge_readings(const struct verified *s, const struct verify_reading *r, uint32_t claim,
+                                              struct weft_arena *arena);
 /// Whether its claims can be judged: every run has ended by itself, stalled or not.
 bool verify_is_judged(const struct verified *s);
 struct verify_counts {
     struct weft_claim_counts verdict;
     uint32_t claims, toothless, exempt;
+    uint32_t in_band[WEFT_CLAIM_IN_BANDS]; ///< claims with bands, by what comes of them
+    uint32_t bands_unexpected;
 };
 struct verify_counts verify_count(const struct verify *v, const struct verified *s);
 

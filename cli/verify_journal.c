@@ -88,7 +88,7 @@ static void read_line(struct verify *v, const char *text) {
     t->done = true;
     v->known++;
     for (const struct verify_use *u = t->use; u; u = u->next)
-        if (status && !u->reading->teeth && !u->reading->of->status) u->reading->of->status = WEFT_ERROR_STALL;
+        if (status && !u->reading->changed && !u->reading->of->status) u->reading->of->status = WEFT_ERROR_STALL;
 }
 
 bool verify_journal_read(struct verify *v, FILE *journal) {

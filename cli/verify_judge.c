@@ -54,10 +54,28 @@ static uint32_t count_holding(const struct readings *of, const double *mean) {
 static enum verify_teeth teeth_of(const struct verify *v, const struct weft_claim *c,
                                   const struct verify_judgement *j) {
     if (!v->teeth || !weft_claim_is_to_hold(c)) return VERIFY_NOT_ASKED;
-    if (*c->toothless) return VERIFY_EXEMPT;
+    if (*c->toothless || *c->definition) return VERIFY_EXEMPT;
     if (!c->withouts) return VERIFY_UNARMED;
     if (!weft_claim_is_judged(c, j->seeds)) return VERIFY_NOT_ASKED;
     return j->bitten >= weft_claim_seeds_needed(c, j->seeds) ? VERIFY_BITES : VERIFY_TOOTHLESS;
+}
+
+struct verify_judgement verify_judge_readings(const struct verified *s, const struct verify_reading *r, uint32_t claim,
+                                              struct weft_arena *arena) {
+    const struct readings of = readings_of(s, r, claim, arena);
+    const struct weft_claim *c = of.claim;
+    struct verify_judgement j = {.seeds = of.n, .of = c->seeds == WEFT_CLAIM_SEEDS_MEAN ? 1 : of.n};
+    double *const field[] = {weft_arena_alloc(arena, c->metrics, sizeof(double)),
+                             weft_arena_alloc(arena, s->readings, sizeof(double))};
+    j.median = weft_arena_alloc(arena, c->metrics, sizeof *j.median);
+    for (uint32_t m = 0; m < c->metrics; m++) {
+        struct spread spread = spread_of(&of, m, field[1]);
+        field[0][m] = spread.mean;
+        j.median[m] = spread.median;
+    }
+    j.hold = count_holding(&of, field[0]);
+    j.verdict = weft_claim_verdict(c, j.hold, j.seeds);
+    return j;
 }
 
 struct verify_judgement verify_judge(const struct verify *v, const struct verified *s, uint32_t claim,
@@ -105,6 +123,10 @@ struct verify_counts verify_count(const struct verify *v, const struct verified 
         weft_claim_counts_add(&counts.verdict, j.verdict);
         counts.toothless += j.teeth == VERIFY_UNARMED || j.teeth == VERIFY_TOOTHLESS;
         counts.exempt += j.teeth == VERIFY_EXEMPT;
+        if (!v->bands || !s->claims.claim[i].bands) continue;
+        enum weft_claim_in_band in_band = verify_in_bands(v, s, i, arena);
+        counts.in_band[in_band]++;
+        counts.bands_unexpected += verify_is_band_unexpected(&s->claims.claim[i], in_band);
     }
     return counts;
 }

@@ -196,7 +196,7 @@ static enum weft_status prepare_variant(struct verify *v, struct verify_reading 
     if (!status) status = check_metrics(r, variant, &sim, ret_error);
     if (!status) {
         if (!s->name) s->name = weft_arena_text(v->o->arena, sim.scenario->name);
-        s->variants += !r->teeth;
+        s->variants += !r->changed;
         struct task_key key = key_of(s, &sim);
         for (uint32_t k = 0; k < s->readings; k++)
             add_uses(v, &r[k], variant, &key);
@@ -246,70 +246,94 @@ static bool is_for_seed(const struct verify *v, const struct verify_reading *r, 
     return r->seed ? is_among(*r->seed, c->own_seed, c->own_seeds) : !c->own_seeds;
 }
 
-/// `judged`: the claims that this setting belongs to.
-static struct verify_reading *new_readings(const struct verify *v, struct verified *s, const struct weft_claim *without,
-                                           const bool *judged) {
+static void add_judged(const struct verify *v, struct verify_reading *r, uint32_t claim) {
+    for (uint32_t k = 0; k < r->of->readings; k++)
+        r[k].judged[claim] = is_for_seed(v, &r[k], &r->of->claims.claim[claim]);
+}
+
+/// With the settings of that layer; NULL: unchanged.
+static struct verify_reading *new_readings(const struct verify *v, struct verified *s,
+                                           const struct verify_layer *layer) {
     struct weft_arena *arena = v->o->arena;
     struct verify_reading *r = new_seeds(v, s);
-    uint32_t withouts = without ? without->withouts : 0;
+    uint32_t more = layer ? layer->settings : 0;
     for (uint32_t k = 0; k < s->readings; k++) {
-        r[k].teeth = without;
-        for (uint32_t i = 0; i < s->claims.n; i++)
-            r[k].judged[i] = judged[i] && is_for_seed(v, &r[k], &s->claims.claim[i]);
+        r[k].changed = layer;
+        r[k].band = layer && layer->band;
         weft_cli_claims_copy(&r[k].claims, &s->claims, arena);
-        r[k].setting = weft_arena_alloc(arena, v->o->settings + withouts + 1, sizeof *r[k].setting);
+        r[k].setting = weft_arena_alloc(arena, v->o->settings + more + 1, sizeof *r[k].setting);
         for (uint32_t i = 0; i < v->o->settings; i++)
             r[k].setting[r[k].settings++] = v->o->setting[i];
         if (r[k].seed)
             r[k].setting[r[k].settings++] = weft_arena_format(arena, "run.seed=%llu", (unsigned long long)*r[k].seed);
-        for (uint32_t i = 0; i < withouts; i++)
-            r[k].setting[r[k].settings++] = without->without[i];
+        for (uint32_t i = 0; i < more; i++)
+            r[k].setting[r[k].settings++] = layer->setting[i];
     }
     return r;
 }
 
-static bool is_same_without(const struct weft_claim *a, const struct weft_claim *b) {
-    if (a->withouts != b->withouts) return false;
-    for (uint32_t i = 0; i < a->withouts; i++)
-        if (strcmp(a->without[i], b->without[i])) return false;
-    return true;
+// --- layers of settings -------------------------------------------------------------------------------------------
+
+static bool has_settings(const struct verify_layer *layer, const char *const *setting, uint32_t settings) {
+    bool same = layer->settings == settings;
+    for (uint32_t i = 0; i < settings && same; i++)
+        same = !strcmp(layer->setting[i], setting[i]);
+    return same;
 }
 
-/// An error in `without` is reported at its place.
-static enum weft_status prepare_without(struct verify *v, struct verified *s, const struct weft_claim *c,
-                                        struct verify_reading *r, struct weft_error *ret_error) {
+struct verify_layer *verify_layer_at(const struct verify *v, struct verified *s, uint32_t i, const char **setting,
+                                     uint32_t settings, bool band) {
+    const struct weft_claim *c = &s->claims.claim[i];
+    struct verify_layer *layer = s->layer;
+    while (layer && (layer->band != band || !has_settings(layer, setting, settings)))
+        layer = layer->next;
+    if (!layer) {
+        layer = weft_arena_alloc(v->o->arena, 1, sizeof *layer);
+        *layer = (struct verify_layer){.setting = setting,
+                                       .settings = settings,
+                                       .band = band,
+                                       .key = band ? "bands" : "without",
+                                       .place = band ? c->band[0].place : c->without_place,
+                                       .next = s->layer};
+        layer->reading = new_readings(v, s, layer);
+        s->layer = layer;
+    }
+    add_judged(v, layer->reading, i);
+    return layer;
+}
+
+/// An error in the settings is reported at the claim's place of them.
+static enum weft_status prepare_layer(struct verify *v, struct verified *s, const struct verify_layer *layer,
+                                      struct weft_error *ret_error) {
     WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *file = NULL;
     struct weft_error own = {0};
+    struct verify_reading *r = layer->reading;
     enum weft_status status = weft_scenario_file_read(s->path, r->setting, r->settings, &file, &own);
     for (uint32_t i = 0; !status && i < weft_scenario_variants(s->file); i++)
         status = prepare_variant(v, r, file, i, &own);
-    if (status) weft_error_set(ret_error, own.status, c->without_place, "without: %s", own.text + own.message_at);
+    if (status) weft_error_set(ret_error, own.status, layer->place, "%s: %s", layer->key, own.text + own.message_at);
     return status;
 }
 
-/// Readings under the settings of claim `i` and of claims with the same `without`.
-static enum weft_status prepare_teeth(struct verify *v, struct verified *s, uint32_t i, struct weft_error *ret_error) {
-    const struct weft_claim *c = &s->claims.claim[i];
-    if (!c->withouts || s->bite[i]) return WEFT_OK;
-    bool *judged = weft_arena_alloc(v->o->arena, s->claims.n, sizeof *judged);
-    for (uint32_t k = i; k < s->claims.n; k++)
-        judged[k] = is_same_without(c, &s->claims.claim[k]);
-    struct verify_reading *r = new_readings(v, s, c, judged);
-    for (uint32_t k = i; k < s->claims.n; k++)
-        if (judged[k]) s->bite[k] = r;
-    return prepare_without(v, s, c, r, ret_error);
+enum weft_status verify_prepare_layers(struct verify *v, struct verified *s, const struct verify_layer *end,
+                                       struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    for (const struct verify_layer *l = s->layer; l != end && !status; l = l->next)
+        status = prepare_layer(v, s, l, ret_error);
+    return status;
 }
 
 enum weft_status verify_prepare(struct verify *v, struct verified *s, struct weft_error *ret_error) {
-    bool *judged = weft_arena_alloc(v->o->arena, s->claims.n, sizeof *judged);
+    s->plain = new_readings(v, s, NULL);
     for (uint32_t i = 0; i < s->claims.n; i++)
-        judged[i] = true;
-    s->plain = new_readings(v, s, NULL, judged);
+        add_judged(v, s->plain, i);
     s->bite = weft_arena_alloc(v->o->arena, s->claims.n, sizeof(struct verify_reading *));
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < weft_scenario_variants(s->file) && !status; i++)
         status = prepare_variant(v, s->plain, s->file, i, ret_error);
-    for (uint32_t i = 0; v->teeth && i < s->claims.n && !status; i++)
-        status = prepare_teeth(v, s, i, ret_error);
-    return status;
+    for (uint32_t i = s->claims.n; v->teeth && i-- > 0;) { // the last layer is the first in the list
+        const struct weft_claim *c = &s->claims.claim[i];
+        if (c->withouts) s->bite[i] = verify_layer_at(v, s, i, c->without, c->withouts, false)->reading;
+    }
+    return status ? status : verify_prepare_layers(v, s, NULL, ret_error);
 }

@@ -30,6 +30,24 @@ static void add_counts(struct verify_counts *all, const struct verify_counts *c)
     all->verdict.unexpected += c->verdict.unexpected;
     all->toothless += c->toothless;
     all->exempt += c->exempt;
+    all->bands_unexpected += c->bands_unexpected;
+    for (uint32_t i = 0; i < WEFT_CLAIM_IN_BANDS; i++)
+        all->in_band[i] += c->in_band[i];
+}
+
+static void print_bands(const struct verify *v, const struct verify_counts *all) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < WEFT_CLAIM_IN_BANDS; i++)
+        n += all->in_band[i];
+    printf("%s with bands of hardware:", weft__counted(n, "claim").text);
+    for (uint32_t i = 1; i < WEFT_CLAIM_IN_BANDS; i++)
+        printf("%s %u %s", i > 1 ? "," : "", all->in_band[i], weft_claim_in_band_plurals[i]);
+    if (all->in_band[0]) printf(", %u not judged", all->in_band[0]);
+    printf("; %s", weft__counted(v->band_runs, "run").text);
+    if (v->left) printf(", and %u left out", v->left);
+    printf(", of a budget of %g s", v->budget_s);
+    if (all->bands_unexpected) printf("; %u unexpected", all->bands_unexpected);
+    putchar('\n');
 }
 
 static void print_table(const struct verify *v) {
@@ -50,6 +68,7 @@ static void print_table(const struct verify *v) {
         print_row(v, s->shown, width, s->variants, verify_count(v, s), not_judged, note_of(s));
     print_row(v, "all", width, variants, all, not_judged, "");
     printf("\n%s, for %s of them\n", weft__counted(v->tasks, "run").text, weft__counted(v->uses, "use").text);
+    if (v->bands) print_bands(v, &all);
     if (v->claimless) printf("%s without claims left out\n", weft__counted(v->claimless, "file").text);
     if (all.verdict.not_judged)
         printf("%s about several seeds not judged by one seed; --seeds 1..8 judges by eight\n",
@@ -72,7 +91,9 @@ static void print_filled(const struct weft_claim *c, const char *what, const dou
 static void print_teeth(const struct weft_claim *c, const struct verify_judgement *j, struct weft_arena *arena) {
     if (j->teeth == VERIFY_UNARMED)
         printf("%*sTOOTHLESS: nothing is named that must break it\n", WEFT_CLAIM_INDENT, "");
-    if (j->teeth == VERIFY_EXEMPT) printf("%*stoothless: %s\n", WEFT_CLAIM_INDENT, "", c->toothless);
+    if (j->teeth == VERIFY_EXEMPT)
+        printf("%*s%s: %s\n", WEFT_CLAIM_INDENT, "", *c->definition ? "definition" : "toothless",
+               *c->definition ? c->definition : c->toothless);
     if (j->teeth != VERIFY_BITES && j->teeth != VERIFY_TOOTHLESS) return;
     printf("%*s%s with", WEFT_CLAIM_INDENT, "", j->teeth == VERIFY_BITES ? "broken" : "TOOTHLESS: holds also");
     for (uint32_t i = 0; i < c->withouts; i++)
@@ -81,7 +102,7 @@ static void print_teeth(const struct weft_claim *c, const struct verify_judgemen
     printf(": %s\n", weft_claim_filled(c, j->without, arena));
 }
 
-static void print_claim(const struct verified *s, uint32_t i, const struct verify_judgement *j,
+static void print_claim(const struct verify *v, const struct verified *s, uint32_t i, const struct verify_judgement *j,
                         struct weft_arena *arena) {
     const struct weft_claim *c = &s->claims.claim[i];
     const char *verdict = weft_claim_verdict_titles[j->verdict];
@@ -100,6 +121,7 @@ static void print_claim(const struct verified *s, uint32_t i, const struct verif
         print_filled(c, "most:   ", j->most, arena);
     }
     print_teeth(c, j, arena);
+    if (v->bands) verify_print_bands(v, s, i, arena);
     weft_report_claim_reasons(stdout, c);
 }
 
@@ -112,16 +134,25 @@ static enum part part_of(const struct verify_judgement *j) {
     return j->verdict == WEFT_CLAIM_HOLDS && j->hold == j->of ? PLAIN : NOTED;
 }
 
+/// A claim that its bands turn is noted.
+static enum part part_in_bands(const struct verify *v, const struct verified *s, uint32_t claim, enum part part,
+                               struct weft_arena *arena) {
+    if (!v->bands || !s->claims.claim[claim].bands || part == UNEXPECTED) return part;
+    enum weft_claim_in_band found = verify_in_bands(v, s, claim, arena);
+    if (verify_is_band_unexpected(&s->claims.claim[claim], found)) return UNEXPECTED;
+    return found == WEFT_CLAIM_IN_BAND_HOLDS ? part : NOTED;
+}
+
 static void print_claims(const struct verify *v, enum part part) {
     WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     for (const struct verified *s = v->first; s; s = s->next) {
         bool named = false;
         for (uint32_t i = 0; i < s->claims.n && verify_is_judged(s); i++) {
             struct verify_judgement j = verify_judge(v, s, i, arena);
-            if (part_of(&j) != part) continue;
+            if (part_in_bands(v, s, i, part_of(&j), arena) != part) continue;
             if (!named) printf("\n%s\n", s->shown);
             named = true;
-            print_claim(s, i, &j, arena);
+            print_claim(v, s, i, &j, arena);
         }
     }
 }

@@ -11,6 +11,17 @@ struct reading_row {
     bool holds;
 };
 
+struct point_row {
+    const char *name, *value;
+    uint8_t holds; ///< UINT8_MAX: it was not judged
+};
+
+struct band_row {
+    const char *path, *hardware, *own, *verdict, *turns_at;
+    struct point_row *point;
+    uint32_t points;
+};
+
 struct claim_row {
     struct weft_claim_row is; ///< must be first
     uint32_t hold, of, mean_of, broken;
@@ -18,6 +29,9 @@ struct claim_row {
     const char *teeth;
     struct reading_row *run, *run_without;
     uint32_t runs, runs_without;
+    const char *found_in_band; ///< NULL: not asked
+    struct band_row *band;
+    uint32_t bands;
 };
 
 struct scenario_row {
@@ -26,6 +40,7 @@ struct scenario_row {
     bool judged;
     struct weft_claim_counts count;
     uint32_t toothless, exempt;
+    uint32_t in_band[WEFT_CLAIM_IN_BANDS], bands_unexpected; ///< WEFT_NONE: not asked
     struct claim_row *claim;
     uint32_t claims;
 };
@@ -55,6 +70,23 @@ static struct reading_row *list_readings(const struct verify_reading *r, uint32_
     return row;
 }
 
+static struct band_row band_row(const struct verify *v, const struct verified *s, uint32_t claim, uint32_t band) {
+    struct weft_arena *arena = v->o->arena;
+    const struct verify_band *b = &s->band[claim][band];
+    struct verify_in_band in = verify_judge_band(v, s, claim, band, arena);
+    struct band_row row = {.path = b->is->path,
+                           .hardware = b->of ? b->of->name : NULL,
+                           .own = b->ours,
+                           .verdict = weft_claim_in_band_names[in.verdict],
+                           .turns_at = in.turns_at,
+                           .points = b->points};
+    row.point = weft_arena_alloc(arena, b->points, sizeof *row.point);
+    for (uint32_t i = 0; i < b->points; i++)
+        row.point[i] =
+            (struct point_row){b->point[i].name, b->point[i].text, in.known[i] ? in.holds[i] : (uint8_t)UINT8_MAX};
+    return row;
+}
+
 static struct claim_row claim_row(const struct verify *v, const struct verified *s, uint32_t i) {
     static const char *const teeth[] = {NULL, "bites", "exempt", "unarmed", "toothless"};
     struct weft_arena *arena = v->o->arena;
@@ -74,6 +106,10 @@ static struct claim_row claim_row(const struct verify *v, const struct verified 
     row.is.filled = weft_claim_filled(c, j.median, arena);
     row.run = list_readings(s->plain, i, arena, &row.runs);
     if (v->teeth && s->bite[i]) row.run_without = list_readings(s->bite[i], i, arena, &row.runs_without);
+    if (v->bands && c->bands) row.found_in_band = weft_claim_in_band_names[verify_in_bands(v, s, i, arena)];
+    row.band = weft_arena_alloc(arena, c->bands, sizeof *row.band);
+    for (; v->bands && row.bands < c->bands; row.bands++)
+        row.band[row.bands] = band_row(v, s, i, row.bands);
     return row;
 }
 
@@ -86,7 +122,10 @@ static struct scenario_row scenario_row(const struct verify *v, const struct ver
                                .judged = verify_is_judged(s),
                                .count = c.verdict,
                                .toothless = v->teeth ? c.toothless : WEFT_NONE,
-                               .exempt = v->teeth ? c.exempt : WEFT_NONE};
+                               .exempt = v->teeth ? c.exempt : WEFT_NONE,
+                               .bands_unexpected = v->bands ? c.bands_unexpected : WEFT_NONE};
+    for (uint32_t i = 0; i < WEFT_CLAIM_IN_BANDS; i++)
+        row.in_band[i] = v->bands ? c.in_band[i] : WEFT_NONE;
     row.claim = weft_arena_alloc(v->o->arena, s->claims.n, sizeof *row.claim);
     for (; row.judged && row.claims < s->claims.n; row.claims++)
         row.claim[row.claims] = claim_row(v, s, row.claims);
@@ -161,6 +200,15 @@ static const struct weft_result_column scenarios_columns[] = {
     SCENARIO(toothless, "toothless", COUNT, "claims that hold also with what must break them, or that name nothing",
              .flags = WEFT_RESULT_SPARSE),
     SCENARIO(exempt, "exempt", COUNT, "claims that nothing can break, as they say", .flags = WEFT_RESULT_SPARSE),
+#define IN_BAND(of, key, what) SCENARIO(in_band[WEFT_CLAIM_IN_BAND_##of], key, COUNT, what, .flags = WEFT_RESULT_SPARSE)
+    IN_BAND(HOLDS, "hold_in_band", "claims that turn out alike in all their bands of hardware"),
+    IN_BAND(TURNS, "turn_in_band", "claims that turn within a band"),
+    IN_BAND(HIDDEN, "hidden_in_band", "claims that bands of hosts turn, because hosts take longer than the difference"),
+    IN_BAND(IDEAL, "ideal_in_band", "claims that turn out so at no value of a band: findings of the ideal"),
+    IN_BAND(UNKNOWN, "band_not_judged",
+            "claims whose bands are not judged: the budget ended, or there are too few seeds"),
+    SCENARIO(bands_unexpected, "bands_unexpected", COUNT, "claims whose bands have another outcome than `in_band` says",
+             .flags = WEFT_RESULT_SPARSE),
 };
 static const struct weft_result_table scenarios_table =
     WEFT_RESULT_TABLE("scenarios", LIST, "a scenario with claims", scenarios_columns,
@@ -179,11 +227,41 @@ static const struct weft_result_column claims_columns[] = {
     CLAIM(is.filled, "filled", TEXT, "the expression with medians in place of the names of figures"),
     CLAIM(teeth, "teeth", TEXT, "whether `without` breaks it: bites, exempt, unarmed or toothless",
           .flags = WEFT_RESULT_SPARSE),
+    CLAIM(found_in_band, "found_in_band", TEXT,
+          "outcome of the bands together: holds, turns, hidden, ideal, or unknown: not judged",
+          .flags = WEFT_RESULT_SPARSE),
     CLAIM(broken, "broken", COUNT, "judgements in which `without` breaks the claim", .flags = WEFT_RESULT_SPARSE),
 };
 static const struct weft_result_table claims_table = WEFT_RESULT_TABLE(
     "scenarios.claims", LIST, "a claim", claims_columns, WEFT_RESULT_EACH(struct scenario_row, claim, claims));
 WEFT_CLAIM_TABLES(claim, "scenarios.claims", WEFT_CLAIM_OF(1), SCENARIO_OF(2));
+static const struct weft_result_column bands_columns[] = {
+    WEFT_CLAIM_OF(1),
+    SCENARIO_OF(2),
+    WEFT_RESULT(struct band_row, path, TEXT, "path of a value of hardware that the claim can hang on",
+                .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_NAMED(struct band_row, hardware, "class", TEXT, "class of hardware whose band it is",
+                      .flags = WEFT_RESULT_SPARSE),
+    WEFT_RESULT(struct band_row, own, TEXT, "value that the scenario has", .flags = WEFT_RESULT_SPARSE),
+    WEFT_RESULT(struct band_row, verdict, TEXT, "holds, turns, hidden, ideal, or unknown: not judged"),
+    WEFT_RESULT(struct band_row, turns_at, TEXT, "value at which the claim turns", .flags = WEFT_RESULT_SPARSE),
+};
+static const struct weft_result_table bands_table =
+    WEFT_RESULT_TABLE("scenarios.claims.bands", LIST, "a claim in a band of hardware (--bands)", bands_columns,
+                      WEFT_RESULT_EACH(struct claim_row, band, bands), .sparse = true);
+static const struct weft_result_column points_columns[] = {
+    WEFT_RESULT_ABOVE_AT(1, struct band_row, path, "path", TEXT, "path of the value"),
+    WEFT_CLAIM_OF(2),
+    SCENARIO_OF(3),
+    WEFT_RESULT(struct point_row, name, TEXT, "low, typical, high; half, twice; search: found by bisection",
+                .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT(struct point_row, value, TEXT, "the value; of a class its name", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT(struct point_row, holds, BOOL, "whether the claim holds with it; none: not judged",
+                .flags = WEFT_RESULT_SPARSE),
+};
+static const struct weft_result_table points_table =
+    WEFT_RESULT_TABLE("scenarios.claims.bands.points", LIST, "a claim at a value of a band", points_columns,
+                      WEFT_RESULT_EACH(struct band_row, point, points));
 #define OF_METRICS(symbol, key, what, field)                                                                           \
     WEFT_RESULT_VALUES(symbol, "scenarios.claims." key, what,                                                          \
                        WEFT_RESULT_EACH(struct claim_row, field, is.claim.metrics), .sparse = false, double, REAL,     \
@@ -236,5 +314,5 @@ WEFT_CLAIM_TABLES(check, "statements.claims", WEFT_CLAIM_OF(1),
 const struct weft_answer weft__answer_verify =
     WEFT_ANSWER_OF("verify", "weft verify: claims of scenarios, judged", &verify_table, &seeds_table, &scenarios_table,
                    &claims_table, &claim_mean_seeds, &claim_without, &median_table, &min_table, &max_table, &runs_table,
-                   &runs_values_table, &runs_without_table, &runs_without_values_table, &statements_table,
-                   &checks_table, &check_mean_seeds, &check_without);
+                   &runs_values_table, &runs_without_table, &runs_without_values_table, &bands_table, &points_table,
+                   &statements_table, &checks_table, &check_mean_seeds, &check_without);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks run as processes, which print the values that claims name, a line each.
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/tree.h"
 #include "processes.h"
 #include "verify.h"
@@ -63,8 +66,25 @@ static char **task_arguments(const struct verify *v, const struct verify_task *t
     return argv;
 }
 
+/// Whether nothing but bands needs the task.
+static bool is_of_bands(const struct verify_task *t) {
+    bool only = true;
+    for (const struct verify_use *u = t->use; u; u = u->next)
+        only &= u->reading->band;
+    return only;
+}
+
+static double left_of_budget(const struct verify *v) {
+    return v->band_runs ? v->budget_s - (weft__clock_s(CLOCK_MONOTONIC) - v->bands_s) : v->budget_s;
+}
+
+/// The budget ends a run of a band by SIGALRM.
 static int run_task(void *context, uint32_t run) {
     const struct verify *v = context;
+    if (is_of_bands(v->at[run])) {
+        signal(SIGALRM, SIG_DFL);
+        alarm(1 + (unsigned)fmin(fmax(left_of_budget(v), 0), 1e9));
+    }
     execv("/proc/self/exe", task_arguments(v, v->at[run]));
     return WEFT_ERROR_SYSTEM;
 }
@@ -84,15 +104,15 @@ void verify_each_value(const struct verify_task *t,
     }
 }
 
-/// Under `without`, a network may well stall: that is a result.
+/// Under `without` or in a band, a network may well stall: that is a result.
 static void note_status(const struct verify *v, struct verify_task *t, enum weft_status status, FILE *err) {
-    bool teeth = true;
+    bool changed = true;
     for (const struct verify_use *u = t->use; u; u = u->next)
-        teeth &= u->reading->teeth;
-    if (!status || (teeth && status == WEFT_ERROR_STALL)) return;
+        changed &= u->reading->changed;
+    if (!status || (changed && status == WEFT_ERROR_STALL)) return;
     for (const struct verify_use *u = t->use; u; u = u->next) {
         struct verified *s = u->reading->of;
-        if (status == WEFT_ERROR_STALL && u->reading->teeth) continue;
+        if (status == WEFT_ERROR_STALL && u->reading->changed) continue;
         if (!s->status || s->status == WEFT_ERROR_STALL) s->status = status;
     }
     size_t size;
@@ -169,6 +189,7 @@ static void take_task(void *context, uint32_t run, const struct weft_cli_ended *
     struct verify_task *t = v->at[run];
     enum weft_status status = ended->status;
     bool other = t->from != WEFT_CLAIM_FROM_RUN;
+    if (ended->signal == SIGALRM && is_of_bands(t)) return; // the budget has ended
     bool measured = !status || status == WEFT_ERROR_STALL || (other && status == WEFT_ERROR_INPUT);
     enum taken taken = measured ? take_values(t, ended->out) : UNTOLD;
     if (measured && taken == UNTOLD && status != WEFT_ERROR_INPUT) status = WEFT_ERROR_SYSTEM;
@@ -178,15 +199,25 @@ static void take_task(void *context, uint32_t run, const struct weft_cli_ended *
 }
 
 static bool is_done(void *context, uint32_t run) {
-    return ((const struct verify *)context)->at[run]->done;
+    struct verify *v = context;
+    if (v->at[run]->done) return true;
+    if (!is_of_bands(v->at[run])) return false;
+    if (left_of_budget(v) <= 0) return true; // left out
+    if (!v->band_runs++) v->bands_s = weft__clock_s(CLOCK_MONOTONIC);
+    return false;
 }
 
 static void note_ended(struct verify *v) {
     for (struct verified *s = v->first; s; s = s->next)
         s->ended = true;
-    for (const struct verify_task *t = v->task; t; t = t->next)
-        for (const struct verify_use *u = t->use; u; u = u->next)
-            u->reading->of->ended &= t->done;
+    v->left = 0;
+    for (const struct verify_task *t = v->task; t; t = t->next) {
+        for (const struct verify_use *u = t->use; u; u = u->next) {
+            u->reading->of->ended &= t->done || u->reading->band;
+            u->reading->left |= !t->done;
+        }
+        v->left += !t->done && is_of_bands(t);
+    }
 }
 
 enum weft_status verify_run(struct verify *v, struct weft_error *ret_error) {

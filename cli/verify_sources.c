@@ -121,10 +121,17 @@ static enum weft_status note_claim(struct index_of_sources *x, const struct veri
 
 struct sums {
     uint32_t statements, checked, none, open;
+    uint32_t claims, definitions, bands, in_band[WEFT_CLAIM_IN_BANDS]; ///< claims that check, with bands, by in_band
 };
 
 static void add_statement_to(struct sums *sums, const struct verify_statement *s) {
     sums->statements++;
+    sums->claims += s->checks;
+    for (const struct verify_check *by = s->check; by < s->check + s->checks; by++) {
+        sums->definitions += *by->is.claim.definition != 0;
+        sums->bands += by->is.claim.bands > 0;
+        sums->in_band[by->is.claim.in_band]++;
+    }
     if (s->checks)
         sums->checked++;
     else if (*s->none)
@@ -134,19 +141,26 @@ static void add_statement_to(struct sums *sums, const struct verify_statement *s
 }
 
 static const char *kind_of(const struct weft_claim *claim) {
+    if (*claim->definition) return "(definition) ";
     return weft_claim_is_to_hold(claim) ? "" : claim->control ? "(control) " : "(finding) ";
 }
 
 static void print_statement(const struct verify_statement *s) {
     printf("  %-10s %s%s%s\n", s->id, s->at, *s->at ? ": " : "", s->says);
     for (const struct verify_check *by = s->check; by < s->check + s->checks; by++)
-        printf("%*s%s%s: %s\n", 13, "", kind_of(&by->is.claim), by->path, by->is.claim.text);
+        printf("%*s%s%s: %s%s%s\n", 13, "", kind_of(&by->is.claim), by->path, by->is.claim.text,
+               by->is.claim.in_band ? "; " : "",
+               by->is.claim.in_band ? weft_claim_in_band_texts[by->is.claim.in_band] : "");
     if (!s->checks && *s->none) printf("%*snone: %s\n", 13, "", s->none);
     if (!s->checks && !*s->none) printf("%*sOPEN: no claim checks it\n", 13, "");
 }
 
 static void print_sums(const char *name, struct sums s) {
-    printf("%-10s %10u %8u %8u %8u\n", name, s.statements, s.checked, s.none, s.open);
+    printf("%-10s %10u %8u %8u %8u %8u %11u %10u", name, s.statements, s.checked, s.none, s.open, s.claims,
+           s.definitions, s.bands);
+    for (uint32_t i = 1; i < WEFT_CLAIM_IN_BANDS; i++)
+        printf(" %8u", s.in_band[i]);
+    putchar('\n');
 }
 
 static void print_text(FILE *file, const void *context) {
@@ -165,7 +179,11 @@ static void print_text(FILE *file, const void *context) {
         add_statement_to(&sums[of], s);
         add_statement_to(&all, s);
     }
-    printf("\n%-10s %10s %8s %8s %8s\n", "source", "statements", "checked", "none", "open");
+    printf("\n%-10s %10s %8s %8s %8s %8s %11s %10s", "source", "statements", "checked", "none", "open", "claims",
+           "definitions", "with bands");
+    for (uint32_t i = 1; i < WEFT_CLAIM_IN_BANDS; i++)
+        printf(" %8s", weft_claim_in_band_names[i]);
+    putchar('\n');
     for (uint32_t i = 0; i < x->sources; i++)
         print_sums(x->source[i].name, sums[i]);
     print_sums("all", all);

@@ -2,6 +2,7 @@
 // The assumed numbers of a versus: found by their rows, whose help says so, and by the class of hardware that a fabric
 // names, which may give a band. A number moves to each end of its band, without one to half and twice its value, in all
 // fabrics that have it, one at a time, as far as its bounds and the fabric's other values allow.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,15 +22,10 @@ struct finder {
     uint32_t fabric;
 };
 
-static bool is_number(const struct weft_param *row) {
-    return row->type == WEFT_PARAM_TIME || row->type == WEFT_PARAM_RATE || row->type == WEFT_PARAM_BYTES ||
-           row->type == WEFT_PARAM_UINT || row->type == WEFT_PARAM_REAL;
-}
-
 /// Prices and power change no time (src/versus/energy.c handles watts), and neither do settings of a run.
 static bool counts_row(const struct weft_param *row, const char *path) {
     const char *dot = strrchr(path, '.');
-    return row && is_number(row) && strncmp(path, "run.", 4) != 0 && !(dot && !strcmp(dot, ".watts"));
+    return row && weft_param_is_number(row) && strncmp(path, "run.", 4) != 0 && !(dot && !strcmp(dot, ".watts"));
 }
 
 static void on_class(void *context, const char *path, const char *value, const char *dflt) {
@@ -94,24 +90,12 @@ static void on_value(void *context, const char *path, const char *value, const c
 
 /// The text of half or twice a value; NULL: it is 0, or not a number.
 static const char *scaled_text(const struct weft_param *row, const char *value, bool twice, struct weft_arena *arena) {
-    union {
-        uint64_t whole;
-        double real;
-        char room[64];
-    } conf = {0};
-    struct weft_param at0 = *row;
-    char text[64];
-    at0.offset = 0;
-    if (weft_param_parse(&at0, value, WEFT_NOWHERE, &conf, arena, NULL)) return NULL;
-    if (row->type == WEFT_PARAM_REAL) {
-        if (!(conf.real > 0)) return NULL;
-        conf.real *= twice ? 2 : 0.5;
-    } else {
-        if (conf.whole < 2 || conf.whole > WEFT_TIME_NEVER / 4) return NULL;
-        conf.whole = twice ? 2 * conf.whole : conf.whole / 2;
-    }
-    weft_param_format(&at0, &conf, text, sizeof text);
-    return weft_arena_text(arena, text);
+    double number;
+    if (!weft_param_number(row, value, arena, &number)) return NULL;
+    bool whole = row->type != WEFT_PARAM_REAL;
+    if (!(number > 0) || (whole && number < 2)) return NULL;
+    double scaled = twice ? 2 * number : number / 2;
+    return weft_param_number_text(row, whole ? floor(scaled) : scaled, arena);
 }
 
 /// The end of the value's band, without one half or twice the value; NULL: there is no such value, or it is no other.

@@ -15,9 +15,17 @@
 //       without: {switch.aqm: none}
 //       seeds: {at_least: 6, reason: "two flows in three meet by hash"}
 //     - {text: "it is shorter in the mean", that: a.g.fct.mean < b.g.fct.mean, seeds: {mean: 1..8}}
+//     - text: "cells are faster"
+//       that: dsf.g.fct.max < roce.g.fct.max
+//       bands: [interface_node.processing, host.nic, {devices.0.switch.processing: meta_ctsw}]
+//       in_band: turns
+//
+// `bands` are values of hardware that the claim can hang on: each becomes low, typical and high (verify --bands), and
+// `in_band` is what must come of it.
 //
 // `without` is what must break a claim: with these settings laid over every variant that it names it must not hold. A
-// claim that says `toothless` and why is exempt: arithmetic, an identity. A control is a claim about a mechanism asked
+// claim that says `toothless` and why is exempt: arithmetic, an identity; so is a `definition`, which repeats what the
+// scenario is built of. A control is a claim about a mechanism asked
 // of a network without it: it must not hold, and that is no finding.
 //
 // An expression has comparisons (< <= > >= == !=, several in a chain; "a ~ b within 10%"), joined by `and` and `or`,
@@ -69,16 +77,40 @@ struct weft_claim_metric {
 };
 
 struct weft_claim_node; ///< of an expression
+/// A value of hardware that a claim can hang on.
+struct weft_claim_band {
+    const char *path;     ///< "switch.processing"; "host.nic": every value of the class
+    const char *hardware; ///< class that has the band; "": the one that the scenario names
+    const char *value[3]; ///< as the file says them, low first; NULL: the class has them
+    uint32_t values;      ///< 3: low, typical, high; 2: low, high
+    const char **with;    ///< settings, "path=value", that go with each of the values: headroom for a longer delay
+    uint32_t withs;
+    struct weft_place place;
+};
+/// What bands make of a claim, the worst of its bands: it turns out alike at each of the values; it does not; only
+/// because hosts take longer than what it is about; it turns out so at none of them.
+enum weft_claim_in_band {
+    WEFT_CLAIM_IN_BAND_UNKNOWN,
+    WEFT_CLAIM_IN_BAND_HOLDS,
+    WEFT_CLAIM_IN_BAND_TURNS,
+    WEFT_CLAIM_IN_BAND_HIDDEN,
+    WEFT_CLAIM_IN_BAND_IDEAL,
+    WEFT_CLAIM_IN_BANDS
+};
+extern const char *const weft_claim_in_band_names[WEFT_CLAIM_IN_BANDS + 1]; ///< "holds"; ends with NULL
+extern const char *const weft_claim_in_band_texts[WEFT_CLAIM_IN_BANDS];     ///< "holds in the band"
+extern const char *const weft_claim_in_band_plurals[WEFT_CLAIM_IN_BANDS];   ///< "hold in the band"
 /// How it is judged over seeds. Each: with each of them; at least: with so many; mean: with the means of its metrics.
 enum weft_claim_seeds { WEFT_CLAIM_SEEDS_EACH, WEFT_CLAIM_SEEDS_AT_LEAST, WEFT_CLAIM_SEEDS_MEAN };
 struct weft_claim {
     const char *text, *source, *that, *reason;
-    const char *toothless; ///< why nothing can break it; "": something can
-    const char *checks;    ///< statements of sources that it checks, by their names; "": none
-    const char *cases;     ///< pattern over cases
-    const char *case_name; ///< the case it is made of; "": it names its variants in full
-    bool expected;         ///< false: known not to hold, for the reason given
-    bool control;          ///< must not hold
+    const char *toothless;  ///< why nothing can break it; "": something can
+    const char *definition; ///< what of the scenario or model it repeats; "": nothing
+    const char *checks;     ///< statements of sources that it checks, by their names; "": none
+    const char *cases;      ///< pattern over cases
+    const char *case_name;  ///< the case it is made of; "": it names its variants in full
+    bool expected;          ///< false: known not to hold, for the reason given
+    bool control;           ///< must not hold
     enum weft_claim_seeds seeds;
     uint32_t at_least, of;    ///< of WEFT_CLAIM_SEEDS_AT_LEAST: 6 of 8
     const char *seeds_reason; ///< of WEFT_CLAIM_SEEDS_AT_LEAST: why not each
@@ -87,6 +119,8 @@ struct weft_claim {
     uint32_t withouts;
     const char **without; ///< settings, "path=value", that must break it
     struct weft_place without_place;
+    uint32_t bands, in_band; ///< in_band: what is expected, enum weft_claim_in_band
+    const struct weft_claim_band *band;
     struct weft_place place; ///< of `that`
     uint32_t metrics;
     struct weft_claim_metric *metric; ///< in the order in which they stand

@@ -10,6 +10,7 @@ struct weft_claim_row {
     struct weft_claim claim;
     uint32_t number;        ///< in its list, from 0
     const char *seeds;      ///< each, at_least or mean
+    const char *in_band;    ///< NULL: the claim names no bands
     uint32_t at_least, of;  ///< WEFT_NONE: it is not judged so
     const char *why_so_few; ///< NULL: likewise
     const char *filled, *verdict;
@@ -36,7 +37,11 @@ struct weft_claim_row weft_claim_row(const struct weft_claim *claim, uint32_t nu
         WEFT__CLAIM(of, "of", COUNT, "out of so many seeds", .flags = WEFT_RESULT_SPARSE),                             \
         WEFT__CLAIM(why_so_few, "seeds_reason", TEXT, "why it need not hold with each seed",                           \
                     .flags = WEFT_RESULT_SPARSE),                                                                      \
+        WEFT__CLAIM(in_band, "in_band", TEXT, "outcome that bands of hardware must have: holds, turns, hidden, ideal", \
+                    .flags = WEFT_RESULT_SPARSE),                                                                      \
         WEFT__CLAIM(claim.toothless, "toothless", TEXT, "why nothing can break it; empty: something can"),             \
+        WEFT__CLAIM(claim.definition, "definition", TEXT,                                                              \
+                    "setting or rule of the model that the claim repeats; or empty"),                                  \
         WEFT__CLAIM(claim.reason, "reason", TEXT, "why it is not expected to hold")
 /// The tables `mean_seeds` and `without` below the table `path`; keys of rows further up follow.
 #define WEFT_CLAIM_TABLES(symbol, path, ...)                                                                           \

@@ -104,6 +104,9 @@ const struct weft_hardware_value *weft_hardware_value(const struct weft_hardware
 double weft_hardware_number(const struct weft_hardware *hardware, const char *key, double otherwise);
 /// Whether a number written otherwise, "700000ps", is the typical one.
 bool weft_hardware_is_typical(const struct weft_hardware_value *value, const char *text, struct weft_arena *arena);
+/// Whether the value has that path in its section: a key of a model may stand beside it, "transport.timeout".
+bool weft_hardware_has_path(const struct weft_hardware *hardware, const struct weft_hardware_value *value,
+                            const char *path);
 /// The value of a parameter ("switch.processing") in the class, if that is of the parameter's section and gives a band;
 /// else NULL.
 const struct weft_hardware_value *weft_hardware_band(const struct weft_hardware *hardware, const char *path);

@@ -17,6 +17,12 @@ enum weft_status weft_param_parse(const struct weft_param *row, const char *text
                                   struct weft_arena *arena, struct weft_error *ret_error);
 /// The value as text that weft_param_parse reads back to the same value. Returns snprintf-like length.
 int weft_param_format(const struct weft_param *row, const void *conf, char *text, size_t size);
+/// Whether values of the row are numbers: quantities, counts, reals.
+bool weft_param_is_number(const struct weft_param *row);
+/// The number in a text of such a row, in ps, bit/s or bytes. False: there is none.
+bool weft_param_number(const struct weft_param *row, const char *text, struct weft_arena *arena, double *ret_number);
+/// A number of such a row as text, in `arena`; NULL: its bounds forbid it.
+const char *weft_param_number_text(const struct weft_param *row, double number, struct weft_arena *arena);
 /// Calls on_value("switch.pfc.quanta", "65535", default or NULL) for every value of the table, sections and models
 /// included, in order.
 void weft_params_each(const struct weft_param_table *table, const void *conf, const char *prefix,

@@ -111,6 +111,7 @@ struct weft_plan_sfc {
     weft_bytes headroom_bytes;               ///< (N - 1) x excess
     weft_bytes threshold_bytes_max;          ///< PFC threshold - headroom; 0: no threshold is allowed
     weft_bytes threshold_bytes;              ///< as given, or chosen: three quarters of the highest, in whole KB
+    weft_bytes input_threshold_bytes;        ///< an Nth of it, for each queue of virtual output queues
     weft_time_ps pause_ps_min, pause_ps_max; ///< headroom / rate, (headroom + threshold) / rate
     weft_time_ps pause_ps;                   ///< as given, or chosen: the middle, in whole us where one is in range
     weft_time_ps interval_ps;

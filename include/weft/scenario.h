@@ -215,8 +215,8 @@ const char *weft_scenario_server(const struct weft_scenario *scenario, uint32_t 
 bool weft_device_says(const struct weft_device_conf *device, const char *section, const char *key);
 /// Where "switch.pfc.xoff" of such a device is written, or what it would be written in.
 struct weft_place weft_device_place(const struct weft_device_conf *device, const char *path);
-/// The row of a value of `fabric`, or of a section of the devices that no entry of `devices` changes; NULL: there is
-/// none.
+/// The row of a value of `fabric`, of a section of the devices that no entry of `devices` changes, or of an entry
+/// ("devices.0.switch.processing"); NULL: there is none.
 const struct weft_param *weft_scenario_row(const struct weft_scenario *scenario, const char *path);
 /// Every value in force, defaults included: on_value("switch.pfc.quanta", "65535", "65535"), the latter NULL where
 /// there is no default.

@@ -344,3 +344,36 @@ int weft_param_format(const struct weft_param *row, const void *conf, char *text
     assert(0 && "a section is not one value");
     return 0;
 }
+
+// --- numbers ------------------------------------------------------------------------------------------------------
+
+bool weft_param_is_number(const struct weft_param *row) {
+    return row->type == WEFT_PARAM_TIME || row->type == WEFT_PARAM_RATE || row->type == WEFT_PARAM_BYTES ||
+           row->type == WEFT_PARAM_UINT || row->type == WEFT_PARAM_REAL;
+}
+
+union number {
+    uint64_t whole;
+    double real;
+};
+
+bool weft_param_number(const struct weft_param *row, const char *text, struct weft_arena *arena, double *ret_number) {
+    union number conf = {0};
+    struct weft_param at0 = *row;
+    at0.offset = 0;
+    if (!weft_param_is_number(row) || weft_param_parse(&at0, text, WEFT_NOWHERE, &conf, arena, NULL)) return false;
+    *ret_number = row->type == WEFT_PARAM_REAL ? conf.real : (double)conf.whole;
+    return true;
+}
+
+const char *weft_param_number_text(const struct weft_param *row, double number, struct weft_arena *arena) {
+    union number conf = {.real = number};
+    struct weft_param at0 = *row;
+    char text[64];
+    at0.offset = 0;
+    if (!(number >= 0) || number > (double)(WEFT_TIME_NEVER / 2)) return NULL;
+    if (row->type != WEFT_PARAM_REAL) conf.whole = (uint64_t)(number + 0.5);
+    weft_param_format(&at0, &conf, text, sizeof text);
+    bool allowed = !weft_param_parse(&at0, text, WEFT_NOWHERE, &conf, arena, NULL);
+    return allowed ? weft_arena_text(arena, text) : NULL;
+}

@@ -12,6 +12,12 @@
 
 enum { CLAIMS_MAX = 1024 };
 
+const char *const weft_claim_in_band_names[] = {"unknown", "holds", "turns", "hidden", "ideal", NULL};
+const char *const weft_claim_in_band_texts[] = {"not judged", "holds in the band", "turns in the band",
+                                                "within what hosts hide", "only at its own values"};
+const char *const weft_claim_in_band_plurals[] = {"not judged", "hold in the band", "turn in the band",
+                                                  "within what hosts hide", "only at their own values"};
+
 static const struct weft_param claim_rows[] = {
     WEFT_PROSE(struct weft_claim, text, "text", NULL,
                "what is claimed, in words; quoted from the source if it has one"),
@@ -26,14 +32,20 @@ static const struct weft_param claim_rows[] = {
     WEFT_PROSE(struct weft_claim, reason, "reason", "", "why it is not expected to hold"),
     WEFT_PROSE(struct weft_claim, toothless, "toothless", "",
                "why no setting can break it: arithmetic, an identity; instead of `without`"),
+    WEFT_PROSE(struct weft_claim, definition, "definition", "",
+               "which setting or rule of the model it repeats, so that it shows nothing else; instead of `without`"),
+    WEFT_CHOICE(struct weft_claim, in_band, "in_band", "unknown", weft_claim_in_band_names,
+                "what `bands` must make of it: holds, turns, hidden (by what hosts take), ideal (holds at none)"),
     WEFT_TEXT(struct weft_claim, cases, "cases", "*", "shell pattern over cases, for a claim that is made of each"),
 };
-static const char *const claim_lists[] = {"without", "seeds", NULL};
+static const char *const claim_lists[] = {"without", "seeds", "bands", NULL};
 
 static const char *claim_check(const void *conf, char *text, size_t size) {
     const struct weft_claim *c = conf;
     if (c->control && !c->expected)
         snprintf(text, size, "control is yes, and expected is no; expected one of them");
+    else if (*c->definition && (*c->toothless || !weft_claim_is_to_hold(c)))
+        snprintf(text, size, "a definition holds and has no teeth; expected neither toothless nor expected: no");
     else if (!c->expected && !*c->reason)
         snprintf(text, size, "expected is no; a reason is missing");
     else
@@ -152,6 +164,16 @@ static enum weft_status load_seeds(struct load *l, const struct weft_tree *seeds
     return WEFT_OK;
 }
 
+/// {path: value, ...} as settings, "path=value".
+static void set_settings(const struct weft_tree *map, struct weft_arena *arena, const char ***ret_setting,
+                         uint32_t *ret_n) {
+    const char **setting = weft_arena_alloc(arena, map->n, sizeof *setting);
+    for (uint32_t i = 0; i < map->n; i++)
+        setting[i] = weft_arena_format(arena, "%s=%s", map->child[i]->key, weft_tree_text(map->child[i], arena));
+    *ret_setting = setting;
+    *ret_n = map->n;
+}
+
 /// without: {path: value, ...}
 static enum weft_status load_without(struct load *l, const struct weft_tree *without, const char *path,
                                      struct weft_claim *claim) {
@@ -159,14 +181,58 @@ static enum weft_status load_without(struct load *l, const struct weft_tree *wit
         return WEFT_REFUSE(l->error, without->place,
                            "%s: expected a map of paths and values that break the claim, such as {host.cc: none}",
                            path);
-    if (*claim->toothless || !weft_claim_is_to_hold(claim))
+    if (*claim->toothless || *claim->definition || !weft_claim_is_to_hold(claim))
         return WEFT_REFUSE(l->error, without->place, "%s: the claim %s; expected one of the two", path,
-                           *claim->toothless ? "is toothless" : "is not to hold anyway");
+                           *claim->definition  ? "is a definition"
+                           : *claim->toothless ? "is toothless"
+                                               : "is not to hold anyway");
     claim->without_place = without->place;
-    claim->without = weft_arena_alloc(l->arena, without->n, sizeof *claim->without);
-    for (uint32_t i = 0; i < without->n; i++)
-        claim->without[claim->withouts++] =
-            weft_arena_format(l->arena, "%s=%s", without->child[i]->key, weft_tree_text(without->child[i], l->arena));
+    set_settings(without, l->arena, &claim->without, &claim->withouts);
+    return WEFT_OK;
+}
+
+/// An entry of bands: PATH, {PATH: CLASS} or {PATH: [LOW, TYPICAL, HIGH]}, with `with: {path: value}` beside it.
+static bool parse_band(const struct weft_tree *entry, struct weft_arena *arena, struct weft_claim_band *ret) {
+    *ret = (struct weft_claim_band){.hardware = "", .place = entry->place};
+    if (entry->type == WEFT_TREE_TEXT) {
+        ret->path = entry->text;
+        return *entry->text;
+    }
+    const struct weft_tree *with = entry->type == WEFT_TREE_MAP ? weft_tree_find(entry, "with") : NULL;
+    if (entry->type != WEFT_TREE_MAP || entry->n != (with ? 2 : 1)) return false;
+    const struct weft_tree *of = entry->child[entry->child[0] == with];
+    if (with && (with->type != WEFT_TREE_MAP || !with->n)) return false;
+    if (with) set_settings(with, arena, &ret->with, &ret->withs);
+    ret->path = of->key;
+    if (of->type == WEFT_TREE_TEXT) ret->hardware = of->text;
+    if (of->type != WEFT_TREE_LIST) return *ret->hardware;
+    for (uint32_t i = 0; i < of->n; i++) {
+        if (i == 3 || of->child[i]->type != WEFT_TREE_TEXT) return false;
+        ret->value[ret->values++] = of->child[i]->text;
+    }
+    return ret->values;
+}
+
+static enum weft_status load_bands(struct load *l, const struct weft_tree *bands, const char *path,
+                                   struct weft_claim *claim) {
+    bool none = !bands || bands->type == WEFT_TREE_NULL;
+    if (none && claim->in_band)
+        return WEFT_REFUSE(l->error, claim->place, "%s: in_band is %s; expected bands that it is judged in", path,
+                           weft_claim_in_band_names[claim->in_band]);
+    if (none) return WEFT_OK;
+    if (bands->type != WEFT_TREE_LIST || !bands->n)
+        return WEFT_REFUSE(l->error, bands->place,
+                           "%s: expected a list of paths, such as [switch.processing, host.nic]", path);
+    struct weft_claim_band *band = weft_arena_alloc(l->arena, bands->n, sizeof *band);
+    for (uint32_t i = 0; i < bands->n; i++)
+        if (!parse_band(bands->child[i], l->arena, &band[i]))
+            return WEFT_REFUSE(
+                l->error, bands->child[i]->place,
+                "%s.%u: expected a path, {path: class} or {path: [low, typical, high]}, and beside it `with` "
+                "and a map of settings",
+                path, i);
+    claim->band = band;
+    claim->bands = bands->n;
     return WEFT_OK;
 }
 
@@ -180,7 +246,8 @@ static enum weft_status load_lists(struct load *l, const struct weft_tree *entry
     enum weft_status status = seeds && seeds->type != WEFT_TREE_NULL ? load_seeds(l, seeds, path, claim) : WEFT_OK;
     snprintf(path, sizeof path, "claims.%u.without", i);
     if (!status && without && without->type != WEFT_TREE_NULL) status = load_without(l, without, path, claim);
-    return status;
+    snprintf(path, sizeof path, "claims.%u.bands", i);
+    return status ? status : load_bands(l, weft_tree_find(entry, "bands"), path, claim);
 }
 
 static enum weft_status load_claim(struct load *l, const struct weft_tree *entry, uint32_t i) {
@@ -188,9 +255,9 @@ static enum weft_status load_claim(struct load *l, const struct weft_tree *entry
     snprintf(path, sizeof path, "claims.%u", i);
     struct weft_claim claim = {0};
     enum weft_status status = weft__params_load_at(&claim_table, entry, path, &claim, l->arena, l->error);
+    if (!status) claim.place = weft_tree_find(entry, "that")->place;
     if (!status) status = load_lists(l, entry, i, &claim);
     if (status) return status;
-    claim.place = weft_tree_find(entry, "that")->place;
     snprintf(path, sizeof path, "claims.%u.that", i);
     uint32_t variants = weft_scenario_variants(l->file), before = l->n;
     bool per_case = true;

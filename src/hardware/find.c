@@ -128,8 +128,19 @@ const struct weft_hardware_value *weft_hardware_band(const struct weft_hardware 
     const char *section = weft_hardware_kind_section(hardware->kind);
     size_t n = strlen(section);
     if (strncmp(path, section, n) || path[n] != '.') return NULL;
-    const struct weft_hardware_value *v = weft_hardware_value(hardware, path + n + 1);
-    return v && !v->fact && (v->low || v->high) ? v : NULL;
+    for (const struct weft_hardware_value *v = hardware->value; v < hardware->value + hardware->n; v++)
+        if (!v->fact && (v->low || v->high) && weft_hardware_has_path(hardware, v, path + n + 1)) return v;
+    return NULL;
+}
+
+bool weft_hardware_has_path(const struct weft_hardware *h, const struct weft_hardware_value *v, const char *path) {
+    size_t n = strcspn(v->key, ".");
+    const struct weft_param_table *table = weft_hardware_kind_table(h->kind);
+    for (uint32_t i = 0; i < table->n; i++)
+        if (table->rows[i].beside && !strncmp(table->rows[i].name, v->key, n) && !table->rows[i].name[n] && v->key[n] &&
+            !strcmp(v->key + n + 1, path))
+            return true;
+    return !strcmp(v->key, path);
 }
 
 // --- for the loader of parameters ---------------------------------------------------------------------------------

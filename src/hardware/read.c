@@ -148,11 +148,6 @@ static enum weft_status fail_key(const struct weft_tree *value, uint32_t kind, s
 
 // --- values -------------------------------------------------------------------------------------------------------
 
-static bool is_number(const struct weft_param *row) {
-    return row->type == WEFT_PARAM_TIME || row->type == WEFT_PARAM_RATE || row->type == WEFT_PARAM_BYTES ||
-           row->type == WEFT_PARAM_UINT || row->type == WEFT_PARAM_REAL;
-}
-
 /// Parses one text of a value by its row; *ret_number is NAN if it is no number, or there is none.
 static enum weft_status parse_text(const struct weft_hardware_value *v, const char *text, const struct weft_tree *place,
                                    struct weft_arena *arena, double *ret_number, struct weft_error *ret_error) {
@@ -165,22 +160,21 @@ static enum weft_status parse_text(const struct weft_hardware_value *v, const ch
     if (!text) return WEFT_OK;
     snprintf(path, sizeof path, "values.%s.%s", v->key, place->key);
     enum weft_status status = weft__param_parse_at(&own, text, place->place, path, field, arena, ret_error);
-    if (!status && is_number(v->row))
+    if (!status && weft_param_is_number(v->row))
         *ret_number = v->row->type == WEFT_PARAM_REAL ? *(const double *)(const void *)field
                                                       : (double)*(const uint64_t *)(const void *)field;
     return status;
 }
 
 bool weft_hardware_is_typical(const struct weft_hardware_value *value, const char *text, struct weft_arena *arena) {
-    const struct weft_tree nowhere = {.key = value->key};
     double number;
-    return !parse_text(value, text, &nowhere, arena, &number, NULL) && !(number < value->number) &&
+    return weft_param_number(value->row, text, arena, &number) && !(number < value->number) &&
            !(number > value->number);
 }
 
 static enum weft_status check_band(const struct weft_hardware_value *v, const struct weft_tree *tree, const char *path,
                                    struct weft_error *ret_error) {
-    if ((v->low || v->high) && !is_number(v->row))
+    if ((v->low || v->high) && !weft_param_is_number(v->row))
         return WEFT_REFUSE(ret_error, tree->place, "%s: low and high are for numbers; expected only typical", path);
     if (v->low && v->low_number > v->number)
         return WEFT_REFUSE(ret_error, weft_tree_find(tree, "low")->place, "%s.low: %s is above typical (%s)", path,

@@ -5,12 +5,13 @@
 //   (1) PFC threshold - SFC threshold > (N - 1) x round trip x rate       or SFC reacts too slowly
 //   (2) pause x rate > headroom of (1)                                    or it under-reacts: the pause is too short
 //   (3) pause x rate < headroom of (1) + SFC threshold                    or it over-reacts: the pause is too long
-// Differences. Equality is allowed, as in the study's own cases 4.4 to 4.6. The study gives limits of thresholds and
-// pauses, but not which to choose; the choice made here is our own (include/weft/plan.h). Its cases 4.1 and 4.2 print
-// upper pause limits of 13.6 us and 13.2 us, which by (3) belong to SFC thresholds of 300 KB and 250 KB, not of 200 KB
-// as printed (9.6 us and 11.2 us). For a scenario the headroom of PFC is that of formula bound, as in weft plan pfc and
-// plan buffers: the study's leaves out frames and the reaction time. Its basic settings of part 5 name a pause of 6 us,
-// its parameters and cases 10 us.
+// With virtual output queues the study has the threshold computed per input, without a formula: each of N queues gets
+// an Nth, so that SFC acts when all together hold the threshold. Differences. Equality is allowed, as in the study's
+// own cases 4.4 to 4.6. The study gives limits of thresholds and pauses, but not which to choose; the choice made here
+// is our own (include/weft/plan.h). Its cases 4.1 and 4.2 print upper pause limits of 13.6 us and 13.2 us, which by (3)
+// belong to SFC thresholds of 300 KB and 250 KB, not of 200 KB as printed (9.6 us and 11.2 us). For a scenario the
+// headroom of PFC is that of formula bound, as in weft plan pfc and plan buffers: the study's leaves out frames and the
+// reaction time. Its basic settings of part 5 name a pause of 6 us, its parameters and cases 10 us.
 #include "base/units.h"
 #include "weft/param.h"
 #include "weft/plan.h"
@@ -88,6 +89,7 @@ struct weft_plan_sfc weft_plan_calc_sfc(const struct weft_plan_sfc_conf *c, cons
     p.headroom_bytes = (c->incast - 1) * p.excess_bytes;
     if (p.headroom_bytes < p.pfc_threshold_bytes) p.threshold_bytes_max = p.pfc_threshold_bytes - p.headroom_bytes;
     p.threshold_bytes = c->threshold_bytes ? c->threshold_bytes : choose_threshold(p.threshold_bytes_max);
+    p.input_threshold_bytes = p.threshold_bytes / c->incast;
     p.pause_ps_min = weft_plan_calc_time_up(c->rate_bps, p.headroom_bytes);
     p.pause_ps_max = weft_plan_calc_time_down(c->rate_bps, p.headroom_bytes + p.threshold_bytes);
     if (p.pause_ps_max < p.pause_ps_min) p.pause_ps_max = p.pause_ps_min; // no threshold, plus rounding

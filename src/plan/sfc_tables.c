@@ -30,6 +30,8 @@ static const struct weft_result_column sfc_columns[] = {
     SFC(sfc.headroom_bytes, "headroom_bytes", BYTES, "headroom that SFC needs: (incast - 1) x excess"),
     SFC(sfc.threshold_bytes_max, "threshold_bytes_max", BYTES, "highest SFC threshold; 0: none is allowed"),
     SFC(sfc.threshold_bytes, "threshold_bytes", BYTES, "SFC threshold: as given, else chosen"),
+    SFC(sfc.input_threshold_bytes, "input_threshold_bytes", BYTES,
+        "SFC threshold of each virtual output queue, which has packets of one input: threshold / incast"),
     SFC(sfc.pause_ps_min, "pause_ps_min", TIME, "shortest pause that is long enough"),
     SFC(sfc.pause_ps_max, "pause_ps_max", TIME, "longest pause that leaves no link idle"),
     SFC(sfc.pause_ps, "pause_ps", TIME, "pause: as given, else chosen"),

@@ -8,6 +8,7 @@ struct weft_claim_row weft_claim_row(const struct weft_claim *claim, uint32_t nu
     return (struct weft_claim_row){.claim = *claim,
                                    .number = number,
                                    .seeds = seeds[claim->seeds],
+                                   .in_band = claim->bands ? weft_claim_in_band_names[claim->in_band] : NULL,
                                    .at_least = at_least ? claim->at_least : WEFT_NONE,
                                    .of = at_least ? claim->of : WEFT_NONE,
                                    .why_so_few = at_least ? claim->seeds_reason : NULL};

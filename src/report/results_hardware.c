@@ -27,18 +27,11 @@ struct comparison {
     struct weft_arena *arena;
 };
 
-/// Whether a value of the class has that path in its section: a key of a model may stand beside it,
-/// "transport.timeout".
+/// Whether a value of the class has that path in its section, or is a model whose kind that is.
 static bool has_path(const struct weft_hardware *h, const struct weft_hardware_value *v, const char *path) {
-    size_t n = strcspn(v->key, ".");
-    const struct weft_param_table *table = weft_hardware_kind_table(h->kind);
-    for (uint32_t i = 0; i < table->n; i++)
-        if (table->rows[i].beside && !strncmp(table->rows[i].name, v->key, n) && !table->rows[i].name[n] && v->key[n] &&
-            !strcmp(v->key + n + 1, path))
-            return true;
     bool whole =
         v->row->type == WEFT_PARAM_MODEL && !strncmp(path, v->key, strlen(v->key)); // "buffer" is "buffer.kind"
-    return !strcmp(v->key, path) || (whole && !strcmp(path + strlen(v->key), ".kind"));
+    return weft_hardware_has_path(h, v, path) || (whole && !strcmp(path + strlen(v->key), ".kind"));
 }
 
 /// The typical value as a configuration has it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The row of the parameter that a value of a scenario belongs to, found by its path.
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/param.h"
@@ -36,11 +37,20 @@ static const struct weft_param *row_at(const struct weft_param_table *table, con
 }
 
 const struct weft_param *weft_scenario_row(const struct weft_scenario *scenario, const char *path) {
-    const char *rest = path_after(path, "fabric");
+    const char *rest = path_after(path, "devices");
+    const struct weft_device_conf *device = &scenario->device[0];
+    if (rest) {
+        char *end;
+        unsigned long i = strtoul(rest, &end, 10);
+        if (end == rest || *end != '.' || i + 1 >= scenario->devices) return NULL;
+        device = &scenario->device[i + 1]; // the first is the default, not an entry
+        path = end + 1;
+    }
+    rest = path_after(path, "fabric");
     if (rest && scenario->fabric.model) return row_at(scenario->fabric.model->params, scenario->fabric.conf, rest);
     for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS; k++)
         if ((rest = path_after(path, weft__device_sections[k])))
-            return row_at(weft__device_section_table(k), weft__device_section_conf(&scenario->device[0], k), rest);
+            return row_at(weft__device_section_table(k), weft__device_section_conf(device, k), rest);
     return NULL;
 }
 

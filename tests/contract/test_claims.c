@@ -263,6 +263,7 @@ static void teeth_are_tried(void **state) {
                                     "    that: small.g.finished == 2\n"
                                     "    without: {workload.0.size: 1KB}\n";
     static const char exempt[] = "  - {text: two are two, that: small.g.count == 2, toothless: arithmetic}\n";
+    static const char definition[] = "  - {text: two send, that: small.g.count == 2, definition: its workload}\n";
     write_scenario("s.yaml", biting, exempt);
     output_of("verify s.yaml --teeth --all", 0);
     assert_holds("scenario variants  claims    hold  findings  controls  unexpected  toothless  exempt\n"
@@ -270,6 +271,12 @@ static void teeth_are_tried(void **state) {
     assert_holds("\n2 runs, for 2 uses of them\n");
     assert_holds("broken with switch.buffer={\"size\":\"2MB\",\"xoff\":\"1MB\",\"xon\":\"1MB\"}: 0 > 0\n");
     assert_holds("toothless: arithmetic\n");
+    write_scenario("s.yaml", biting, definition);
+    output_of("verify s.yaml --teeth --all", 0);
+    assert_holds("definition: its workload\n");
+    write_scenario("s.yaml", "  - {text: a, that: small.g.count == 2, definition: b, toothless: c}\n", "");
+    output_of("check s.yaml", 2);
+    assert_holds("a definition holds and has no teeth");
     write_scenario("s.yaml", biting, toothless);
     output_of("verify s.yaml", 0); // not requested
     output_of("verify s.yaml --teeth", 5);
@@ -292,6 +299,106 @@ static void teeth_are_tried(void **state) {
     output_of("verify s.yaml --teeth", 2); // a number that is gone is no proof
     assert_holds("s.yaml:7:53: without: small.g.finished: variant small has no metric of that name; did you mean "
                  "\"h.finished\"?");
+}
+
+/// The last packet crosses the switch once, so each nanosecond of it costs one: 350 ns are left at 650, of which 300
+/// are the scenario's own.
+static void bands_are_tried(void **state) {
+    (void)state;
+    static const char bounds[] = "  - text: pauses need no chip\n"
+                                 "    that: small.counters.pfc_xoff_frames > 0\n"
+                                 "    bands: [switch.processing, host.nic]\n"
+                                 "    in_band: holds\n";
+    static const char turning[] =
+        "  - {text: it ends soon, that: large.flows.0.fct_ps < FCT + 350ns, bands: [switch.processing]}\n"
+        "  - {text: and stays so, that: large.flows.0.fct_ps < FCT + 100ns, bands: [{switch.processing: [350ns, "
+        "500ns, 900ns]}, host.send_latency], in_band: turns}\n";
+    char claims[2048];
+    write_scenario("s.yaml", "", "");
+    json_t *run = json_of("run s.yaml --variant large --quiet --json --set hardware=ideal", 0);
+    const json_t *flow = json_array_get(json_object_get(run, "flows"), 0);
+    char fct[40];
+    snprintf(fct, sizeof fct, "%lldps", (long long)json_integer_value(json_object_get(flow, "fct_ps")));
+    json_decref(run);
+    size_t n = 0;
+    for (const char *at = turning; *at; n++, at++) {
+        if (!strncmp(at, "FCT", 3)) {
+            n += (size_t)sprintf(claims + n, "%s", fct);
+            at += 3;
+        }
+        claims[n] = *at;
+    }
+    claims[n] = 0;
+    write_scenario("s.yaml", bounds, claims);
+    output_of("verify s.yaml --quiet --set hardware=ideal", 0); // not requested
+    output_of("verify s.yaml --bands --all --quiet --set hardware=ideal", 5);
+    assert_holds("3 claims with bands of hardware: 1 hold in the band, 1 turn in the band, 0 within what hosts hide, 1 "
+                 "only at their own values;");
+    assert_holds("; 1 unexpected\n");
+    assert_holds("switch.processing (typical_switch): holds in the band; low 600ns holds, typical 700ns holds, high "
+                 "900ns holds; own 300ns\n");
+    assert_holds("switch.processing (typical_switch): turns in the band, turns at 6");
+    assert_holds("switch.processing: turns in the band, turns at ");
+    assert_holds("host.send_latency (typical_nic): only at its own values, turns at ");
+    assert_holds("UNEXPECTED: only at its own values, where in_band is turns\n");
+    json_t *root = json_of("verify s.yaml --bands --json --quiet --set hardware=ideal", 5);
+    const json_t *one = json_array_get(json_object_get(root, "scenarios"), 0);
+    const json_t *claim = json_array_get(json_object_get(one, "claims"), 1);
+    const json_t *band = json_array_get(json_object_get(claim, "bands"), 0);
+    assert_int_equal(json_integer_value(json_object_get(one, "ideal_in_band")), 1);
+    assert_string_equal(json_string_value(json_object_get(claim, "found_in_band")), "turns");
+    double turns_at = atof(json_string_value(json_object_get(band, "turns_at")));
+    assert_true(turns_at > 617 && turns_at < 683); // within a twentieth, as bisection says
+    json_decref(root);
+    output_of("verify s.yaml --bands --budget 1ns --quiet --set hardware=ideal", 0);
+    assert_holds("3 not judged;");
+}
+
+/// The second of two flows ends 0.17% after the first, and 0.004% where hosts take a millisecond.
+static void hosts_hide(void **state) {
+    (void)state;
+    write_scenario("s.yaml",
+                   "  - {text: the first is first, that: small.flows.0.fct_ps < small.flows.1.fct_ps * 99.9%, bands: "
+                   "[{host.send_latency: [200us, 500us, 1ms]}], in_band: hidden}\n",
+                   "");
+    output_of("verify s.yaml --bands --all --quiet --set hardware=ideal", 0);
+    assert_holds("within what hosts hide, turns at ");
+}
+
+static void bands_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *bands, *message;
+    } cases[] = {
+        {"switch.processing", "claims.0.bands: expected a list of paths"},
+        {"[]", "claims.0.bands: expected a list of paths"},
+        {"[{a: b, c: d}]", "claims.0.bands.0: expected a path, {path: class} or {path: [low, typical, high]}"},
+        {"[{a: [1, 2, 3, 4]}]", "claims.0.bands.0: expected a path"},
+        {"[{a: b, with: c}]", "claims.0.bands.0: expected a path"},
+        {"[switch.bufer.size]", "no class of hardware has a band for it"},
+        {"[{switch.processing: tomahawk55}]", "bands: no chip \"tomahawk55\"; did you mean \"tomahawk5\"?"},
+        {"[{switch.processing: connectx7}]", "bands: connectx7 is of kind nic, not chip"},
+        {"[{switch.pfc.quanta: tomahawk5}]", "bands: switch.pfc.quanta of tomahawk5 has no band"},
+        {"[{switch.processing: [1ns, 2ns, fast]}]", "bands: switch.processing: "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char claim[256];
+        snprintf(claim, sizeof claim, "  - {text: a, that: small.g.count == 2, bands: %s}\n", cases[i].bands);
+        write_scenario("s.yaml", claim, "");
+        output_of("verify s.yaml --bands --quiet", 2);
+        assert_holds("s.yaml:7:");
+        assert_holds(cases[i].message);
+    }
+    write_scenario("s.yaml",
+                   "  - {text: a, that: small.counters.pfc_xoff_frames > 0, bands: [{switch.processing: [400ns], with: "
+                   "{switch.buffer: {size: 2MB, xoff: 1MB, xon: 1MB}}}], in_band: ideal}\n",
+                   "");
+    output_of("verify s.yaml --bands --quiet --all", 0);
+    assert_holds("switch.processing: only at its own values; other 400ns does not;");
+    write_scenario("s.yaml", "  - {text: a, that: small.g.count == 2, in_band: holds}\n", "");
+    output_of("check s.yaml", 2);
+    assert_holds("in_band is holds; expected bands that it is judged in");
+    output_of("verify s.yaml --budget 1s", 2);
 }
 
 static void a_control_must_not_hold(void **state) {
@@ -368,8 +475,11 @@ static void sources_have_an_index(void **state) {
     assert_holds("s: A leaflet\n  s-1        section 1: room helps\n             s.yaml: room avoids pauses\n"
                  "  s-2        it is blue\n             none: colour\n"
                  "  s-3        it is fast\n             OPEN: no claim checks it\n"
-                 "\nsource     statements  checked     none     open\n"
-                 "s                   3        1        1        1\n");
+                 "\nsource     statements  checked     none     open   claims definitions with bands    holds    turns "
+                 "  hidden    "
+                 "ideal\n"
+                 "s                   3        1        1        1        1           0          0        0        0   "
+                 "     0        0\n");
     json_t *root = json_of("verify --sources says s.yaml --json", 0);
     const json_t *first = json_array_get(json_object_get(root, "statements"), 0);
     assert_int_equal(json_array_size(json_object_get(first, "claims")), 1);
@@ -642,6 +752,9 @@ int main(void) {
         cmocka_unit_test(verify_refuses),
         cmocka_unit_test(equal_runs_are_one),
         cmocka_unit_test(teeth_are_tried),
+        cmocka_unit_test(bands_are_tried),
+        cmocka_unit_test(hosts_hide),
+        cmocka_unit_test(bands_are_refused),
         cmocka_unit_test(a_control_must_not_hold),
         cmocka_unit_test(claims_reach_other_commands),
         cmocka_unit_test(figures_are_picked),
