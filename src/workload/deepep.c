@@ -131,7 +131,7 @@ static const struct {
     uint32_t nodes, nvlink, rdma, combine_nvlink, combine_rdma;
 } recommended[] = {{2, 36, 20, 4, 12}, {8, 32, 8, 1, 8}, {16, 20, 12, 2, 8}, {UINT32_MAX, 32, 12, 2, 8}};
 
-static uint32_t chosen(uint64_t said, uint32_t otherwise) {
+static uint32_t choose_number(uint64_t said, uint32_t otherwise) {
     return said ? (uint32_t)said : otherwise;
 }
 
@@ -145,13 +145,13 @@ static struct weft__moe_phase phase_of(const struct maker *m, bool combines) {
         .per_node = m->per_node,
         .channels = (uint32_t)c->channels,
         .queue_pairs = c->qps_per_peer && c->qps_per_peer < sharing ? (uint32_t)c->qps_per_peer : sharing,
-        .rdma_chunk = combines ? chosen(c->combine_rdma_chunk, recommended[k].combine_rdma)
-                               : chosen(c->rdma_chunk, recommended[k].rdma),
-        .nvlink_chunk = combines ? chosen(c->combine_nvlink_chunk, recommended[k].combine_nvlink)
-                                 : chosen(c->nvlink_chunk, recommended[k].nvlink),
+        .rdma_chunk = combines ? choose_number(c->combine_rdma_chunk, recommended[k].combine_rdma)
+                               : choose_number(c->rdma_chunk, recommended[k].rdma),
+        .nvlink_chunk = combines ? choose_number(c->combine_nvlink_chunk, recommended[k].combine_nvlink)
+                                 : choose_number(c->nvlink_chunk, recommended[k].nvlink),
         .rdma_ring = (uint32_t)c->ring,
         .nvlink_ring = (uint32_t)c->nvlink_ring,
-        .slots = chosen(c->slots, c->mode == LOW_LATENCY ? 1024 : 8),
+        .slots = choose_number(c->slots, c->mode == LOW_LATENCY ? 1024 : 8),
         .token_bytes = token_bytes(c, combines),
         .chunk_bytes = c->chunk_bytes,
         .combines = combines,
