@@ -233,6 +233,16 @@ static enum weft_status check_keys(const struct maker *m) {
 
 typedef void fill_fn(struct weft__moe_maker *m, const void *phase);
 
+/// Each lane of each rank has its state in a run.
+static enum weft_status check_lanes(const struct maker *m, uint32_t lanes) {
+    enum { LANES_MAX = 1 << 23 };
+    if (lanes <= UINT16_MAX && (uint64_t)lanes * m->job->ranks <= LANES_MAX) return WEFT_OK;
+    return WEFT_REFUSE(m->error, m->entry->place,
+                       "group '%s': %" PRIu32 " ranks that each handle %" PRIu32 " sequences of messages at once; "
+                       "expected fewer qps_per_peer or ranks, at most %d in all and %d each",
+                       m->c->common.group, m->job->ranks, lanes, LANES_MAX, UINT16_MAX);
+}
+
 static struct weft_job_op *add_table(struct maker *m, const struct weft_model *model,
                                      const struct weft__moe_phase *phase, uint32_t lanes, fill_fn *fill,
                                      weft_bytes size) {
@@ -279,11 +289,12 @@ static enum weft_status add_way(struct maker *m, bool combines) {
                  {weft__moe_all_to_all, weft__moe_all_to_all_lanes}};
     const struct weft_model *model = combines ? &combine_model : &dispatch_model;
     const struct weft__moe_phase p = phase_of(m, combines);
+    uint32_t lanes = modes[m->c->mode].lanes(&p);
     enum weft_status status = check_rings(m, &p);
+    if (!status) status = check_lanes(m, lanes);
     if (status) return status;
     add_meeting(m, &p);
-    add_table(m, model, &p, modes[m->c->mode].lanes(&p), modes[m->c->mode].fill,
-              combines ? m->moe->combine_bytes : m->moe->dispatch_bytes);
+    add_table(m, model, &p, lanes, modes[m->c->mode].fill, combines ? m->moe->combine_bytes : m->moe->dispatch_bytes);
     return WEFT_OK;
 }
 
