@@ -8,6 +8,8 @@
 // - all-to-all, all-reduce, all-gather, reduce-scatter from 1 KiB to 1 GiB, in steps of 16: from latency
 //   alone to bandwidth alone, so that borders between fabrics show.
 // - moe: an all-to-all in which some ranks get four times as much, as popular experts do: load that no balance spreads.
+// - experts: the same as DeepEP's kernels do it: once to each server over the sender's rail, then inside; with
+//   a ring of credit for each of several queue pairs a peer. 512 ranks at most: each has lanes for all others.
 // - two-jobs: an all-to-all and an all-reduce on alternating servers: how jobs disturb each other.
 // - incast: 64 hosts to one, beside flows to other hosts: whether those, the victims, suffer.
 // - storage: reads from an eighth of the hosts at random times: many to few, with long answers to short requests.
@@ -30,7 +32,13 @@ static const struct collective collectives[] = {{"all-to-all", "all_to_all"},
                                                 {"all-reduce", "all_reduce_ring"},
                                                 {"all-gather", "all_gather"},
                                                 {"reduce-scatter", "reduce_scatter"}};
-enum { QUICK = 2, FULL = sizeof collectives / sizeof *collectives, CASES_MAX = 256, FAIL_BYTES = 4194304 };
+enum {
+    QUICK = 2,
+    FULL = sizeof collectives / sizeof *collectives,
+    CASES_MAX = 256,
+    FAIL_BYTES = 4194304,
+    RANKS_MAX = 512
+};
 static const weft_bytes quick_sizes[] = {4096, 262144, 4194304};
 static const weft_bytes full_sizes[] = {1024, 16384, 262144, 4194304, 67108864, 1073741824};
 
@@ -94,6 +102,13 @@ static void add_mixed(struct weft_versus *v, struct weft_arena *arena) {
     const char *others = host_range(few, n - 1, arena), *storage = host_range(0, few - 1, arena);
     add_case(v, "moe", "moe",
              "[{kind: collective, collective: {kind: all_to_all_v, skew: 4}, size: 4MiB, group: moe, start: 5s}]",
+             WEFT_VERSUS_TIME);
+    uint64_t ranks = n < RANKS_MAX ? n : RANKS_MAX, own = ranks < 256 ? 256 / ranks : 1; // own: experts of a rank
+    add_case(v, "experts", "experts",
+             weft_arena_format(arena,
+                               "[{kind: deepep, tokens: 512, experts: %llu, groups: 1, qps_per_peer: 4, notify: off, "
+                               "group: experts, hosts: %s, server: {gpus: %u}, start: 5s}]",
+                               (unsigned long long)(ranks * own), host_range(0, ranks - 1, arena), n % 8 ? 1 : 8),
              WEFT_VERSUS_TIME);
     add_case(
         v, "two-jobs", "two-jobs",

@@ -11,6 +11,7 @@
 #include "simulation.h"
 #include "weft/chakra.h"
 #include "weft/dag.h"
+#include "weft/moe.h"
 #include "workload.h"
 
 #include "base/param.h"
@@ -98,6 +99,7 @@ struct view {
     const struct busiest *sends_most, *receives_most; ///< NULL: no host
     struct part *shown;                               ///< parts with steps
     uint32_t parts;
+    bool experts; ///< a job has some
 };
 
 static struct part *part_of(const struct view *v, uint32_t rank, const struct weft_dag_step *step) {
@@ -225,6 +227,8 @@ static void complete_answer(struct view *v, const struct weft_scenario *s, struc
     v->shown = weft_arena_alloc(arena, v->w->jobs + v->w->groups, sizeof *v->shown);
     for (uint32_t i = 0; i < v->w->jobs + v->w->groups; i++)
         if (v->part[i].steps) v->shown[v->parts++] = v->part[i];
+    for (uint32_t j = 0; j < v->w->jobs; j++)
+        v->experts |= v->w->job[j].moe != NULL;
 }
 
 WEFT_RESULT_PRESENT(has_matrix, ((const struct view *)(const void *)run)->matrix)
@@ -280,9 +284,36 @@ static const struct weft_result_table between_table =
                          WEFT_RESULT_AT(2, struct unit, name, "to", TEXT, "host, rack or pod that receives",
                                         .flags = WEFT_RESULT_KEY, .title = "to"),
                          WEFT_RESULT_ITEM(weft_bytes, "bytes", BYTES, "bytes over the network", .title = "bytes"));
+
+WEFT_RESULT_PRESENT(has_experts, ((const struct view *)(const void *)run)->experts)
+
+static bool next_experts(struct weft_result_cursor *c) {
+    const struct view *v = c->subject;
+    while (c->at < v->w->jobs && !v->w->job[c->at].moe)
+        c->at++;
+    if (c->at == v->w->jobs) return false;
+    c->part[0] = v->w->job[c->at].moe;
+    c->part[1] = &v->w->group[v->w->job[c->at++].group];
+    return true;
+}
+
+#define EXPERTS(field, kind, ...) WEFT_RESULT(struct weft_moe, field, kind, __VA_ARGS__)
+static const struct weft_result_table experts_table = WEFT_RESULT_TABLE_OF(
+    "experts", LIST, "an expert-parallel job: where its tokens go, without a network",
+    WEFT_RESULT_AND(.next = next_experts, .present = has_experts),
+    WEFT_RESULT_AT(1, struct unit, name, "group", TEXT, "name of the job", .flags = WEFT_RESULT_KEY, .title = "group"),
+    EXPERTS(nodes, COUNT, "servers of the job", .title = "nodes"),
+    EXPERTS(tokens, COUNT, "tokens of all ranks", .title = "tokens"),
+    EXPERTS(token_nodes, REAL, "nodes that a token goes to, mean, its own included", .unit = "1",
+            .title = "nodes/token"),
+    EXPERTS(token_ranks, REAL, "ranks that a token goes to, mean", .unit = "1", .title = "ranks/token"),
+    EXPERTS(load_most, REAL, "tokens of the rank that gets most, over the mean", .unit = "1", .title = "most/mean"),
+    EXPERTS(message_bytes, BYTES, "a token on its way to experts, with what goes with it", .title = "token"),
+    EXPERTS(dispatch_bytes, BYTES, "what a rank sends to experts, mean, as DeepEP counts it", .title = "dispatch"),
+    EXPERTS(combine_bytes, BYTES, "what comes back to a rank, mean, as DeepEP counts it", .title = "combine"));
 const struct weft_answer weft__answer_workload =
     WEFT_ANSWER_OF("workload", "weft workload: what the hosts of a scenario compute, send and receive", &workload_table,
-                   &sends_table, &receives_table, &groups_table, &between_table);
+                   &sends_table, &receives_table, &groups_table, &experts_table, &between_table);
 
 static void print_text(FILE *file, const void *subject) {
     const struct view *v = subject;
@@ -296,6 +327,10 @@ static void print_text(FILE *file, const void *subject) {
     if (v->w->rmas) printf("remote memory access is left out: what it sends depends on answers\n");
     print_busiest("sends", v->sends_most);
     print_busiest("receives", v->receives_most);
+    if (v->experts) {
+        putchar('\n');
+        weft_answer_text_table(file, &weft__answer_workload, &experts_table, v);
+    }
     if (v->matrix && v->n > COLUMNS_MAX) {
         putchar('\n');
         weft_answer_text_table(file, &weft__answer_workload, &between_table, v);

@@ -111,6 +111,7 @@ struct weft_sent {
     weft_bytes bytes;             ///< 0: nothing
     weft_bytes message_bytes_max; ///< or a byte more, where parts that are not sent are a byte larger
     uint64_t messages;
+    uint16_t slots; ///< of the connection; 0: as weft_collective_common has it
 };
 
 /// What an operation of a job does: at first as its configuration says; `load` changes what it finds out.
@@ -167,7 +168,7 @@ struct weft_collective_ops {
     uint32_t (*channels)(const void *conf, const struct weft_collective_shape *shape);
     /// Optional, for whom does the same loop over and over: the size with which it does the first one, and the last.
     weft_bytes (*shortened)(const void *conf, const struct weft_collective_shape *shape);
-    /// For WEFT_GOAL_EXCHANGE: bytes of part (s, d). NULL: size / ranks.
+    /// For WEFT_GOAL_EXCHANGE, or others whose parts differ: bytes of part (s, d). NULL: size / ranks.
     weft_bytes (*part)(const void *conf, const struct weft_collective_shape *shape, uint32_t src, uint32_t dst);
     /// For WEFT_GOAL_ALL_GATHER: whose bytes lie at `offset`, and where they end. NULL: part r is of rank r.
     uint32_t (*owner)(const void *conf, const struct weft_collective_shape *shape, weft_bytes offset,

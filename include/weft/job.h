@@ -11,6 +11,7 @@
 #include "weft/topology.h"
 
 struct weft_placement_problem; // weft/placement.h
+struct weft_moe;               // weft/moe.h
 struct weft_training;          // weft/training.h
 
 /// Servers of GPUs, joined by a network inside the server. A host is a NIC, of one GPU or shared by several.
@@ -106,6 +107,7 @@ struct weft_job {
     struct weft_communicator *communicator;
     struct weft_server_conf server;
     struct weft_nccl_machine *machine;    ///< its servers, as NCCL sees them
+    const struct weft_moe *moe;           ///< of expert-parallel traffic (weft/moe.h); NULL: it is something else
     const struct weft_training *training; ///< the model and plan that it is made of (weft/training.h); NULL: as written
     weft_time_ps start_ps;
     double channel_cost; ///< part of the GPU that a channel of a collective under way takes

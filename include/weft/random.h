@@ -34,6 +34,7 @@ enum weft_random_purpose {
     WEFT_RANDOM_TIMEOUT,          ///< first timeout of a queue pair
     WEFT_RANDOM_FAILURE,          ///< when parts of a long job fail
     WEFT_RANDOM_OPERATION,        ///< which operations of a job run in packets
+    WEFT_RANDOM_EXPERT,           ///< experts that a token goes to
 };
 
 struct weft_random {

@@ -73,6 +73,8 @@ struct weft_workload {
     uint32_t job_flows;            ///< of jobs, counted or not
     struct weft__raw *raw;         ///< recorded frames of attached hosts, which are flows among those above; NULL: none
     uint32_t entries, *entry_flow; ///< [entries + 1]: the first flow of an entry of the scenario's list
+    uint64_t seed;                 ///< of the run
+    uint32_t making;               ///< the entry that is being made, for random streams
 };
 
 /// A flow in a closed loop: it posts messages, and another one whenever one completes.

@@ -7,9 +7,8 @@
 
 static bool workload_draws(const struct weft_model_conf *entry) {
     const struct weft_workload_ops *ops = entry->model->ops;
-    if (entry->model->draws) return true;
-    if (!ops->expand) return false;
-    return ((const struct weft_workload_common *)entry->conf)->jitter_ps || (ops->draws && ops->draws(entry->conf));
+    if (entry->model->draws || (ops->draws && ops->draws(entry->conf))) return true;
+    return ops->expand && ((const struct weft_workload_common *)entry->conf)->jitter_ps;
 }
 
 /// The phase of a host's slow phases, and first timeouts.

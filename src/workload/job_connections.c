@@ -89,7 +89,7 @@ static void note_sent(const struct walked *w, const struct weft_sent *sent) {
         c->bytes = UINT64_MAX; // more than a flow can have
     if (sent->message_bytes_max > c->message_bytes_max) c->message_bytes_max = sent->message_bytes_max;
     c->messages[w->op->volume] += (uint32_t)sent->messages; // messages are 1 KB at least, bytes are bounded
-    c->slots = (uint16_t)common->slots;
+    c->slots = sent->slots ? sent->slots : (uint16_t)common->slots;
     uint64_t messages = c->rings + at_most(sent->messages, c->slots) * at_most(w->times, c->slots);
     c->rings = (uint16_t)at_most(messages, c->slots);
 }

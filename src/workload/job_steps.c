@@ -48,8 +48,7 @@ static bool kind_of(const struct weft_job_op *op, uint8_t *ret_kind) {
     bool gathers = !strcmp(op->name, "gather"), scatters = !strcmp(op->name, "scatter");
     *ret_kind = gathers ? WEFT_SCHEDULE_GATHER : scatters ? WEFT_SCHEDULE_SCATTER : kind[op->ops->goal];
     if (op->ops->goal == WEFT_GOAL_ALL_REDUCE && op->shape.bytes == 1) *ret_kind = WEFT_SCHEDULE_BARRIER;
-    return gathers || scatters || op->ops->goal != WEFT_GOAL_EXCHANGE || !op->ops->part; // otherwise parts differ in
-                                                                                         // size
+    return gathers || scatters || !op->ops->part; // otherwise parts differ in size
 }
 
 /// A rank sends something to the next one of its group, and receives something from the previous one, if these exist.

@@ -268,9 +268,11 @@ static enum weft_status make_workload(struct weft_workload empty, const struct w
                                       struct weft_error *ret_error) {
     struct weft_workload *w = weft_arena_alloc(empty.arena, 1, sizeof *w);
     *w = empty;
+    w->seed = seed;
     w->entry_flow = weft_arena_alloc(w->arena, w->entries + 1, sizeof *w->entry_flow);
     for (uint32_t e = 0; e < w->entries; e++) {
         const struct weft_workload_ops *ops = entry[e].model->ops;
+        w->making = e;
         enum weft_status status = ops->schedule ? ops->schedule(&entry[e], w->topology, w, ret_error)
                                                 : expand_flows(w, &entry[e], e, seed, ret_error);
         if (!status) status = end_flows(w, &entry[e], e, until, ret_error);

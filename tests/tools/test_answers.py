@@ -51,6 +51,9 @@ workload:
   - {kind: job, group: train, ranks: 8, iterations: 2,
      operations: [{compute: 20us}, {collective: all_reduce_ring, size: 1MB}]}
 """,
+    "experts.yaml": """topology: {kind: single, hosts: 8}
+workload: [{kind: deepep, tokens: 16, server: {gpus: 4}}]
+""",
     "dsf.yaml": """topology: {kind: dsf_l2_zone, zones: 2, rdsws: 4, fdsws: 2, virtual_devices: 1, sdsws: 2, sdsw_lanes: 2, hosts_per_rdsw: 1, rails: 4}
 events: [{at: 100us, link: rdsw-3--fdsw-1, state: down}]
 workload: [{kind: permutation, size: 50KB}]
@@ -139,6 +142,7 @@ tune: tune small.yaml --variant base --objective incast.fct.mean --over switch.a
 tune: tune job.yaml --estimate --objective iteration --over topology.parallel=[1,2] --seeds 1..2 --quiet
 workload: workload job.yaml
 workload: workload small.yaml --variant base --between rack
+workload: workload experts.yaml
 live: live live.yaml --quiet --force
 nccl: workload nccl.yaml --nccl
 training: workload training.yaml --plan
