@@ -147,7 +147,10 @@ static void put_parameter(struct weft__json *j, const struct weft_param_table *t
     weft__json_key(j, row->name);
     weft__json_begin_object(j);
     describe_row(j, row);
-    if (row->type == WEFT_PARAM_SECTION || row->type == WEFT_PARAM_MODEL) {
+    const struct weft_param_classes *classes = row->type == WEFT_PARAM_SECTION ? row->table->classes : NULL;
+    if (classes && !strcmp(classes->rows[0], "kind")) {
+        add_member(j, "anyOf", "[{\"type\":\"string\"}," REFERENCE "]", row->table->name);
+    } else if (row->type == WEFT_PARAM_SECTION || row->type == WEFT_PARAM_MODEL) {
         add_member(j, "$ref", "\"#/$defs/%s\"",
                    row->type == WEFT_PARAM_SECTION ? row->table->name
                                                    : weft_kind_name((enum weft_model_kind)row->model_kind));
