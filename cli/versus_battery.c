@@ -129,14 +129,15 @@ static void add_mixed(struct weft_versus *v, struct weft_arena *arena) {
                               loads[i] / 100.0),
             WEFT_VERSUS_P99)
             ->load_percent = loads[i];
-    add_case(
-        v, "inference", "inference",
-        weft_arena_format(arena,
-                          "[{kind: inference, group: inference, model: {kind: llama3-8b, layers: 4}, arrivals: "
-                          "{requests: %llu, rate: %llu, input: 1024, input_spread: 1}, gpu: {peak: 10000}, router: "
-                          "load, transfer: {kind: push, merge: 0}, start: 5s}]",
-                          (unsigned long long)(2 * n), (unsigned long long)(300 * n)),
-        WEFT_VERSUS_P99);
+    add_case(v, "inference", "inference",
+             weft_arena_format(arena,
+                               "[{kind: inference, group: inference, model: {kind: llama3-8b, layers: 4}, arrivals: "
+                               "{requests: %llu, rate: %llu, input: 1024, input_spread: 1}, prefill: {hosts: %s}, "
+                               "decode: {hosts: %s}, gpu: {peak: 10000}, router: load, transfer: {kind: push, merge: "
+                               "0}, start: 5s}]",
+                               (unsigned long long)(2 * n), (unsigned long long)(300 * n),
+                               host_range(n / 2, n - 1, arena), host_range(0, n / 2 - 1, arena)),
+             WEFT_VERSUS_P99);
     add_case(
         v, "checkpoint", "checkpoint",
         weft_arena_format(arena,

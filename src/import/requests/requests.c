@@ -40,11 +40,12 @@ static enum weft_status make_requests(uint32_t kind, const char *name, const str
     if (!status) status = scan_trace(kind, file->path, &sum, ret_error);
     if (status) return status;
     weft_import_need_hosts(import, GPUS);
-    weft_import_say(import, WEFT_IMPORT_WORKLOAD,
-                    "- kind: inference\n  model: llama3-70b\n  server: {gpus: 8}\n  arrivals: {kind: %s, file: %s}\n"
-                    "  prefill: {tp: 8%s}\n  decode: {tp: 8%s}\n",
-                    name, weft_import_quote(import, file->written), sum.hashes ? ", cache: 1000000" : "",
-                    sum.hashes ? ", cache: 1000000" : "");
+    weft_import_say(
+        import, WEFT_IMPORT_WORKLOAD,
+        "- kind: inference\n  model: llama3-70b\n  server: {gpus: 8}\n  arrivals: {kind: %s, file: %s}\n"
+        "  prefill: {tp: 8%s}\n  decode: {tp: 8%s}\n  transfer: {merge: 0} # a flow is one message, not one a block\n",
+        name, weft_import_quote(import, file->written), sum.hashes ? ", cache: 1000000" : "",
+        sum.hashes ? ", cache: 1000000" : "");
     weft_import_note(import, WEFT_IMPORT_FOUND,
                      "%s: %" PRIu64 " requests in %.0f s, of %.0f tokens and answers of %.0f in the mean",
                      file->written, sum.requests, (double)sum.last_ps / (double)WEFT_PS_PER_S,
