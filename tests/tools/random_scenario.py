@@ -116,6 +116,7 @@ class Scenario:
 
     def value(self, name, what):
         """Any value for a key, or None where only a person would know one."""
+        what = next((one for one in what.get("anyOf", []) if "$ref" in one), what)  # a section that a text may stand for
         if "$ref" in what:
             target = what["$ref"].rsplit("/", 1)[1]
             return self.model(target) if any(key.startswith(target + ".") for key in self.defs) else self.section(target, 25)
@@ -147,7 +148,7 @@ class Scenario:
                 continue  # beside transport: uet alone
             if name == "workload.job" and key == "gpus":
                 continue  # beside model alone
-            if key not in FIXED and key not in out and self.chance(percent * (4 if "$ref" in what else 1)):
+            if key not in FIXED and key not in out and self.chance(percent * (4 if "$ref" in what or "anyOf" in what else 1)):
                 beside = re.search(r"; needs (\w+)", what.get("description", ""))
                 if beside and not out.get(beside[1]) and not self.chance(5):
                     continue
