@@ -42,6 +42,8 @@ static void print_text(FILE *file, const void *subject) {
         fprintf(file, "%-12s %-24s %6" PRIu64 " %8" PRIu64 " %14.3f", t->what, t->name, t->number, t->count,
                 (double)t->time_ps * 1e-6);
         print_interval(file, t->low_ps, t->high_ps);
+        if (t->derived)
+            fprintf(file, "   mean %.3f, 99th percentile %.3f", (double)t->mean_ps * 1e-6, (double)t->p99_ps * 1e-6);
         fputs(t->unpaused ? "   without pauses (PFC): not calibrated\n" : "\n", file);
     }
     fprintf(file, "\n%-24s %-12s %-12s %8s %8s\n", "busiest links", "from", "to", "used", "flows");

@@ -147,7 +147,10 @@ static void put_parameter(struct weft__json *j, const struct weft_param_table *t
     weft__json_key(j, row->name);
     weft__json_begin_object(j);
     describe_row(j, row);
-    if (row->type == WEFT_PARAM_SECTION || row->type == WEFT_PARAM_MODEL) {
+    const struct weft_param_classes *classes = row->type == WEFT_PARAM_SECTION ? row->table->classes : NULL;
+    if (classes && !strcmp(classes->rows[0], "kind")) {
+        add_member(j, "anyOf", "[{\"type\":\"string\"}," REFERENCE "]", row->table->name);
+    } else if (row->type == WEFT_PARAM_SECTION || row->type == WEFT_PARAM_MODEL) {
         add_member(j, "$ref", "\"#/$defs/%s\"",
                    row->type == WEFT_PARAM_SECTION ? row->table->name
                                                    : weft_kind_name((enum weft_model_kind)row->model_kind));
@@ -241,15 +244,43 @@ static void define_kind(struct weft__json *j, enum weft_model_kind kind) {
 }
 
 static void define_all(struct weft__json *j) {
-    const struct weft_param_table *const tables[] = {
-        &weft_pfc_table,           &weft_dcbx_table,         &weft_run_table,        &weft_capture_table,
-        &weft_fabric_part_table,   &weft_server_table,       &weft_occupied_table,   &weft_operation_table,
-        &weft_pipeline_table,      &weft_control_table,      &weft_reach_table,      &weft_fsdb_table,
-        &weft_bgp_table,           &weft_bootstrap_table,    &weft_sdn_table,        &weft_timesync_table,
-        &weft_rma_processor_table, &weft_gnet_table,         &weft_tin_rma_table,    &weft_wire_table,
-        &weft_goodput_table,       &weft_goodput_part_table, &weft_sweep_table,      &weft_post_table,
-        &weft_sample_table,        &weft_link_table,         &weft_nccl_costs_table, &weft_training_model_table,
-        &weft_training_plan_table, &weft_live_table,         &weft_live_host_table};
+    const struct weft_param_table *const tables[] = {&weft_pfc_table,
+                                                     &weft_dcbx_table,
+                                                     &weft_run_table,
+                                                     &weft_capture_table,
+                                                     &weft_fabric_part_table,
+                                                     &weft_server_table,
+                                                     &weft_occupied_table,
+                                                     &weft_operation_table,
+                                                     &weft_pipeline_table,
+                                                     &weft_control_table,
+                                                     &weft_reach_table,
+                                                     &weft_fsdb_table,
+                                                     &weft_bgp_table,
+                                                     &weft_bootstrap_table,
+                                                     &weft_sdn_table,
+                                                     &weft_timesync_table,
+                                                     &weft_rma_processor_table,
+                                                     &weft_gnet_table,
+                                                     &weft_tin_rma_table,
+                                                     &weft_wire_table,
+                                                     &weft_goodput_table,
+                                                     &weft_goodput_part_table,
+                                                     &weft_sweep_table,
+                                                     &weft_post_table,
+                                                     &weft_sample_table,
+                                                     &weft_link_table,
+                                                     &weft_nccl_costs_table,
+                                                     &weft_training_model_table,
+                                                     &weft_training_plan_table,
+                                                     &weft_live_table,
+                                                     &weft_live_host_table,
+                                                     &weft_inference_arrivals_table,
+                                                     &weft_inference_prefill_table,
+                                                     &weft_inference_decode_table,
+                                                     &weft_inference_transfer_table,
+                                                     &weft_inference_gpu_table,
+                                                     &weft_inference_slo_table};
     weft__json_key(j, "$defs");
     weft__json_begin_object(j);
     for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++) {

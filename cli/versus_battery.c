@@ -14,6 +14,7 @@
 // - incast: 64 hosts to one, beside flows to other hosts: whether those, the victims, suffer.
 // - storage: reads from an eighth of the hosts at random times: many to few, with long answers to short requests.
 // - rpc: WebSearch sizes at random times at 30, 60 and 80% load: tails, and how they grow with load.
+// - inference: keys and values from one half of the hosts to the other: few at a time, megabytes each, at random times.
 // - checkpoint: all hosts write to an eighth of them at once, beside an all-reduce of the others.
 // Then one case of each with a link, a switch or a plane down, a link that flaps, and a host that takes its data at a
 // quarter of its rate; and steady small flows while a link and a switch fail, for the recovery time.
@@ -143,6 +144,15 @@ static void add_mixed(struct weft_versus *v, struct weft_arena *arena) {
                               loads[i] / 100.0),
             WEFT_VERSUS_P99)
             ->load_percent = loads[i];
+    add_case(v, "inference", "inference",
+             weft_arena_format(arena,
+                               "[{kind: inference, group: inference, model: {kind: llama3-8b, layers: 4}, arrivals: "
+                               "{requests: %llu, rate: %llu, input: 1024, input_spread: 1}, prefill: {hosts: %s}, "
+                               "decode: {hosts: %s}, gpu: {peak: 10000}, router: load, transfer: {kind: push, merge: "
+                               "0}, start: 5s}]",
+                               (unsigned long long)(2 * n), (unsigned long long)(300 * n),
+                               host_range(n / 2, n - 1, arena), host_range(0, n / 2 - 1, arena)),
+             WEFT_VERSUS_P99);
     add_case(
         v, "checkpoint", "checkpoint",
         weft_arena_format(arena,

@@ -10,14 +10,15 @@
 
 /// What was estimated, as a time that an interval goes with.
 struct weft_estimate_time {
-    const char *what; ///< "job", "iteration", "collective", "group"
+    const char *what; ///< "job", "iteration", "collective", "group", "first token", "later token"
     const char *name;
     uint32_t job;    ///< WEFT_NONE: of no job
     uint64_t number; ///< of the iteration; of the collective among those of its iteration
     uint64_t count;  ///< of a group: its flows; of a job: its ranks; of a collective: the group's size
     weft_bytes bytes;
     weft_time_ps time_ps, low_ps, high_ps; ///< low, high: 0: not calibrated
-    weft_time_ps mean_ps, p99_ps;          ///< of a group: of its flows; 0: of anything else
+    weft_time_ps mean_ps, p99_ps;          ///< of a group: of its flows; of tokens: of its requests; else 0
+    bool derived;                          ///< it follows from other times, and has no interval of its own
     bool unpaused; ///< of a group: PFC may hold it back behind others, which is not in its times: never calibrated
 };
 

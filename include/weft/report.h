@@ -128,6 +128,17 @@ struct weft_group_stats {
 /// One entry a group; in `arena`.
 struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct weft_arena *arena);
 
+/// Of a service of inference, over the requests whose answers are complete. Times in ps; see the table `inference`.
+struct weft_service_stats {
+    const char *name;
+    uint64_t answered, reused, kept;
+    weft_bytes bytes;
+    struct weft_quantiles ttft, tpot, queue, prefill, exposed, wait, step;
+    double by_ttft, by_tpot, by_both, rate, input_tokens, output_tokens;
+};
+/// `number`: among the workload's.
+struct weft_service_stats weft_report_service(const struct weft_run *run, uint32_t number, struct weft_arena *arena);
+
 /// How evenly the links from one layer of switches to another were used: bytes of frames sent. A ratio without bytes is
 /// NAN.
 /// Of links between TiNs: local, within a pod, or global.

@@ -14,7 +14,18 @@ struct weft_training_model {
     const char *kind; ///< a model by name, or "own"
     uint64_t layers, hidden, heads, kv_heads, head_dim, attention, ffn, matrices, vocabulary;
     uint64_t dense_layers, experts, shared_experts, top_k, expert_ffn, expert_servers;
+    uint64_t kv_width;
 };
+
+/// What does not fit together, or is missing: the key ("model.heads") and a text; true: nothing. Fills in what is 0.
+bool weft_training_model_check(struct weft_training_model *m, const char **ret_key, char *text, size_t size);
+/// Parameters of a model that was checked.
+struct weft_training_parameters {
+    double dense;  ///< of all that every token uses: attention, embedding and head, shared experts
+    double expert; ///< of a routed expert
+    double layers; ///< that have routed experts
+};
+struct weft_training_parameters weft_training_parameters(const struct weft_training_model *m);
 
 enum weft_training_order { WEFT_TRAINING_PP_DP, WEFT_TRAINING_DP_PP };
 

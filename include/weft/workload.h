@@ -3,6 +3,7 @@
 // number, so that one more entry does not change the others.
 #pragma once
 
+#include "weft/inference.h"
 #include "weft/job.h"
 #include "weft/random.h"
 #include "weft/rma.h"
@@ -59,6 +60,8 @@ struct weft_workload {
     struct weft_job *job;
     uint32_t rmas, rma_flows; ///< flows of remote memory access, among all
     struct weft_rma *rma;
+    uint32_t inferences; ///< services whose transfers are among the flows
+    struct weft_inference *inference;
     uint32_t paths;              ///< with the one that is none
     struct weft_flow_path *path; ///< [paths], the first one empty; NULL: no flow names one
     uint32_t triggers, activations;

@@ -446,9 +446,24 @@ static enum weft_status check_table(struct load *l, const struct weft_param_tabl
     return FAIL(l, l->around, "%s: %s", path, wrong);
 }
 
+/// A text in place of a section whose row `kind` names a class is that row: {kind: text}.
+static const struct weft_tree *as_kind(struct load *l, const struct weft_param_table *table,
+                                       const struct weft_tree *tree) {
+    if (tree->type != WEFT_TREE_TEXT || !table->classes || strcmp(table->classes->rows[0], "kind") != 0) return tree;
+    struct weft_tree *map = weft_arena_alloc(l->arena, 1, sizeof *map),
+                     *leaf = weft_arena_alloc(l->arena, 1, sizeof *leaf);
+    *leaf = *tree;
+    leaf->key = "kind";
+    *map = (struct weft_tree){.type = WEFT_TREE_MAP, .place = tree->place, .key_place = tree->key_place, .n = 1};
+    map->child = weft_arena_alloc(l->arena, 1, sizeof *map->child);
+    map->child[0] = leaf;
+    return map;
+}
+
 static enum weft_status load_rows(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
                                   bool is_model, const char *path, void *conf) {
     if (tree && tree->type == WEFT_TREE_NULL) tree = NULL;
+    if (tree && !is_model) tree = as_kind(l, table, tree);
     if (tree && tree->type != WEFT_TREE_MAP && !is_model)
         return FAIL(l, tree->place, "%s: found %s; expected a map of parameters", path, type_name(tree->type));
     enum weft_status status =

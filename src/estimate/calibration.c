@@ -129,6 +129,7 @@ enum weft_status weft__estimate_calibrate(const struct weft__network *net, const
     if (!t.found) return status;
     set_interval(&t, e->makespan_ps, &e->low_ps, &e->high_ps);
     for (uint32_t i = 0; i < e->times; i++)
-        if (!e->time[i].unpaused) set_interval(&t, e->time[i].time_ps, &e->time[i].low_ps, &e->time[i].high_ps);
+        if (!e->time[i].unpaused && !e->time[i].derived)
+            set_interval(&t, e->time[i].time_ps, &e->time[i].low_ps, &e->time[i].high_ps);
     return status;
 }

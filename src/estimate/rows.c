@@ -85,6 +85,22 @@ static void describe_groups(struct describe *d) {
     }
 }
 
+/// Times of tokens, which follow from the ends of transfers. The greatest of the requests is the row's time.
+static void describe_services(struct describe *d) {
+    for (uint32_t k = 0; k < d->run.workload->inferences; k++) {
+        struct weft_service_stats s = weft_report_service(&d->run, k, d->arena);
+        const struct weft_quantiles *const of[] = {&s.ttft, &s.tpot};
+        for (uint32_t i = 0; i < 2 && s.answered; i++) {
+            struct weft_estimate_time *row = add_time(d, i ? "later token" : "first token", s.name, of[i]->max);
+            row->derived = true;
+            row->count = s.answered;
+            row->bytes = i ? 0 : s.bytes;
+            row->mean_ps = isnan(of[i]->mean) ? 0 : weft_time_of_real(of[i]->mean);
+            row->p99_ps = isnan(of[i]->p99) ? 0 : weft_time_of_real(of[i]->p99);
+        }
+    }
+}
+
 static weft_time_ps find_makespan(const struct weft_run *run) {
     weft_time_ps end = 0, begin = WEFT_TIME_NEVER;
     for (uint32_t f = 0; f < run->outcome->flows; f++) {
@@ -217,6 +233,7 @@ struct weft_estimate *weft__estimate_describe(const struct weft__fluid *x, const
         describe_job(&d, d.job);
     d.job = WEFT_NONE;
     describe_groups(&d);
+    describe_services(&d);
     describe_links(&d, options->links ? options->links : LINKS);
     return e;
 }
@@ -254,14 +271,18 @@ static const struct weft_result_table time_table = WEFT_RESULT_TABLE_OF(
     TIME(name, TEXT, "name of the job, of the collective or of the group of flows"),
     TIME(job, COUNT, "number of the job; null: of no job"),
     TIME(number, COUNT, "number of the iteration, or of the operation in its job"),
-    TIME(count, COUNT, "ranks, or flows of the group"),
+    TIME(count, COUNT, "ranks, flows of the group, or requests"),
     TIME(bytes, BYTES, "size of the collective, or bytes of all flows of the group", .flags = WEFT_RESULT_NONZERO),
-    TIME(time_ps, TIME, "estimated time; of a collective the mean, of a group that of its slowest flow"),
+    TIME(time_ps, TIME,
+         "estimated time; of a collective the mean, of a group that of its slowest flow, of tokens that of the slowest "
+         "request"),
     TIME(low_ps, TIME, "lower end of the 90% interval of the time; null: not calibrated", .flags = WEFT_RESULT_NONZERO),
     TIME(high_ps, TIME, "upper end of the 90% interval of the time; null: not calibrated",
          .flags = WEFT_RESULT_NONZERO),
-    TIME(mean_ps, TIME, "mean completion time of a group of flows", .flags = WEFT_RESULT_NONZERO),
-    TIME(p99_ps, TIME, "99th percentile of completion times of a group of flows", .flags = WEFT_RESULT_NONZERO),
+    TIME(mean_ps, TIME, "mean completion time of a group of flows, or of tokens over requests",
+         .flags = WEFT_RESULT_NONZERO),
+    TIME(p99_ps, TIME, "99th percentile of completion times of a group of flows, or of tokens over requests",
+         .flags = WEFT_RESULT_NONZERO),
     TIME(unpaused, BOOL,
          "whether PFC may hold the group back behind other flows, which is not in the estimated times: never "
          "calibrated"));

@@ -21,20 +21,38 @@ static uint64_t or_else(uint64_t value, uint64_t otherwise) {
     return value ? value : otherwise;
 }
 
-static void fill_in(struct weft_training_model *m) {
-    m->kv_heads = or_else(m->kv_heads, m->heads);
-    m->head_dim = or_else(m->head_dim, m->hidden / m->heads);
-    m->ffn = or_else(m->ffn, 4 * m->hidden);
-    m->expert_ffn = or_else(m->expert_ffn, m->ffn);
-    m->attention = or_else(m->attention, 2 * m->hidden * m->head_dim * (m->heads + m->kv_heads));
-}
-
 #define NOT(key, ...)                                                                                                  \
     do {                                                                                                               \
         *ret_key = key;                                                                                                \
         snprintf(text, size, __VA_ARGS__);                                                                             \
         return false;                                                                                                  \
     } while (0)
+
+bool weft_training_model_check(struct weft_training_model *m, const char **ret_key, char *text, size_t size) {
+    if (m->hidden % m->heads && !m->head_dim)
+        NOT("model.heads", "%" PRIu64 " do not divide a width of %" PRIu64 "; expected a divisor, or head_dim",
+            m->heads, m->hidden);
+    if (m->dense_layers > m->layers)
+        NOT("model.dense_layers", "%" PRIu64 " of %" PRIu64 " layers; expected no more", m->dense_layers, m->layers);
+    if (m->top_k > m->experts && m->experts)
+        NOT("model.top_k", "%" PRIu64 " of %" PRIu64 " experts; expected no more", m->top_k, m->experts);
+    m->kv_heads = or_else(m->kv_heads, m->heads);
+    m->head_dim = or_else(m->head_dim, m->hidden / m->heads);
+    m->ffn = or_else(m->ffn, 4 * m->hidden);
+    m->expert_ffn = or_else(m->expert_ffn, m->ffn);
+    m->attention = or_else(m->attention, 2 * m->hidden * m->head_dim * (m->heads + m->kv_heads));
+    return true;
+}
+
+struct weft_training_parameters weft_training_parameters(const struct weft_training_model *m) {
+    double h = (double)m->hidden, layers = (double)m->layers, matrices = (double)m->matrices * h;
+    double dense_layers = (double)(m->experts ? m->dense_layers : m->layers), expert = matrices * (double)m->expert_ffn;
+    return (struct weft_training_parameters){
+        .dense = layers * (double)m->attention + dense_layers * (matrices * (double)m->ffn) +
+                 2 * h * (double)m->vocabulary + (layers - dense_layers) * (double)m->shared_experts * expert,
+        .expert = expert,
+        .layers = layers - dense_layers};
+}
 
 static bool check_gpus(struct weft_training *t, const char **ret_key, char *text, size_t size) {
     struct weft_training_plan *p = &t->plan;
@@ -69,16 +87,12 @@ static bool check_layers(const struct weft_training *t, const char **ret_key, ch
     if (p->end_layers - p->end_layers / 2 > slots)
         NOT("plan.end_layers", "%" PRIu64 " are more than the %" PRIu64 " layers of a chunk; expected fewer",
             p->end_layers, slots);
-    if (m->dense_layers > m->layers)
-        NOT("model.dense_layers", "%" PRIu64 " of %" PRIu64 " layers; expected no more", m->dense_layers, m->layers);
     return true;
 }
 
 static bool check_experts(const struct weft_training *t, const char **ret_key, char *text, size_t size) {
     const struct weft_training_plan *p = &t->plan;
     const struct weft_training_model *m = &t->model;
-    if (m->top_k > m->experts && m->experts)
-        NOT("model.top_k", "%" PRIu64 " of %" PRIu64 " experts; expected no more", m->top_k, m->experts);
     if (p->ep > 1 && (m->experts % p->ep || !m->experts))
         NOT("plan.ep", "%" PRIu64 " does not divide %" PRIu64 " experts; expected a divisor", p->ep, m->experts);
     if (p->dp % p->ep)
@@ -126,13 +140,9 @@ static bool check_sizes(const struct weft_training *t, const char **ret_key, cha
 }
 
 bool weft_training_check(struct weft_training *t, const char **ret_key, char *text, size_t size) {
-    if (t->model.hidden % t->model.heads && !t->model.head_dim)
-        NOT("model.heads", "%" PRIu64 " do not divide a width of %" PRIu64 "; expected a divisor, or head_dim",
-            t->model.heads, t->model.hidden);
-    fill_in(&t->model);
-    return check_gpus(t, ret_key, text, size) && check_layers(t, ret_key, text, size) &&
-           check_experts(t, ret_key, text, size) && check_batch(t, ret_key, text, size) &&
-           check_sizes(t, ret_key, text, size);
+    return weft_training_model_check(&t->model, ret_key, text, size) && check_gpus(t, ret_key, text, size) &&
+           check_layers(t, ret_key, text, size) && check_experts(t, ret_key, text, size) &&
+           check_batch(t, ret_key, text, size) && check_sizes(t, ret_key, text, size);
 }
 
 // --- groups and layers --------------------------------------------------------------------------------------------
@@ -204,9 +214,7 @@ struct weft__training_sizes weft__training_sizes(const struct weft_training *t, 
     double tp = (double)p->tp, b = (double)p->micro_batch, s = (double)p->sequence, h = (double)m->hidden;
     double tokens = b * s / (double)p->cp, heads = (double)m->heads * (double)m->head_dim;
     double ffn = (double)m->matrices * h * (double)m->ffn, expert = (double)m->matrices * h * (double)m->expert_ffn;
-    double dense_layers = (double)(m->experts ? m->dense_layers : m->layers), layers = (double)m->layers;
-    double all_dense = layers * (double)m->attention + dense_layers * ffn + 2 * h * (double)m->vocabulary +
-                       (layers - dense_layers) * (double)m->shared_experts * expert;
+    struct weft_training_parameters parameters = weft_training_parameters(m);
     double of_gpu = tp * (double)(p->pp * p->chunks), copies = copies_of(t, server_gpus);
     return (struct weft__training_sizes){
         .activation = (weft_bytes)(tokens * h * BF16),
@@ -219,8 +227,8 @@ struct weft__training_sizes weft__training_sizes(const struct weft_training *t, 
         .dense_flops = 2 * tokens * ffn / tp,
         .expert_flops = 2 * tokens * (double)(m->top_k + m->shared_experts) * expert / tp,
         .head_flops = 2 * tokens * h * (double)m->vocabulary / tp,
-        .dense_parameters = all_dense / of_gpu,
-        .expert_parameters = (layers - dense_layers) * (double)m->experts * expert / of_gpu / (double)p->ep,
+        .dense_parameters = parameters.dense / of_gpu,
+        .expert_parameters = parameters.layers * (double)m->experts * expert / of_gpu / (double)p->ep,
         .seconds_a_flop = 1 / (p->peak * 1e12 * p->efficiency * (1 - p->communication)),
     };
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models and published plans, as data: the parameters of the keys `model` and `plan` of a job, and values for them.
+// Models and published plans, as data: the parameters of the keys `model` (also of inference) and `plan` of a job, and
+// values for them.
 // Sources: Llama 3: arXiv 2407.21783, tables 3 and 4 (126 layers, and two slots fewer than 16 x 8: the first and last
 // stage have a layer less). DeepSeek-V3: arXiv 2412.19437, and its configuration file; its 61 layers as slots of a
 // pipeline of 16 are assumed, and DualPipe is taken as two chunks a stage, whose bubble is slightly larger. GPT, 1.7 to
 // 1008 billion parameters: Narayanan et al., SC 2021, table 1; microbatches of one sequence and no interleaving are
 // assumed. MegaScale: Jiang et al., NSDI 2024. Nemotron-4 340B: arXiv 2406.11704. Mixtral 8x7B: arXiv 2401.04088.
+// Qwen2.5 72B: arXiv 2412.15115 and its configuration file. OPT-66B: arXiv 2205.01068, table 1. What MLA keeps of a
+// token and layer, 512 + 64 numbers: arXiv 2412.19437, section 2.1.1 and table of hyper-parameters.
 #include <string.h>
 
 #include "base/param.h"
@@ -18,6 +21,9 @@
            {"matrices", matrices}, {"vocabulary", vocabulary})
 DENSE(llama3_405b, "126", "16384", "128", "8", "53248", "3", "128256");
 DENSE(llama3_70b, "80", "8192", "64", "8", "28672", "3", "128256");
+DENSE(llama3_8b, "32", "4096", "32", "8", "14336", "3", "128256");
+DENSE(qwen2_5_72b, "80", "8192", "64", "8", "29568", "3", "152064");
+DENSE(opt_66b, "64", "9216", "72", "72", "36864", "2", "50272");
 DENSE(nemotron4_340b, "96", "18432", "96", "8", "73728", "2", "256000");
 DENSE(gpt3_175b, "96", "12288", "96", "96", "49152", "2", "51200");
 DENSE(gpt_1_7b, "24", "2304", "24", "24", "9216", "2", "51200");
@@ -35,9 +41,13 @@ VALUES(mixtral_8x7b, {"layers", "32"}, {"hidden", "4096"}, {"heads", "32"}, {"kv
 // queries and keys and 128 for values
 VALUES(deepseek_v3, {"layers", "61"}, {"hidden", "7168"}, {"heads", "128"}, {"kv_heads", "128"}, {"head_dim", "160"},
        {"attention", "187105280"}, {"ffn", "18432"}, {"matrices", "3"}, {"vocabulary", "129280"}, {"dense_layers", "3"},
-       {"experts", "256"}, {"shared_experts", "1"}, {"top_k", "8"}, {"expert_ffn", "2048"}, {"expert_servers", "4"});
+       {"experts", "256"}, {"shared_experts", "1"}, {"top_k", "8"}, {"expert_ffn", "2048"}, {"expert_servers", "4"},
+       {"kv_width", "576"});
 static const struct weft_param_preset models[] = {{"llama3-405b", llama3_405b},
                                                   {"llama3-70b", llama3_70b},
+                                                  {"llama3-8b", llama3_8b},
+                                                  {"qwen2.5-72b", qwen2_5_72b},
+                                                  {"opt-66b", opt_66b},
                                                   {"nemotron4-340b", nemotron4_340b},
                                                   {"gpt3-175b", gpt3_175b},
                                                   {"gpt-1.7b", gpt_1_7b},
@@ -143,6 +153,9 @@ static const struct weft_param model_rows[] = {
     WEFT_UINT(M, expert_ffn, "expert_ffn", "0", "0", "16777216", "width of an expert, 0: ffn"),
     WEFT_UINT(M, expert_servers, "expert_servers", "0", "0", "65536",
               "most servers that the experts of a token are on, 0: no bound"),
+    WEFT_UINT(M, kv_width, "kv_width", "0", "0", "16777216",
+              "numbers that a layer keeps of a token for later ones, 0: keys and values, 2 x kv_heads x head_dim; of "
+              "MLA one latent vector, which no rank can keep a part of"),
 };
 const struct weft_param_table weft_training_model_table =
     WEFT_PARAM_TABLE_CLASSES("job_model", M, model_rows, NULL, models, &by_kind);

@@ -45,6 +45,7 @@ static const char *const workloads[] = {
     "kind: periodic, src: host-0..2, dst: host-3..5, size: 20KB, to: random, jitter: 20us",
     "kind: collective, size: 1MB",
     "kind: deepep, tokens: 8, experts: 24",
+    "kind: inference, model: {kind: own, layers: 2, hidden: 64}, arrivals: {requests: 20, rate: 100000}",
     "kind: rma, group: g, clients: host-0..1, servers: host-2..5, rate: 1000000, duration: 20us",
 };
 enum { WORKLOADS = sizeof workloads / sizeof *workloads };

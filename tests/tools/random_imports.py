@@ -112,6 +112,25 @@ def csv(draw):
     return {"flows.csv": "start [us],src,dst,size [B],priority,group,queue pairs\n" + "\n".join(rows) + "\n"}
 
 
+def mooncake(draw):
+    at, lines = 0, []
+    for _ in range(draw.randint(1, 12)):
+        at += draw.choice([0, 3000])
+        tokens = draw.randint(1, 3000)
+        lines.append({"timestamp": at, "input_length": tokens, "output_length": draw.randint(1, 50)})
+        if draw.choice([True, False]):
+            lines[-1]["hash_ids"] = [draw.randint(0, 9) for _ in range((tokens + 511) // 512)]
+    return {"mooncake.jsonl": "".join(json.dumps(line) + "\n" for line in lines)}
+
+
+def azure(draw):
+    lines, us = ["TIMESTAMP,ContextTokens,GeneratedTokens"], 0
+    for _ in range(draw.randint(1, 12)):
+        us += draw.randint(0, 900_000)
+        lines.append(f"2023-11-16 18:15:{us // 1_000_000:02}.{us % 1_000_000:06}0,{draw.randint(1, 3000)},{draw.randint(1, 50)}")
+    return {"azure.csv": "\n".join(lines) + "\n"}
+
+
 def inspector(draw):
     ranks = draw.choice([2, 4, 8])
     lines = []
@@ -199,7 +218,7 @@ def sonic(draw):
     return {"config_db.json": json.dumps(config, indent=1)}
 
 
-MAKERS = {"hpcc": hpcc, "htsim": htsim, "goal": goal, "simai": simai, "chakra": chakra_traces, "csv": csv, "inspector": inspector, "nccl": nccl,
+MAKERS = {"hpcc": hpcc, "htsim": htsim, "goal": goal, "simai": simai, "chakra": chakra_traces, "csv": csv, "inspector": inspector, "nccl": nccl, "mooncake": mooncake, "azure": azure,
           "networkx": networkx, "cables": cables, "sonic": sonic}
 
 

@@ -39,7 +39,7 @@ FILES = {"cables": (["cables/cables.csv"], "topology"), "graphml": (["graphml/gr
          "nccl": (["nccl/topo.xml", "nccl/graph.xml"], "topology"), "sonic": (["sonic/config_db.json"], "topology"),
          "capture": (["capture.pcapng"], "workload"), "chakra": (["chakra"], "workload"), "csv": (["flows.csv"], "workload"),
          "goal": (["ring.goal"], "workload"), "inspector": (["inspector.jsonl"], "workload"), "simai": (["simai.txt"], "workload"),
-         "msccl": (["msccl.xml"], "workload")}
+         "msccl": (["msccl.xml"], "workload"), "mooncake": (["mooncake.jsonl"], "workload"), "azure": (["azure.csv"], "workload")}
 WORKLOAD_FILE = {"capture": "capture.pcapng", "chakra": "chakra", "csv": "flows.csv", "goal": "ring.goal", "inspector": "inspector.jsonl",
                  "simai": "simai.txt", "hpcc": "hpcc/flows.txt", "htsim": "htsim/flows.cm"}
 
@@ -116,6 +116,7 @@ class Scenario:
 
     def value(self, name, what):
         """Any value for a key, or None where only a person would know one."""
+        what = next((one for one in what.get("anyOf", []) if "$ref" in one), what)  # a section that a text may stand for
         if "$ref" in what:
             target = what["$ref"].rsplit("/", 1)[1]
             return self.model(target) if any(key.startswith(target + ".") for key in self.defs) else self.section(target, 25)
@@ -147,7 +148,7 @@ class Scenario:
                 continue  # beside transport: uet alone
             if name == "workload.job" and key == "gpus":
                 continue  # beside model alone
-            if key not in FIXED and key not in out and self.chance(percent * (4 if "$ref" in what else 1)):
+            if key not in FIXED and key not in out and self.chance(percent * (4 if "$ref" in what or "anyOf" in what else 1)):
                 beside = re.search(r"; needs (\w+)", what.get("description", ""))
                 if beside and not out.get(beside[1]) and not self.chance(5):
                     continue
@@ -287,6 +288,15 @@ class Scenario:
         if kind == "rma":
             return self.model("workload", kind, clients=a, servers=b, rate=self.one_of(100000, 500000), duration="40us", size="4KB",
                               group=self.group, transport="1rma" if "tin" in self.boxes and self.chance(70) else "software")
+        if kind == "inference":
+            model = {"layers": 2, "hidden": 64, "heads": 8, "kv_heads": self.one_of(2, 8), "vocabulary": 1000, "kv_width": self.one_of(0, 24)}
+            arrivals = {"rate": 1000000, "requests": self.one_of(1, 5, 20), "input": self.one_of(16, 700), "input_spread": self.one_of(0, 1),
+                        "output": 3, "sessions": self.one_of(0, 2)}
+            transfer = {"kind": self.one_of("pull", "push"), "pieces": self.one_of(1, 2), "merge": self.one_of(0, 1, 3), "depth": self.one_of(1, 16),
+                        "connections": self.one_of("kept", "new")}
+            return self.model("workload", kind, percent=4, model=model, arrivals=arrivals, transfer=transfer, qps=1, group=self.group,
+                              start=some["start"], prefill={"tp": self.one_of(1, 2), "cache": self.one_of(0, 2048)},
+                              decode={"tp": self.one_of(1, 2), "cache": self.one_of(0, 2048), "batch": self.one_of(1, 256)})
         if kind == "collective":
             return self.job_of_ranks(kind, collective=self.collective(), size=some["size"], repeat=some["repeat"])
         if kind == "job":
