@@ -8,12 +8,15 @@
 // plane per NIC of a server); NVIDIA/nccl, src/graph/paths.cc (PXN). Differs: a link carries Ethernet frames; both
 // orders, server first and rail first, are shortest paths.
 #include <stdio.h>
+#include <string.h>
 
 #include "base/order.h"
 #include "topology/builder.h"
+#include "weft/hardware.h"
 #include "weft/param.h"
 
 struct scale_up_conf {
+    const char *server; ///< class of hardware
     uint64_t servers, gpus, switches, links, leaves, spines, spine_links;
     bool reduces;
     weft_rate_bps rate_bps, memory_rate_bps, nic_rate_bps;
@@ -23,6 +26,7 @@ struct scale_up_conf {
 
 #define T struct scale_up_conf
 static const struct weft_param rows[] = {
+    WEFT_TEXT(T, server, "server", WEFT_HARDWARE_IDEAL, WEFT_HARDWARE_HELP),
     WEFT_UINT(T, servers, "servers", "1", "1", "65535", "servers, or domains of scale-up"),
     WEFT_UINT(T, gpus, "gpus", "8", "2", "1024", "GPUs per server"),
     WEFT_UINT(T, switches, "switches", "4", "1", "1024", "switches per server"),
@@ -65,8 +69,37 @@ static const char *scale_up_check(const void *conf, char *text, size_t size) {
     return text;
 }
 
-static const struct weft_param_table scale_up_params =
-    WEFT_PARAM_TABLE_LISTS("scale_up", T, rows, scale_up_check, weft__topology_lists);
+/// The figures of a class of servers as values of this section.
+static enum weft_status find_figures(const struct weft_param_table *table, const char *row,
+                                     const struct weft_tree *named, const char *path, struct weft_arena *arena,
+                                     const struct weft_param_value **ret_value, struct weft_error *ret_error) {
+    static const char *const figures[][2] = {
+        {"gpus", "gpus"}, {"links", "links"}, {"switches", "switches"}, {"rate", "link_rate"}, {"memory_rate", "rate"}};
+    enum { FIGURES = sizeof figures / sizeof *figures };
+    const struct weft_hardware *h;
+    *ret_value = NULL;
+    if (!strcmp(named->text, WEFT_HARDWARE_IDEAL)) return WEFT_OK;
+    enum weft_status status =
+        weft_hardware_find(WEFT_HARDWARE_SERVER, named->text, named->place, path, arena, &h, ret_error);
+    if (status) return status;
+    struct weft_param_value *value = weft_arena_alloc(arena, FIGURES + 1, sizeof *value);
+    for (uint32_t i = 0, n = 0; i < FIGURES; i++) {
+        const struct weft_hardware_value *v = weft_hardware_value(h, figures[i][1]);
+        if (v) value[n++] = (struct weft_param_value){figures[i][0], v->typical};
+    }
+    *ret_value = value;
+    return WEFT_OK;
+}
+static const char *const class_rows[] = {"server", NULL};
+static const struct weft_param_classes classes = {class_rows, find_figures};
+
+static const struct weft_param_table scale_up_params = {.name = "scale_up",
+                                                        .rows = rows,
+                                                        .n = sizeof rows / sizeof *rows,
+                                                        .conf_size = sizeof(T),
+                                                        .check = scale_up_check,
+                                                        .lists = weft__topology_lists,
+                                                        .classes = &classes};
 
 /// Of the links of a GPU, those to switch `k` of its server.
 static uint64_t links_to(const T *c, uint64_t k) {
