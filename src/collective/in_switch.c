@@ -18,7 +18,7 @@ struct conf {
 };
 static const struct weft_param rows[] = {
     WEFT_COLLECTIVE_ROWS(struct conf, "64KiB", "64KiB", "8"),
-    WEFT_UINT(struct conf, switches, "switches", "4", "1", "1024",
+    WEFT_UINT(struct conf, switches, "switches", "1", "1", "1024",
               "so many of the ranks, the last ones, are processors of switches"),
     WEFT_UINT(struct conf, links, "links", "0", "0", "1024",
               "links of a GPU to these, in turn: a switch has pieces in proportion; 0: as many to each"),
