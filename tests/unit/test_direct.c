@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "topologies.h"
+#include "weft/waits.h"
 
 static struct weft_topology *good(struct built *b, const char *topology) {
     char text[512];
@@ -148,6 +149,29 @@ static void servers_have_their_links(void **state) {
     built_free(&b);
 }
 
+/// Circles of links that may wait for one another: round a torus, through the groups of a dragonfly, through GPUs that
+/// pass on for other rails. None where every path goes up and then down (Dally and Seitz 1987; Leiserson 1985).
+static void circles_are_found(void **state) {
+    static const struct {
+        const char *topology;
+        bool circle;
+    } cases[] = {{"{kind: torus, size: 4x4x4}", true}, {"{kind: torus, size: 3x3x6, twist: on}", true},
+                 {"{kind: torus, size: 3x3}", true}, // by turns: no path has two links of a ring
+                 {"{kind: group_dragonfly}", true},    {"{kind: scale_up, servers: 2, nic_rate: 400Gbps}", true},
+                 {"{kind: scale_up}", false},          {"{kind: single}", false},
+                 {"{kind: leaf_spine}", false},        {"{kind: clos3, pods: 4}", false},
+                 {"{kind: fat_tree, k: 6}", false},    {"{kind: ai_zone, zones: 2, racks: 8}", false},
+                 {"{kind: dc_fabric}", false}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct built b;
+        const struct weft_topology *t = good(&b, cases[i].topology);
+        struct weft_routes *r = weft_routes_new(t, NULL);
+        if ((weft_routes_find_wait(r, t) != WEFT_NONE) != cases[i].circle) fail_msg("%s", cases[i].topology);
+        weft_routes_free(r);
+        built_free(&b);
+    }
+}
+
 static void refused(void **state) {
     bad("{kind: torus, size: 4}", "one dimension; expected 2 to 4");
     bad("{kind: torus, size: 4x}", "expected 2 to 4 numbers");
@@ -178,11 +202,9 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tori_have_their_hops),
-        cmocka_unit_test(groups_are_meshed),
-        cmocka_unit_test(planes_keep_names),
-        cmocka_unit_test(servers_have_their_links),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(tori_have_their_hops), cmocka_unit_test(groups_are_meshed),
+        cmocka_unit_test(planes_keep_names),    cmocka_unit_test(servers_have_their_links),
+        cmocka_unit_test(circles_are_found),    cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
