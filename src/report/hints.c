@@ -99,7 +99,6 @@ static void say_circle(struct weft_hints *h) {
     uint8_t waits = 0xff;
     for (uint32_t s = 0; s < t->switches; s++) {
         const struct weft_switch_conf *conf = &conf_of(h->now, t->switch_node[s])->sw;
-        if (t->node[t->switch_node[s]].box != WEFT_BOX_ETHERNET_SWITCH) return;
         waits &= conf->pfc.priorities | weft_credit_grants(&conf->credit);
     }
     if (!waits || t->networks > 1) return;

@@ -82,6 +82,8 @@ static bool closes_circle(const struct waits *w, uint32_t start, uint8_t *colour
 
 uint32_t weft_routes_find_wait(const struct weft_routes *r, const struct weft_topology *t) {
     if ((uint64_t)t->switches * r->edges > LARGEST) return WEFT_NONE;
+    for (uint32_t s = 0; s < t->switches; s++)
+        if (t->node[t->switch_node[s]].box != WEFT_BOX_ETHERNET_SWITCH) return WEFT_NONE; // cells wait otherwise
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_ROUTES);
     struct waits w = {.t = t, .r = r, .first = weft_arena_alloc(arena, t->switches, sizeof *w.first)};
     for (uint32_t s = 0; s < t->switches; s++) {
