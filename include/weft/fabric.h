@@ -72,6 +72,8 @@ struct weft_fabric_plan {
     struct weft_fabric_layer layer[WEFT_FABRIC_LAYERS_MAX]; ///< lowest first
     struct weft_fabric_cable cable[WEFT_FABRIC_CABLES_MAX];
     uint64_t host_ports;      ///< there are; those beyond conf->hosts are spare
+    uint32_t planes;          ///< equal networks, with a port of each host in each; 0: one
+    uint64_t inner_links;     ///< of servers or chips, which the topology has and the bill has not
     uint32_t links, switches; ///< of the longest shortest way between two hosts
     weft_time_ps way_ps;      ///< delays of its links, one way
     char topology[1024];      ///< section `topology`, as YAML on one line

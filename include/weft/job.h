@@ -18,7 +18,7 @@ struct weft_training;          // weft/training.h
 struct weft_server_conf {
     const char *kind; ///< its class of hardware (weft/hardware.h)
     uint64_t gpus, nics;
-    uint32_t cabling; ///< enum weft_cabling
+    uint32_t cabling, within; ///< enum weft_cabling, weft_within
     weft_rate_bps rate_bps;
     weft_time_ps latency_ps;
     uint64_t links;           ///< NVLinks of a GPU
@@ -28,6 +28,7 @@ struct weft_server_conf {
     struct weft_nccl_costs costs;
 };
 enum weft_cabling { WEFT_CABLING_RACK, WEFT_CABLING_RAIL };
+enum weft_within { WEFT_WITHIN_SERVER, WEFT_WITHIN_NETWORK };
 extern const struct weft_param_table weft_server_table, weft_occupied_table; ///< the latter: servers that are not free
 extern const struct weft_param_table weft_operation_table; ///< of an entry of a job's list `operations`
 extern const struct weft_param_table weft_pipeline_table;  ///< of the key `pipeline` of such an entry

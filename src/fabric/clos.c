@@ -114,9 +114,7 @@ static bool three_layers(const struct weft_blueprint_conf *c, struct size *s, st
     return true;
 }
 
-static void clos_solve(const void *conf, struct weft_fabric_plan *plan) {
-    const struct conf *own = conf;
-    const struct weft_blueprint_conf *c = &own->common;
+void weft__clos_solve(const struct weft_blueprint_conf *c, uint64_t layers_max, struct weft_fabric_plan *plan) {
     const struct weft_fabric_part *spine = weft__fabric_part(&c->spine, &c->leaf);
     struct size s = {.leaf_radix = weft__fabric_radix(c, &c->leaf), .spine_radix = weft__fabric_radix(c, spine)};
     if (!calc_leaf(c, plan, &s)) return;
@@ -124,13 +122,18 @@ static void clos_solve(const void *conf, struct weft_fabric_plan *plan) {
         one_leaf(c, &s, plan);
         return;
     }
-    if (two_layers(c, &s, plan) || (own->layers_max > 2 && three_layers(c, &s, plan))) return;
-    if (own->layers_max == 2)
+    if (two_layers(c, &s, plan) || (layers_max > 2 && three_layers(c, &s, plan))) return;
+    if (layers_max == 2)
         weft__fabric_fail(plan, "%llu leaves of %llu hosts: two layers end at %llu, the ports of a spine",
                           LLU(s.leaves), LLU(s.down), LLU(s.spine_radix));
     else
         weft__fabric_fail(plan, "%llu leaves of %llu hosts are more than three layers of %llu-port switches join",
                           LLU(s.leaves), LLU(s.down), LLU(s.spine_radix));
+}
+
+static void clos_solve(const void *conf, struct weft_fabric_plan *plan) {
+    const struct conf *own = conf;
+    weft__clos_solve(&own->common, own->layers_max, plan);
 }
 
 static const struct weft_fabric_ops ops = {.solve = clos_solve};

@@ -234,13 +234,15 @@ static const char *solved_text(const struct expand *e) {
     WEFT__TEXT_STREAM(stream, file);
     const struct weft_fabric_layer *layer = e->plan->layer;
     fprintf(file, "topology: %s\n", e->plan->topology);
-    say_switch(e, file, &layer[0]);
+    if (e->plan->layers) say_switch(e, file, &layer[0]); // a torus buys none
     say_classes(e, file);
     bool any = false;
     for (uint32_t i = 1; i < e->plan->layers; i++) {
         bool own = layer[i].part->buffer_bytes || chip_of(e, &layer[i]);
         if (!own || layer[i].part == layer[0].part) continue;
-        fprintf(file, "%s- match: \"%s-*\"\n  ", any ? "" : "devices:\n", layer[i].name);
+        fprintf(file, "%s- match: \"%s-*", any ? "" : "devices:\n", layer[i].name);
+        if (e->plan->planes) fprintf(file, ",plane-*-%s-*", layer[i].name);
+        fputs("\"\n  ", file);
         say_switch(e, file, &layer[i]);
         any = true;
     }
@@ -296,8 +298,8 @@ static enum weft_status devices_of(const struct expand *e, const struct weft_tre
     return status;
 }
 
-/// An entry of the workload, with the fabric's queue pairs and without hosts that are spare ports, where it can have
-/// these and does not set them.
+/// An entry of the workload, with the fabric's queue pairs and without hosts that are spare ports or ports of other
+/// planes, where it can have these and does not set them.
 static const struct weft_tree *work_of(const struct expand *e, const struct weft_tree *entry) {
     const struct weft_tree *kind = entry->type == WEFT_TREE_TEXT ? entry : weft_tree_find(entry, "kind");
     const struct weft_model *model =
@@ -313,8 +315,10 @@ static const struct weft_tree *work_of(const struct expand *e, const struct weft
         snprintf(text, sizeof text, "%llu", (unsigned long long)e->conf->queue_pairs);
         map = map_with(e, map, "qps", text_child(e, "qps", text, entry->place));
     }
-    if (e->plan->host_ports > e->conf->hosts && hosts && hosts->dflt && !strcmp(hosts->dflt, "*") &&
-        !weft_tree_find(map, "hosts")) {
+    if (e->plan->planes && weft_param_find(model->params, "qp_scaling") && !weft_tree_find(map, "qp_scaling"))
+        map = map_with(e, map, "qp_scaling", text_child(e, "qp_scaling", "split", entry->place)); // as over merged NICs
+    bool some = e->plan->host_ports > e->conf->hosts || e->plan->planes;
+    if (some && hosts && hosts->dflt && !strcmp(hosts->dflt, "*") && !weft_tree_find(map, "hosts")) {
         snprintf(text, sizeof text, "host-0..%llu", (unsigned long long)e->conf->hosts - 1);
         map = map_with(e, map, "hosts", text_child(e, "hosts", text, entry->place));
     }

@@ -72,6 +72,9 @@ const struct weft_fabric_part *weft__fabric_multiplied(struct weft_fabric_plan *
                                                        const struct weft_fabric_part *part, double factor);
 weft_time_ps weft__fabric_delay(const struct weft_blueprint_conf *c, double metres);
 
+/// The solution of shape clos; shape planes has one for each plane.
+void weft__clos_solve(const struct weft_blueprint_conf *c, uint64_t layers_max, struct weft_fabric_plan *plan);
+
 /// Records why it cannot be built.
 void weft__fabric_fail(struct weft_fabric_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void weft__fabric_say(struct weft_fabric_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));

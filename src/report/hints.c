@@ -8,10 +8,12 @@
 
 #include "base/units.h"
 #include "weft/aqm.h"
+#include "weft/credit.h"
 #include "weft/poster.h"
 #include "weft/sim.h"
 #include "weft/summary.h"
 #include "weft/transport.h"
+#include "weft/waits.h"
 
 enum { TEXT = 400 };
 
@@ -91,6 +93,28 @@ static void say_phase(struct weft_hints *h) {
         o ? " lost packets" : "");
 }
 
+/// All switches pause, or their links need credit, and links may wait for one another in a circle.
+static void say_circle(struct weft_hints *h) {
+    const struct weft_topology *t = h->now->topology;
+    uint8_t waits = 0xff;
+    for (uint32_t s = 0; s < t->switches; s++) {
+        const struct weft_switch_conf *conf = &conf_of(h->now, t->switch_node[s])->sw;
+        waits &= conf->pfc.priorities | weft_credit_grants(&conf->credit);
+    }
+    if (!waits || t->networks > 1) return;
+    struct weft_routes *routes = weft_routes_new(t, NULL);
+    uint32_t port = weft_routes_find_wait(routes, t);
+    weft_routes_free(routes);
+    char name[128];
+    if (port == WEFT_NONE) return;
+    weft_topology_port_name(t, port, name, sizeof name);
+    say(h,
+        "shortest paths close a circle of links that may wait for one another, from %s on: with pauses or credit it "
+        "can "
+        "deadlock (docs/torus.md)",
+        name);
+}
+
 static void say_values(struct weft_hints *h) {
     WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const char *text = weft_hint_values(h->now->scenario, h->now->topology, h->now->workload, arena);
@@ -118,7 +142,7 @@ static void say_one_seed(struct weft_hints *h) {
 
 /// In the order in which they are printed.
 static void (*const list[])(struct weft_hints *h) = {
-    say_oversubscribed, say_phase, say_values, say_ideal_host, say_one_seed,
+    say_oversubscribed, say_phase, say_circle, say_values, say_ideal_host, say_one_seed,
 };
 
 void weft_hints_add(struct weft_hints *h, const struct weft_run *run) {

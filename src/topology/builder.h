@@ -25,6 +25,7 @@ struct weft__link {
 struct weft__network {
     struct weft__network *next; ///< the previously added one
     const char *name, *wiring;
+    const char *prefix; ///< of the names of its nodes and layers, before a dash; NULL: none
     uint32_t node0;
 };
 
@@ -76,6 +77,10 @@ static inline uint64_t weft__plus(uint64_t a, uint64_t b) {
 /// Checks everything that weft_topology_new promises, except the name table. `degree`: links of each node.
 enum weft_status weft__topology_validate(const struct weft_topology_builder *b, const uint32_t *degree,
                                          struct weft_error *ret_error);
+/// Adds a network of its own, of the kind and parameters in `tree`; `path` is where that stands. `bare`: its nodes have
+/// the names of the kind, without the network's before them.
+enum weft_status weft__topology_build_network(const struct weft_tree *tree, const char *path, const char *name,
+                                              bool bare, struct weft_topology_builder *b, struct weft_error *ret_error);
 /// Reads `machines:` of a topology section. Call it when all nodes and aliases have been added.
 enum weft_status weft__topology_read_machines(const struct weft_tree *tree, struct weft_topology_builder *b,
                                               struct weft_error *ret_error);

@@ -24,8 +24,6 @@ static const char *const models[] = {"networks", NULL};
 static const struct weft_param_table networks_params = {
     .name = "networks", .conf_size = sizeof(struct networks_conf), .lists = lists, .models = models};
 
-extern const struct weft_model weft__topology_networks;
-
 /// "frontend: backend": the network of that name, unless a kind of topology has that name.
 static const char *alias_of(const struct weft_tree *map, const struct weft_tree *tree) {
     const struct weft_tree *kind = tree->type == WEFT_TREE_MAP && tree->n == 1 ? weft_tree_find(tree, "kind") : tree;
@@ -46,28 +44,30 @@ static enum weft_status add_alias(const struct weft_tree *map, const struct weft
     return WEFT_OK;
 }
 
-static enum weft_status build_network(const struct weft_tree *tree, struct weft_topology_builder *b,
-                                      struct weft_error *ret_error) {
+enum weft_status weft__topology_build_network(const struct weft_tree *tree, const char *path, const char *name,
+                                              bool bare, struct weft_topology_builder *b,
+                                              struct weft_error *ret_error) {
     struct weft_model_conf model;
-    char path[WEFT__PATH_MAX];
-    weft__path_join(path, sizeof path, "topology.networks", tree->key);
     enum weft_status status = weft__model_load_at(WEFT_KIND_TOPOLOGY, NULL, tree, path, &model, b->arena, ret_error);
     if (status) return status;
     for (const char *const *key = weft__topology_lists; *key; key++) {
         const struct weft_tree *list = weft_tree_find(tree, *key);
         if (list)
-            return BAD(list->key_place, "%s.%s: expected it beside networks, with full names such as %s-host-0", path,
-                       *key, tree->key);
+            return BAD(list->key_place, "%s.%s: expected it in the section topology itself, with full names such as %s",
+                       path, *key, bare ? "host-0" : weft_arena_format(b->arena, "%s-host-0", name));
     }
-    if (model.model == &weft__topology_networks)
+    if (model.model->params->models)
         return BAD(tree->place, "%s: networks within networks; expected them side by side", path);
     const struct weft_topology_ops *ops = model.model->ops;
     b->place = tree->place;
-    uint32_t first = b->nodes;
-    weft_topology_add_network(b, tree->key);
-    b->scope = tree->key; // the networks of a kind that makes several are named backend-plane-0 and so on
+    uint32_t first = b->nodes, networks = b->networks;
+    weft_topology_add_network(b, name);
+    if (bare) b->network->prefix = NULL;
+    b->scope = name; // the networks of a kind that makes several are named backend-plane-0 and so on
     status = ops->build(model.conf, tree->type == WEFT_TREE_MAP ? tree : NULL, b, ret_error);
     b->scope = NULL;
+    if (!status && bare && b->networks > networks + 1)
+        return BAD(tree->place, "%s: %s makes several networks; expected one", path, model.model->name);
     const char *wiring = ops->wiring && !status ? ops->wiring(model.conf, b->arena) : NULL;
     for (struct weft__network *n = b->network; n && n->node0 >= first; n = n->next)
         n->wiring = wiring;
@@ -95,7 +95,10 @@ static enum weft_status networks_build(const void *conf, const struct weft_tree 
         if (weft_model_find(WEFT_KIND_TOPOLOGY, child->key))
             return BAD(child->key_place, "a network named like a kind of topology, '%s'; expected another name",
                        child->key);
-        status = of ? add_alias(map, child, of, b, ret_error) : build_network(child, b, ret_error);
+        char path[WEFT__PATH_MAX];
+        weft__path_join(path, sizeof path, "topology.networks", child->key);
+        status = of ? add_alias(map, child, of, b, ret_error)
+                    : weft__topology_build_network(child, path, child->key, false, b, ret_error);
     }
     return status ? status : weft__topology_read_machines(tree, b, ret_error);
 }

@@ -24,7 +24,7 @@ void weft_topology_add_network(struct weft_topology_builder *b, const char *name
     struct weft__network *network = weft_arena_alloc(b->arena, 1, sizeof *network);
     const char *full =
         b->scope ? weft_arena_format(b->arena, "%s-%s", b->scope, name) : weft_arena_text(b->arena, name);
-    *network = (struct weft__network){b->network, full, NULL, b->nodes};
+    *network = (struct weft__network){b->network, full, NULL, full, b->nodes};
     b->network = network;
     b->networks++;
     b->layers = 0;
@@ -32,8 +32,8 @@ void weft_topology_add_network(struct weft_topology_builder *b, const char *name
 
 /// A generator's name for a node or a layer, as the user will see it.
 static const char *full_name(const struct weft_topology_builder *b, const char *name) {
-    if (!b->network) return weft_arena_text(b->arena, name);
-    return weft_arena_format(b->arena, "%s-%s", b->network->name, name);
+    if (!b->network || !b->network->prefix) return weft_arena_text(b->arena, name);
+    return weft_arena_format(b->arena, "%s-%s", b->network->prefix, name);
 }
 
 static const char *share_layer(struct weft_topology_builder *b, const char *layer) {

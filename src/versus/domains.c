@@ -92,15 +92,25 @@ static void find_planes(struct finder *f) {
         f->planes += f->plane[i] == i;
 }
 
+/// Whether the last host cannot reach a host of the first network, in none of the networks: several are planes, with
+/// a port of each host in each.
+static bool is_cut(const struct weft_topology *t, const uint32_t *marks, uint32_t h) {
+    bool cut = true;
+    for (uint32_t i = 0; i < t->networks; i++)
+        cut &= marks[t->host[t->network[i].host0 + h]] == WEFT_NONE;
+    return cut;
+}
+
 /// The hosts that the last host cannot reach without the failed nodes, and the share of the uplinks lost with them.
 static void measure_domain(const struct finder *f, struct weft_versus_domain *d) {
     const struct weft_topology *t = f->t;
-    uint32_t *marks = marks_new(f), last = t->host[t->hosts - 1];
+    uint32_t *marks = marks_new(f), hosts = t->network[0].hosts;
     double up = 0, lost = 0;
-    flood_from(f, last, 0, marks, f->gone);
-    for (uint32_t h = 0; h < t->hosts; h++)
-        d->hosts_cut += marks[t->host[h]] == WEFT_NONE;
-    if (d->hosts_cut + 1 == t->hosts) d->hosts_cut++; // the last one cannot reach any host either
+    for (uint32_t i = 0; i < t->networks; i++)
+        flood_from(f, t->host[t->network[i].host0 + hosts - 1], 0, marks, f->gone);
+    for (uint32_t h = 0; h < hosts; h++)
+        d->hosts_cut += is_cut(t, marks, h);
+    if (d->hosts_cut + 1 == hosts) d->hosts_cut++; // the last one cannot reach any host either
     for (uint32_t i = 0; i < t->links; i++) {
         uint32_t a = t->port[t->link[i].port[0]].node, b = t->port[t->link[i].port[1]].node;
         if (t->node[a].role == WEFT_NODE_HOST || t->node[b].role == WEFT_NODE_HOST) continue;
@@ -152,7 +162,7 @@ static uint32_t count_like(const struct weft_topology *t, uint32_t of) {
         n += last == WEFT_NONE || !same_box(t, i, last);
         last = i;
     }
-    return n;
+    return n * t->networks;
 }
 
 struct weft_versus_domain *weft_versus_domains(const struct weft_topology *t, struct weft_arena *arena,

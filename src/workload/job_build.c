@@ -245,7 +245,8 @@ enum weft_status weft__job_reserve_flows(const struct weft__job_common *common, 
                                          struct weft_error *ret_error) {
     struct weft_workload_common flow = {
         .group = common->group, .qps = 1, .size_bytes = 1, .repeat = 1, .messages = true};
-    uint64_t own = job->server.gpus - 1, most = 0; // own: peers in the same server, which need no flow
+    uint64_t own = job->server.within == WEFT_WITHIN_NETWORK ? 0 : job->server.gpus - 1; // peers that need no flow
+    uint64_t most = 0;
     for (uint32_t i = 0; i < job->ops; i++) {
         const struct weft_job_op *op = &job->op[i];
         uint64_t peers = op->name && op->ops->peers_min ? op->ops->peers_min(op->conf, &op->shape) : 0;
@@ -281,7 +282,8 @@ enum weft_status weft__job_add_flows(const struct weft__job_common *common, stru
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < job->connections && !status; i++) {
         struct weft_connection *c = &job->connection[i];
-        if (weft__job_server(job, topology, c->src) == weft__job_server(job, topology, c->dst)) continue;
+        bool inside = weft__job_server(job, topology, c->src) == weft__job_server(job, topology, c->dst);
+        if (inside && job->server.within == WEFT_WITHIN_SERVER) continue;
         status = weft__job_check_connection(common, place, c, ret_error);
         if (status) return status;
         c->flow = w->flows;

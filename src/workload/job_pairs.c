@@ -77,7 +77,7 @@ enum weft_status weft__pair_counter_take(const struct weft__pair_counter *c, con
     uint32_t *server = weft_memory_new(WEFT_MEMORY_SCENARIO, job->ranks, sizeof *server);
     enum weft_status status = WEFT_OK;
     for (uint32_t r = 0; r < job->ranks; r++)
-        server[r] = weft__job_server(job, topology, r);
+        server[r] = job->server.within == WEFT_WITHIN_NETWORK ? r : weft__job_server(job, topology, r);
     for (uint32_t k = 0; k < job->communicators && !status; k++) {
         if (!*bytes_of(c, k, 0)) continue;
         struct counted sum = {0};

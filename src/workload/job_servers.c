@@ -9,6 +9,7 @@
 #include "weft/param.h"
 
 static const char *const cabling_names[] = {"rack", "rail", NULL};
+static const char *const within_names[] = {"server", "network", NULL};
 static const struct weft_param server_rows[] = {
     WEFT_TEXT(struct weft_server_conf, kind, "kind", WEFT_HARDWARE_SERVER_DEFAULT, WEFT_HARDWARE_HELP),
     WEFT_UINT(struct weft_server_conf, gpus, "gpus", "1", "1", "72", "GPUs per server"),
@@ -18,6 +19,10 @@ static const struct weft_param server_rows[] = {
     WEFT_CHOICE(struct weft_server_conf, cabling, "cabling", "rack", cabling_names,
                 "rack: a server is consecutive hosts; rail: the hosts form as many equal parts as a server has NICs, "
                 "and a server has one host of each part"),
+    WEFT_CHOICE(
+        struct weft_server_conf, within, "within", "server", within_names,
+        "what goes from GPU to GPU of a server takes `rate` and `latency`; or network: it crosses the topology, "
+        "which has the servers' own links (topology scale_up)"),
     WEFT_RATE(struct weft_server_conf, rate_bps, "rate", "3600Gbps", "1Gbps", "100Tbps",
               "rate of a GPU within the server, each way (NVLink 4: 450 GB/s)"),
     WEFT_TIME(struct weft_server_conf, latency_ps, "latency", "1us", "100ns", "100us",
@@ -106,6 +111,10 @@ static enum weft_status check_servers(const struct weft__job_common *common, str
     const struct weft_server_conf *server = &common->server;
     if (server->gpus % nics_of(server))
         return BAD("server: %" PRIu64 " GPUs cannot share %" PRIu64 " NICs equally; expected a divisor of gpus",
+                   server->gpus, server->nics);
+    if (server->within == WEFT_WITHIN_NETWORK && nics_of(server) != server->gpus)
+        return BAD("server.within: network, and %" PRIu64 " GPUs share %" PRIu64
+                   " NICs; expected a host of its own for each GPU",
                    server->gpus, server->nics);
     uint32_t *chosen = weft_arena_alloc(arena, t->machines, sizeof *chosen);
     for (uint32_t i = 0; i < n && t->machine_of; i++)

@@ -40,6 +40,7 @@ struct play {
     enum weft_collective_goal goal;
     const void *conf;
     struct weft_collective_shape shape;
+    uint32_t switches; ///< the last ranks, which have no data of their own and need none
     struct weft_dag dag;
     struct store *store;
     struct connection *connection;
@@ -79,7 +80,7 @@ static uint64_t content_before(const struct play *p, uint32_t rank, weft_bytes o
     case WEFT_GOAL_ALL_REDUCE:
     case WEFT_GOAL_REDUCE_SCATTER:
     case WEFT_GOAL_REDUCE:
-        return UINT64_C(1) << rank;
+        return rank < p->shape.ranks - p->switches ? UINT64_C(1) << rank : 0;
     case WEFT_GOAL_ALL_GATHER:
         if (bytes) assert_int_equal(owner_of(p, offset, &(weft_bytes){0}), rank);
         return UINT64_C(1) << rank;
@@ -205,7 +206,7 @@ static void expect(struct play *p, uint32_t rank, weft_bytes from, weft_bytes to
 }
 
 static void check_content(struct play *p) {
-    uint32_t n = p->shape.ranks;
+    uint32_t n = p->shape.ranks - p->switches;
     weft_bytes size = p->shape.bytes;
     uint64_t all = n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
     for (uint32_t r = 0; r < n; r++) {
@@ -249,10 +250,10 @@ static void check_content(struct play *p) {
 
 /// Closed forms of what all ranks send together; exact.
 static void check_volume(const struct play *p) {
-    uint64_t n = p->shape.ranks, size = p->shape.bytes, sum = 0;
+    uint64_t n = p->shape.ranks - p->switches, size = p->shape.bytes, sum = 0;
     switch (p->goal) {
-    case WEFT_GOAL_ALL_REDUCE:
-        assert_int_equal(p->sent_total, 2 * (n - 1) * size);
+    case WEFT_GOAL_ALL_REDUCE: // to a switch and back: what all GPUs have, and a sum
+        assert_int_equal(p->sent_total, 2 * (p->switches ? n + 1 : n - 1) * size);
         break;
     case WEFT_GOAL_REDUCE_SCATTER:
     case WEFT_GOAL_ALL_GATHER:
@@ -294,8 +295,8 @@ static struct weft_workload *compile(const struct weft_model *model, const char 
     return w;
 }
 
-static void play(const struct weft_model *model, const char *parameters, struct weft_collective_shape shape,
-                 uint64_t seed) {
+static void play_with(const struct weft_model *model, const char *parameters, struct weft_collective_shape shape,
+                      uint32_t switches, uint64_t seed) {
     char text[64];
     snprintf(text, sizeof text, "topology: {kind: single, hosts: %" PRIu32 "}",
              shape.ranks / (shape.per_nic ? shape.per_nic : 1));
@@ -304,6 +305,8 @@ static void play(const struct weft_model *model, const char *parameters, struct 
     const struct weft_workload *w = compile(model, parameters, shape, &built);
     const struct weft_job_op *op = w->job->op;
     struct play p = {.model = model, .ops = model->ops, .goal = op->goal, .conf = op->conf, .shape = op->shape};
+    if (switches) p.goal = WEFT_GOAL_ALL_REDUCE;
+    p.switches = switches;
     assert_int_equal(p.shape.ranks, shape.ranks);
     assert_int_equal(p.shape.per_server, shape.per_server);
     p.dag = weft_dag_of(w, built.arena);
@@ -320,6 +323,11 @@ static void play(const struct weft_model *model, const char *parameters, struct 
     free(p.store);
     free(p.connection);
     weft_arena_free(built.arena);
+}
+
+static void play(const struct weft_model *model, const char *parameters, struct weft_collective_shape shape,
+                 uint64_t seed) {
+    play_with(model, parameters, shape, 0, seed);
 }
 
 static void every_rank_gets_what_it_should(void **state) {
@@ -371,6 +379,23 @@ static void every_rank_of_a_server_gets_what_it_should(void **state) {
         for (uint32_t i = 0; i < 2 * 3 * 4; i++)
             play(model_of(WEFT_KIND_COLLECTIVE, names[i % 2]), parameters[i / 2 % 3],
                  (struct weft_collective_shape){.ranks = ranks, .per_server = ranks, .bytes = sizes[i / 6]}, ranks + i);
+}
+
+/// Processors of switches that add and copy: every GPU has the sum of all GPUs, whatever the sizes.
+static void switches_add_and_copy(void **state) {
+    static const uint32_t links[] = {0, 4, 5, 18};
+    static const weft_bytes sizes[] = {1, 1000, 8192, 65537};
+    for (uint32_t gpus = 2; gpus <= 16; gpus++)
+        for (uint32_t i = 0; i < 4 * 4 * 4; i++) {
+            char parameters[128];
+            uint32_t switches = i % 4 + 1;
+            snprintf(parameters, sizeof parameters,
+                     "switches: %" PRIu32 ", links: %" PRIu32 ", slice: 1KB, chunk: 1KB, slots: %d", switches,
+                     links[i / 4 % 4], i % 3 ? 8 : 2);
+            play_with(model_of(WEFT_KIND_COLLECTIVE, "all_reduce_in_switch"), parameters,
+                      (struct weft_collective_shape){.ranks = gpus + switches, .per_server = 1, .bytes = sizes[i / 16]},
+                      switches, gpus + i);
+        }
 }
 
 /// Channels of four GPUs, each with its own order and NICs: NIC k is near GPU k (examples/import/nccl/topo.xml).
@@ -728,6 +753,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_rank_gets_what_it_should),
         cmocka_unit_test(every_rank_of_a_server_gets_what_it_should),
+        cmocka_unit_test(switches_add_and_copy),
         cmocka_unit_test(exchanges_in_parts),
         cmocka_unit_test(channels_of_nccl),
         cmocka_unit_test(exchanges_by_pxn),

@@ -62,7 +62,8 @@ static void sections_are_shown(void **state) {
         const char *arguments, *part;
         int status;
     } cases[] = {
-        {"models fabric nope", "expected one of star, clos, ai_zone, dsf, clique, ideal, ", 2},
+        {"models fabric nope",
+         "expected one of star, clos, ai_zone, dsf, clique, planes, rails, group_dragonfly, torus, ideal, ", 2},
         {"models switch", "processing: 300ns   (time, 0ns to 1ms)\n", 0},
         {"models switch", "pfc:   (section: weft models pfc)\n", 0},
         {"models host", "cc: none   (model: weft models cc)\n", 0},

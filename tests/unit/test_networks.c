@@ -280,7 +280,8 @@ static void refused(void **state) {
         "topology.networks.a.host: unknown key");
     bad("topology:\n  kind: networks\n  networks: {a: single, b: {kind: leaf_spine, leaves: 1, hosts_per_leaf: 1}}",
         "t.yaml:3:28", "the network b has 1 host(s)");
-    bad("topology:\n  kind: networks\n  networks: {a: {kind: single, override: []}}", "t.yaml:3:32", "beside networks");
+    bad("topology:\n  kind: networks\n  networks: {a: {kind: single, override: []}}", "t.yaml:3:32",
+        "in the section topology itself");
     bad("topology:\n  kind: networks\n  networks:\n    a: {kind: list, nodes: [{name: s, role: switch}, {name: h, "
         "role: "
         "host}, {name: t, role: switch}, {name: i, role: host}],\n      links: [{from: h, to: s}, {from: i, to: t}]}",

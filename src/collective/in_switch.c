@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// All-reduce in the switches of a server, over its network (NVLink SHARP, two steps). The last `switches` ranks are the
+// processors of the switches (topology scale_up, reduces: on), the others GPUs, each head of every n-th piece. A piece
+// goes from all GPUs to a switch, which adds and hands the sum to the head; the head hands it back, and the switch
+// copies it to all GPUs. Pieces take links in turn. A GPU's links carry the size and an n-th of it each way, so the
+// best algorithm bandwidth is that of the links times n / (n + 1). Sources: NVIDIA/nccl, src/device/all_reduce.h (NVLS:
+// reduce-scatter by multimem.ld_reduce, all-gather by multimem.st), and nccl-tests, issue 212 (two steps). Differs:
+// GPUs hand their pieces to the switch, where the head fetches them; a switch adds and copies piece by piece (`slice`),
+// at `copy_rate` and with `step_delay` a step, where a real one does so flit by flit, so small sizes take longer here.
+#include <inttypes.h>
+
+#include "part.h"
+#include "weft/param.h"
+
+struct conf {
+    struct weft_collective_common common;
+    uint64_t switches, links;
+};
+static const struct weft_param rows[] = {
+    WEFT_COLLECTIVE_ROWS(struct conf, "64KiB", "64KiB", "8"),
+    WEFT_UINT(struct conf, switches, "switches", "1", "1", "1024",
+              "so many of the ranks, the last ones, are processors of switches"),
+    WEFT_UINT(struct conf, links, "links", "0", "0", "1024",
+              "links of a GPU to these, in turn: a switch has pieces in proportion; 0: as many to each"),
+};
+static const struct weft_param_table table =
+    WEFT_PARAM_TABLE_CHECKED("all_reduce_in_switch", struct conf, rows, weft__collective_check);
+
+/// Lanes of a GPU for each switch, and their channels; a switch has the first two, one that adds and one that copies.
+enum { CONTRIBUTE, PASS, TAKE, LANES };
+
+/// What a lane does: a step a piece; at a switch `turns`, of up to WEFT_STEP_PEERS GPUs each, and one with the head.
+struct plan {
+    const struct conf *c;
+    const struct weft_collective_shape *shape;
+    uint32_t rank, gpus, turns, at, lane; ///< at: the switch, from 0
+    uint64_t links, own, pieces;          ///< links of a GPU, those to the switch; pieces of the switch
+};
+
+static uint64_t pieces_in_all(const struct conf *c, weft_bytes bytes) {
+    return (bytes + c->common.slice_bytes - 1) / c->common.slice_bytes;
+}
+
+/// Of the first `n` links, those to the switch.
+static uint64_t links_to(const struct plan *p, uint64_t n) {
+    return n > p->at ? (n - p->at + p->c->switches - 1) / p->c->switches : 0;
+}
+
+static struct plan plan_of(const struct conf *c, const struct weft_collective_shape *shape, uint32_t rank,
+                           uint32_t lane) {
+    struct plan p = {.c = c, .shape = shape, .rank = rank, .gpus = shape->ranks - (uint32_t)c->switches};
+    p.turns = (p.gpus + WEFT_STEP_PEERS - 1) / WEFT_STEP_PEERS;
+    bool is_switch = rank >= p.gpus;
+    p.at = is_switch ? rank - p.gpus : lane / LANES;
+    p.lane = lane % LANES;
+    p.links = c->links ? c->links : c->switches;
+    p.own = links_to(&p, p.links);
+    uint64_t all = pieces_in_all(c, shape->bytes);
+    p.pieces = all / p.links * p.own + links_to(&p, all % p.links);
+    if (is_switch && lane >= TAKE) p.pieces = 0;
+    return p;
+}
+
+/// Piece j of a switch has GPU j modulo their number for its head.
+static uint64_t steps_of(const struct plan *p) {
+    if (p->rank >= p->gpus) return p->pieces * (p->turns + 1);
+    if (p->lane != PASS) return p->pieces;
+    return (p->pieces + p->gpus - 1 - p->rank) / p->gpus;
+}
+
+static weft_bytes bytes_at(const struct plan *p, uint64_t j, weft_bytes *ret_offset) {
+    weft_bytes slice = p->c->common.slice_bytes,
+               offset = (j / p->own * p->links + j % p->own * p->c->switches + p->at) * slice;
+    if (ret_offset) *ret_offset = offset;
+    return p->shape->bytes - offset < slice ? p->shape->bytes - offset : slice;
+}
+
+/// The turns with all GPUs begin at the one after the head. When they are over the sum goes to the head; or before
+/// they begin it comes from there.
+static void switch_step(const struct plan *p, uint64_t index, struct weft_step *step) {
+    uint64_t j = index / (p->turns + 1);
+    uint32_t turn = (uint32_t)(index % (p->turns + 1)), head = (uint32_t)(j % p->gpus);
+    step->bytes = bytes_at(p, j, &step->offset);
+    bool adds = p->lane == CONTRIBUTE, with_head = turn == (adds ? p->turns : 0);
+    step->channel = with_head ? PASS : adds ? CONTRIBUTE : TAKE;
+    step->own = turn > 0;
+    step->keep = adds ? !with_head : with_head;
+    if (with_head) {
+        (adds ? step->send : step->recv)[0] = head;
+        return;
+    }
+    uint32_t first = (adds ? turn : turn - 1) * WEFT_STEP_PEERS;
+    for (uint32_t k = 0; k < WEFT_STEP_PEERS && first + k < p->gpus; k++)
+        (adds ? step->recv : step->send)[k] = (head + 1 + first + k) % p->gpus;
+}
+
+static void gpu_step(const struct plan *p, uint64_t index, struct weft_step *step) {
+    uint32_t at = p->gpus + p->at;
+    step->bytes = bytes_at(p, p->lane == PASS ? index * p->gpus + p->rank : index, &step->offset);
+    step->channel = p->lane;
+    step->own = p->lane == CONTRIBUTE;
+    step->keep = p->lane == TAKE;
+    if (p->lane != CONTRIBUTE) step->recv[0] = at;
+    if (p->lane != TAKE) step->send[0] = at;
+}
+
+static uint32_t in_switch_lanes(const void *conf, const struct weft_collective_shape *shape) {
+    return LANES * (uint32_t)((const struct conf *)conf)->switches;
+}
+
+static uint64_t in_switch_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
+                                uint32_t lane) {
+    struct plan p = plan_of(conf, shape, rank, lane);
+    return steps_of(&p);
+}
+
+static void in_switch_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                           uint64_t index, struct weft_step *ret_step) {
+    struct plan p = plan_of(conf, shape, rank, lane);
+    weft__step_clear(ret_step, 0);
+    (rank < p.gpus ? gpu_step : switch_step)(&p, index, ret_step);
+}
+
+/// A GPU sends all pieces to each switch, and the sums whose head it is; a switch sends sums to heads, and copies.
+static uint32_t in_switch_sends(const void *conf, const struct weft_collective_shape *shape, uint32_t rank) {
+    const struct conf *c = conf;
+    uint32_t gpus = shape->ranks - (uint32_t)c->switches;
+    return 2 * (rank < gpus ? (uint32_t)c->switches : gpus);
+}
+
+static void in_switch_send(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t index,
+                           struct weft_sent *ret_sent) {
+    const struct conf *c = conf;
+    uint32_t gpus = shape->ranks - (uint32_t)c->switches, gpu = rank < gpus ? rank : index / 2;
+    struct plan p = plan_of(c, shape, gpu, LANES * (rank < gpus ? index / 2 : rank - gpus));
+    bool sums = index % 2;
+    p.lane = sums ? PASS : TAKE;
+    uint64_t n = steps_of(&p), last = sums ? (n - 1) * gpus + gpu : n - 1;
+    *ret_sent = (struct weft_sent){.peer = rank < gpus ? gpus + p.at : gpu,
+                                   .channel = sums          ? PASS
+                                              : rank < gpus ? CONTRIBUTE
+                                                            : TAKE,
+                                   .messages = n};
+    if (!n) return;
+    ret_sent->message_bytes_max = bytes_at(&p, 0, NULL);
+    ret_sent->bytes = (n - 1) * ret_sent->message_bytes_max + bytes_at(&p, last, NULL);
+}
+
+static uint32_t in_switch_channels(const void *conf, const struct weft_collective_shape *shape) {
+    return LANES;
+}
+
+static enum weft_status in_switch_load(struct weft_place place, struct weft_arena *arena,
+                                       struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
+    const struct conf *c = loaded->conf;
+    if (c->links && c->links < c->switches)
+        return WEFT_REFUSE(ret_error, place,
+                           "collective: all_reduce_in_switch with %" PRIu64 " links to %" PRIu64
+                           " switches; expected one to each at least",
+                           c->links, c->switches);
+    if (loaded->shape.ranks >= c->switches + 2) return WEFT_OK;
+    return WEFT_REFUSE(ret_error, place,
+                       "collective: all_reduce_in_switch with %" PRIu64 " switches among %" PRIu32
+                       " ranks; expected two GPUs at least, and then the switches, as hosts: \"host-*,alu-*\"",
+                       c->switches, loaded->shape.ranks);
+}
+
+static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_OTHER,
+                                               .load = in_switch_load,
+                                               .lanes = in_switch_lanes,
+                                               .channels = in_switch_channels,
+                                               .steps = in_switch_steps,
+                                               .step = in_switch_step,
+                                               .sends = in_switch_sends,
+                                               .send = in_switch_send};
+
+const struct weft_model weft__collective_all_reduce_in_switch = {
+    .kind = WEFT_KIND_COLLECTIVE,
+    .name = "all_reduce_in_switch",
+    .summary = "all-reduce that processors of switches add and copy, over the servers' own network (NVLS in two steps)",
+    .source = "NVIDIA/nccl, src/device/all_reduce.h (NVLS); NVIDIA/nccl-tests, issue 212",
+    .params = &table,
+    .ops = &ops,
+};

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Domains of scale-up and tori in packets, against closed forms: all-reduce in a switch takes links n / (n + 1) of
+// their rate (NVIDIA/nccl-tests, issue 212: two steps, so a GPU sends the size and an n-th of it); over a torus that is
+// loaded evenly an all-to-all takes what the average number of hops says.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <inttypes.h>
+
+#include "form.h"
+#include "run.h"
+#include "weft/report.h"
+
+static const double packet = 4096;
+
+/// With each packet 82 bytes of headers and gap go out and an ACK of 86 comes back, with each message of 64 KiB 16
+/// (RETH) and a clear-to-send of 162. A GPU sends as much as it receives.
+static const double wire_factor = 1 + (82 + 86) / packet + (16 + 162) / 65536.;
+
+static void two_steps_in_the_switch(void **state) {
+    static const uint32_t gpus[] = {2, 4, 8, 24};
+    for (unsigned i = 0; i < 4; i++) {
+        uint64_t size = UINT64_C(32) << 20;
+        struct run r =
+            RUN(run_once,
+                "topology: {kind: scale_up, gpus: %" PRIu32 ", switches: 1, links: 1, rate: 400Gbps, reduces: on}\n"
+                "switch: {credit: {kind: cbfc, grant: 16MB}, retry: llr, pfc: {priorities: none}, buffer: "
+                "{kind: static, size: 20MB, xoff: 19MB, xon: 18MB}}\n"
+                "host: {credit: {kind: cbfc, grant: 16MB}, retry: llr, pfc: {priorities: none}}\n"
+                "workload: [{kind: collective, hosts: 'host-*,alu-*', order: listed, size: %" PRIu64
+                "B, collective: {kind: all_reduce_in_switch, switches: 1, slots: 16}}]\n",
+                gpus[i], size);
+        run_assert_complete(&r);
+        assert_int_equal(run_drops(&r), 0);
+        const struct weft_run run = {
+            .scenario = r.scenario, .topology = r.topology, .workload = r.workload, .outcome = r.outcome};
+        double n = gpus[i], time = (double)weft_report_collective(&run, 0, 0).time_ps * 1e-12;
+        form_assert("All-reduce in a switch: the size and an n-th of it over each link (nccl-tests, issue 212)", time,
+                    (double)size * (n + 1) / n * wire_factor / (400e9 / 8), 0.03); // 3%: two messages of each GPU first
+        run_free(&r);
+    }
+}
+
+/// Average hops over all pairs, exact, by breadth-first search from one chip, as all chips are alike.
+static double average_hops(const struct weft_topology *t) {
+    uint32_t *hops = calloc(t->nodes, sizeof *hops), *queue = calloc(t->nodes, sizeof *queue), n = 0;
+    double sum = 0;
+    queue[n++] = t->switch_node[0];
+    hops[queue[0]] = 1;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < t->node[queue[i]].ports; k++) {
+            uint32_t peer = t->port[weft_topology_port(t, queue[i], k)->peer].node;
+            if (t->node[peer].role == WEFT_NODE_HOST || hops[peer]) continue;
+            hops[peer] = hops[queue[i]] + 1;
+            sum += hops[peer] - 1;
+            queue[n++] = peer;
+        }
+    assert_int_equal(n, t->switches);
+    free(hops);
+    free(queue);
+    return sum / (t->switches - 1);
+}
+
+/// Each chip has six links, and each byte takes so many of them: a cube loads all alike, and so does a twisted torus.
+static void a_torus_is_as_fast_as_its_hops(void **state) {
+    static const struct {
+        const char *size, *twist;
+        double hops; ///< three rings of four, among the 63 others; 0: not tabled
+    } torus[] = {{"4x4x4", "off", 3 * 64. / 63}, {"3x3x6", "on", 0}, {"3x6x6", "on", 0}};
+    for (unsigned i = 0; i < 3; i++) {
+        struct run r = RUN(run_once,
+                           "topology: {kind: torus, size: %s, twist: %s, rate: 100Gbps, host_rate: 2400Gbps}\n"
+                           "switch: {route: {kind: load_aware, samples: 0}, pfc: {priorities: none}, buffer: {kind: "
+                           "static, size: 64MB, xoff: 60MB, xon: 50MB}}\n"
+                           "host: {out_of_order: accept, window: 128KB, pfc: {priorities: none}}\n"
+                           "workload: [{kind: all_to_all, size: 128KiB}]\n",
+                           torus[i].size, torus[i].twist);
+        run_assert_complete(&r);
+        assert_int_equal(run_drops(&r), 0);
+        double hops = average_hops(r.topology), last = 0;
+        if (torus[i].hops > 0) assert_true(fabs(hops - torus[i].hops) < 1e-9);
+        for (uint32_t f = 0; f < r.workload->flows; f++)
+            last = fmax(last, (double)r.outcome->flow[f].end_ps * 1e-12);
+        double bytes = 131072 * (1 + (82 + 86) / packet) + 16; // an ACK takes as many hops back
+        double least = (r.topology->hosts - 1) * bytes * hops / (6 * 100e9 / 8);
+        assert_true(last > least); // no link carries more than its rate
+        if (!strcmp(torus[i].twist, "off"))
+            form_assert("All-to-all over a cube of chips: bytes times hops over six links a chip", last, least, 0.08);
+        else // a packet's choice knows the next link only: the last ones end later, as TPU's all-to-alls do
+            assert_true(last < 1.25 * least);
+        run_free(&r);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(two_steps_in_the_switch),
+                                       cmocka_unit_test(a_torus_is_as_fast_as_its_hops)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
