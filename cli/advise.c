@@ -122,6 +122,28 @@ static enum weft_status keep_asked(struct advise *a, struct weft_error *ret_erro
     return WEFT_OK;
 }
 
+/// Leaves out causes whose removal the scenario does not take: a fabric without such switches, a transport without
+/// that key. Which, and why, is on standard error.
+static enum weft_status keep_removable(struct advise *a, struct weft_error *ret_error) {
+    uint32_t kept = 0;
+    for (uint32_t c = 0; c < a->causes; c++) {
+        WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
+        WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
+        const char *patch = a->cause[c].patch;
+        struct weft_tree *tree;
+        struct weft_error error = {0};
+        enum weft_status status = weft_tree_parse("patch", patch, strlen(patch), arena, &tree, ret_error);
+        if (status) return status;
+        const struct weft_tree *over = tree;
+        if (!weft_cli_simulation_init(&sim, weft_scenario_file_over(a->file, &over, 1, arena), a->variant, &error))
+            a->cause[kept++] = a->cause[c];
+        else if (!a->s.o->quiet)
+            fprintf(stderr, "weft: advise: %s is no suspect: %s\n", a->cause[c].name, error.text);
+    }
+    a->causes = kept;
+    return WEFT_OK;
+}
+
 /// An iteration without the other jobs; 0: there are none.
 static enum weft_status find_alone(struct advise *a, struct weft_cli_simulation *sim, weft_time_ps *ret_alone,
                                    struct weft_error *ret_error) {
@@ -155,7 +177,8 @@ static enum weft_status find_causes(struct advise *a, struct weft_error *ret_err
     a->answer.scenario = weft_arena_text(arena, sim.scenario->name);
     a->answer.variant = weft_arena_text(arena, sim.scenario->variant);
     a->cause = weft_causes_find(sim.scenario, sim.topology, sim.workload, tree, &conf, arena, &a->causes);
-    return keep_asked(a, ret_error);
+    status = keep_asked(a, ret_error);
+    return status ? status : keep_removable(a, ret_error);
 }
 
 // --- points -------------------------------------------------------------------------------------------------------
@@ -260,10 +283,21 @@ static bool is_fluid(const struct advise *a, uint32_t point) {
 static bool has_room(struct advise *a, uint32_t points) {
     uint32_t runs = points * a->s.plan->seeds;
     double passed = weft__clock_s(CLOCK_MONOTONIC) - a->began_s, each = a->runs ? passed / a->runs : 0;
+    if (!runs) return true;
     bool room =
         (!a->budget || a->runs + runs <= a->budget) && (!(a->seconds > 0) || passed + each * runs <= a->seconds);
     a->answer.cut |= !room;
     return room;
+}
+
+/// Two causes may each be removable and not both at once: then the pair gives no value.
+static bool can_build(const struct advise *a, uint32_t removal) {
+    if (removal < a->all) return true;
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
+    WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
+    struct weft_error ignored = {0};
+    const struct weft_scenario_file *file = weft_sweep_file(a->s.plan, REMOVALS + removal, 0, arena);
+    return !weft_cli_simulation_init(&sim, file, a->variant, &ignored);
 }
 
 /// Runs removals that have not run, and judges them.
@@ -273,7 +307,11 @@ static enum weft_status run_removals(struct advise *a, const bool *wanted, uint3
     uint32_t *point = weft_arena_alloc(arena, a->removals + (size_t)1, sizeof *point), n = 0;
     if (!a->runs) point[n++] = AS_IT_IS;
     for (uint32_t i = 0; i < a->removals; i++)
-        if (wanted[i] && !a->removal[i].ran) point[n++] = REMOVALS + i;
+        if (wanted[i] && !a->removal[i].ran) {
+            a->removal[i].ran = true;
+            a->removal[i].gain = a->removal[i].half = a->removal[i].time_ps = (double)NAN;
+            if (can_build(a, i)) point[n++] = REMOVALS + i;
+        }
     if (!n) return WEFT_OK;
     enum weft_status status = run_points(a, point, n, jobs, ret_error);
     for (uint32_t i = 0; i < n && !status && !a->s.interrupted; i++) {
@@ -362,7 +400,7 @@ static void make_rows(struct advise *a) {
     }
     for (uint32_t i = a->all + 1; i < a->removals; i++) {
         const struct weft_removal *r = &a->removal[i];
-        if (r->ran)
+        if (r->ran && !isnan(r->gain))
             WEFT__ADD(arena, w->pair, w->pairs) = (struct weft_cause_pair){
                 a->cause[r->cause[0]].name, a->cause[r->cause[1]].name, r->gain, r->half, r->time_ps};
     }
@@ -483,6 +521,7 @@ static enum weft_status find_answer(struct advise *a, uint32_t jobs, struct weft
                                 "advise: no iteration of job %s ended as the scenario is", a->answer.job);
     shown = a;
     if (!status) status = weft_cli_answer(a->s.o, &weft__answer_advise, &a->answer, print_text, ret_error);
+    if (!status && weft_sweep_count(&a->s.r, WEFT_SWEEP_FAILED)) status = WEFT_ERROR_SYSTEM;
     weft_fit_free(&fit);
     if (a->s.r.run) sweep_end(&a->s, status);
     return status;

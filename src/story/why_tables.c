@@ -145,7 +145,8 @@ static const struct weft_result_table operation_kind_table =
 static const struct weft_result_column ledger_job_columns[] = {
     LEDGER_JOB(job, TEXT, "the job", .flags = WEFT_RESULT_KEY),
     LEDGER_JOB(iterations, COUNT, "iterations that are compared, from the first"),
-    LEDGER_JOB(with_ps, REAL, "time of these iterations beside the other jobs", .unit = "ps", .flags = WEFT_RESULT_EXACT),
+    LEDGER_JOB(with_ps, REAL, "time of these iterations beside the other jobs", .unit = "ps",
+               .flags = WEFT_RESULT_EXACT),
     LEDGER_JOB(alone_ps, REAL, "time of these iterations in a run in which no other job starts", .unit = "ps",
                .flags = WEFT_RESULT_EXACT),
     LEDGER_JOB(slowdown, REAL, "time beside the other jobs over time without them"),
