@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suspected causes (weft/causes.h): each asks the scenario whether it can be there, and says how to remove it. What the
+// Suspected causes (weft/causes.h): each asks the scenario whether it can be there, and says how to remove it.
+// Names of settings: NCCL's and NVSHMEM's documentation of environment variables, NVIDIA's of MLNX_EN. What the
 // configuration alone rules out is no suspect: a headroom that holds what its cable needs, a class that is lossless.
 #include "weft/causes.h"
 
@@ -65,7 +66,7 @@ static void find_hash(struct search *x) {
                      .detail = TEXT("switch.route: %s", name),
                      .patch = TEXT("switch.route: spray\n%s", roce ? "host.transport.out_of_order: accept\n" : ""),
                      .at_switch = "adaptive routing or packet spraying for the class of the job; or pinned paths",
-                     .at_nic = "place packets in any order (ConnectX: RDMA adaptive routing; ROCE_ADAPTIVE_ROUTING_EN)",
+                     .at_nic = "place packets in any order (ConnectX: register ROCE_ACCL, adaptive_routing_forced_en)",
                      .in_nccl = "NCCL_IB_ADAPTIVE_ROUTING=1; else more entropy: NCCL_IB_QPS_PER_CONNECTION with a hash "
                                 "of the queue pair",
                  });
