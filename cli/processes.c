@@ -14,6 +14,8 @@
 
 #include "base/clock.h"
 #include "base/numa.h"
+#include "base/param.h"
+#include "base/units.h"
 #include "progress.h"
 #include "simulation.h"
 #include "weft/sweep.h"
@@ -209,4 +211,21 @@ enum weft_status weft_cli_processes_run(struct weft_cli_processes *p, struct wef
     weft_cli_progress_deinit(&r.progress);
     p->interrupted |= weft_cli_interrupted();
     return status;
+}
+
+enum weft_status weft_cli_budget_parse(const char *text, uint32_t *ret_runs, double *ret_seconds,
+                                       struct weft_error *ret_error) {
+    char why[160], *end;
+    uint64_t time;
+    if (!text) return WEFT_OK;
+    unsigned long runs = strtoul(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && !*end && runs && runs <= WEFT_SWEEP_RUNS_MAX) {
+        *ret_runs = (uint32_t)runs;
+        return WEFT_OK;
+    }
+    if (!weft__quantity_parse(WEFT__TIME, text, &time, why, sizeof why) || !time)
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "--budget: '%s' is not understood; expected a number of runs, or a time such as 600s", text);
+    *ret_seconds = (double)time / (double)WEFT_PS_PER_S;
+    return WEFT_OK;
 }

@@ -39,3 +39,6 @@ char *weft_cli_printed(FILE *file, struct weft_arena *arena, size_t *ret_size);
 bool weft_cli_jobs_parse(const char *text, uint32_t *ret_jobs);
 /// --seeds LIST, such as 1..5 or 1,2,7. False: a message was printed.
 bool weft_cli_seeds_parse(const char *text, struct weft_arena *arena, uint64_t **ret_seed, uint32_t *ret_seeds);
+/// --budget N|TIME: a number of runs or seconds of wall time; 0: no limit. NULL: neither.
+enum weft_status weft_cli_budget_parse(const char *text, uint32_t *ret_runs, double *ret_seconds,
+                                       struct weft_error *ret_error);

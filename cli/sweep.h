@@ -63,6 +63,8 @@ enum weft_status sweep_metric_in_full(const char *option, const struct weft_cli_
 /// Binds every point, finds the files of its runs, and reads those that exist. Builds what this process must run, so
 /// that bad input ends here; without `build` nothing is built.
 enum weft_status sweep_prepare(struct sweep *s, bool build, struct weft_error *ret_error);
+/// Adds the first `seeds` runs of a point to s->own, without those that share the file of a run that is there.
+void sweep_own(struct sweep *s, uint32_t point, uint32_t seeds);
 /// Without `build`: builds the points of s->own that have runs to do, and makes the folder.
 enum weft_status sweep_build(struct sweep *s, struct weft_error *ret_error);
 /// Called with the status of the command: the content of a temporary folder is kept only if the same command may

@@ -286,6 +286,17 @@ enum weft_status sweep_metric_in_full(const char *option, const struct weft_cli_
     return status;
 }
 
+void sweep_own(struct sweep *s, uint32_t point, uint32_t seeds) {
+    enum { COMPARED = 2000 }; // with more points, equal ones run more than once
+    for (uint32_t k = 0; k < seeds; k++) {
+        uint32_t run = point * s->plan->seeds + k;
+        bool again = false;
+        for (uint32_t j = 0; j < s->owned && !again && s->plan->points < COMPARED; j++)
+            again = !strcmp(s->record[s->own[j]], s->record[run]);
+        if (!again) s->own[s->owned++] = run;
+    }
+}
+
 enum weft_status sweep_build(struct sweep *s, struct weft_error *ret_error) {
     enum weft_status status = build_points(s, ret_error);
     if (!status && s->o->out) status = weft_cli_out_folder(s->o, s->share.tasks > 1, false, ret_error);

@@ -15,6 +15,7 @@
 #include "sweep.h"
 #include "weft/result.h"
 
+#include "base/clock.h"
 #include "base/units.h"
 
 extern const struct weft_answer weft__answer_tune;
@@ -115,23 +116,6 @@ static enum weft_status read_objective(struct tune *t, const struct weft_scenari
     return WEFT_OK;
 }
 
-static enum weft_status read_budget(struct tune *t, struct weft_error *ret_error) {
-    char why[160], *end;
-    uint64_t time;
-    if (!budget_text) return WEFT_OK;
-    unsigned long runs = strtoul(budget_text, &end, 10);
-    if (*budget_text >= '0' && *budget_text <= '9' && !*end && runs && runs <= WEFT_SWEEP_RUNS_MAX) {
-        t->budget = (uint32_t)runs;
-        return WEFT_OK;
-    }
-    if (!weft__quantity_parse(WEFT__TIME, budget_text, &time, why, sizeof why) || !time)
-        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
-                           "--budget: '%s' is not understood; expected a number of runs, or a time such as 600s",
-                           budget_text);
-    t->seconds = (double)time / (double)WEFT_PS_PER_S;
-    return WEFT_OK;
-}
-
 static enum weft_status make_plan(struct tune *t, const struct weft_scenario_file *file, struct weft_error *ret_error) {
     struct sweep *s = &t->s;
     uint64_t *seed = NULL;
@@ -211,24 +195,11 @@ static void sort_points(struct tune *t) {
     qsort(t->order, t->s.plan->points, sizeof *t->order, by_rank);
 }
 
-static double now_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-/// The runs of a rung, without those that share the file of another run.
 static void list_runs(struct tune *t, uint32_t rung) {
     struct sweep *s = &t->s;
     s->owned = 0;
     for (uint32_t i = 0; i < t->rung_of[rung].points; i++)
-        for (uint32_t k = 0; k < t->rung_of[rung].seeds; k++) {
-            uint32_t run = t->order[i] * s->plan->seeds + k;
-            bool again = false;
-            for (uint32_t j = 0; j < s->owned && !again && s->plan->points < 2000; j++)
-                again = !strcmp(s->record[s->own[j]], s->record[run]);
-            if (!again) s->own[s->owned++] = run;
-        }
+        sweep_own(s, t->order[i], t->rung_of[rung].seeds);
 }
 
 /// How many points, from the best of the estimates on, are to run in packets: those that may be equal to it. They no
@@ -266,20 +237,21 @@ static enum weft_status climb_estimates(struct tune *t, uint32_t jobs, struct we
 
 static enum weft_status climb_rungs(struct tune *t, uint32_t jobs, struct weft_error *ret_error) {
     struct sweep *s = &t->s;
-    double start = now_s(), ran = 0, took = 0;
+    double start = weft__clock_s(CLOCK_MONOTONIC), ran = 0, took = 0;
     for (uint32_t rung = t->done; rung < t->rungs && !s->interrupted; rung++) {
         uint32_t due = 0;
         list_runs(t, rung);
         for (uint32_t i = 0; i < s->owned; i++)
             due += sweep_is_due(s, s->own[i]);
         double expected = ran > 0 ? took / ran * due : 0;
-        t->stopped = t->seconds > 0 && rung > estimate && due && now_s() - start + expected > t->seconds;
+        t->stopped = t->seconds > 0 && rung > estimate && due &&
+                     weft__clock_s(CLOCK_MONOTONIC) - start + expected > t->seconds;
         if (t->stopped) break;
-        double began = now_s();
+        double began = weft__clock_s(CLOCK_MONOTONIC);
         enum weft_status status = sweep_run(s, jobs, ret_error);
         if (status) return status;
         if (s->interrupted) break;
-        took += now_s() - began;
+        took += weft__clock_s(CLOCK_MONOTONIC) - began;
         ran += due;
         for (uint32_t i = 0; i < t->rung_of[rung].points; i++)
             t->rung[t->order[i]] = rung;
@@ -512,7 +484,7 @@ static enum weft_status tune_scenario(const struct weft_cli_options *o, const st
     if (!weft_cli_jobs_parse(jobs_text, &jobs)) return WEFT_ERROR_INPUT;
     sweep_begin(&t.s, o->operand[0]);
     enum weft_status status = make_plan(&t, file, ret_error);
-    if (!status) status = read_budget(&t, ret_error);
+    if (!status) status = weft_cli_budget_parse(budget_text, &t.budget, &t.seconds, ret_error);
     if (!status && !estimate) status = plan_rungs(&t, t.s.plan->points, ret_error);
     if (!status) status = read_objective(&t, file, ret_error);
     if (status) return status;

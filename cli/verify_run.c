@@ -45,7 +45,7 @@ static char **task_arguments(const struct verify *v, const struct verify_task *t
     uint32_t n = 0;
     argv[n++] = weft_arena_text(arena, "weft");
     argv[n++] = weft_arena_format(arena, "%.*s", (int)strcspn(command, "."), command);
-    if (dot) argv[n++] = weft_arena_text(arena, dot + 1);
+    if (dot) argv[n++] = weft_arena_format(arena, "%s%s", t->from == WEFT_CLAIM_FROM_WHY_JOBS ? "--" : "", dot + 1);
     if (t->from == WEFT_CLAIM_FROM_RUN) {
         argv[n++] = weft_arena_text(arena, "--quiet");
         argv[n++] = weft_arena_format(arena, "--threads=%u", v->o->threads);

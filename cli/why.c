@@ -11,6 +11,7 @@
 #include "why.h"
 
 static struct { const char *slowest, *group, *job, *iteration, *rma; } asked;
+static bool all_jobs;
 static const struct weft_cli_option own[] = {
     {"slowest", "N", "the N flows with the longest completion time", &asked.slowest, NULL},
     {"group", "NAME", "the flow at the group's 99th percentile beside the one at its median", &asked.group, NULL},
@@ -20,6 +21,9 @@ static const struct weft_cli_option own[] = {
      "for a group of remote memory access: the operations at its 99th percentile and at its median, or with --slowest "
      "the N longest",
      &asked.rma, NULL},
+    {"jobs", NULL,
+     "what each job costs each other one: by port and cause; adds up to what it loses against a run without the others",
+     NULL, &all_jobs},
     {0},
 };
 static const struct weft_cli_command command = {
@@ -31,7 +35,8 @@ static const struct weft_cli_command command = {
         "pace of congestion control, and so on. FLOW is its number in the table flows. DIR holds results of --out;\n"
         "what they lack comes from a second run of the stored scenario, whose digest is compared. A scenario file\n"
         "may be given instead of DIR.\n"
-        "--job NAME explains an iteration instead: its operations, ranks and messages on the critical path.",
+        "--job NAME explains an iteration instead: its operations, ranks and messages on the critical path.\n"
+        "--jobs says what the jobs of the scenario cost one another.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_QUIET,
     .answer = &weft__answer_why,
     .operands_min = 1,
@@ -151,6 +156,24 @@ static void print_operation(const struct weft_why_operation *op) {
     print_parts(op->kind_ps, op->part, op->parts, op->latency_ps);
 }
 
+static void print_ledger(const struct weft_ledger *l) {
+    for (uint32_t j = 0; j < l->jobs; j++) {
+        const struct weft_ledger_job *job = &l->job[j];
+        printf("%sjob %s: %s in %s, %.4g times the %s without the others\n", j ? "\n" : "", job->job,
+               weft__counted(job->iterations, "iteration").text, weft__short_time((weft_time_ps)job->with_ps).text,
+               job->slowdown, weft__short_time((weft_time_ps)job->alone_ps).text);
+        for (uint32_t i = 0; i < l->rows; i++) {
+            const struct weft_ledger_row *r = &l->row[i];
+            if (strcmp(r->job, job->job)) continue;
+            printf("  %10.4gus %6.2f%%  %-16s %-11s %s\n", r->cost_ps / 1e6, 100 * r->share, r->by,
+                   weft_why_names[r->kind], r->port);
+        }
+        if (job->unseen_ps != 0)
+            printf("  %10.4gus %6.2f%%  no wait for another job was seen\n", job->unseen_ps / 1e6,
+                   100 * job->unseen_ps / job->alone_ps);
+    }
+}
+
 static void print_found(FILE *file, const void *found) {
     const struct weft_why_answer *why = found;
     for (uint32_t i = 0; i < why->operations; i++) {
@@ -163,19 +186,20 @@ static void print_found(FILE *file, const void *found) {
     }
     for (uint32_t i = 0; i < why->iterations; i++)
         print_iteration(&why->iteration[i]);
+    print_ledger(&why->ledger);
 }
 
 // --- the command --------------------------------------------------------------------------------------------------
 
 static enum weft_status check_usage(const struct weft_cli_options *o, struct weft_error *ret_error) {
-    unsigned ways =
-        (unsigned)(o->operands > 1) + (asked.group != NULL) + (asked.job != NULL) + (asked.rma || asked.slowest);
+    unsigned ways = (unsigned)(o->operands > 1) + all_jobs + (asked.group != NULL) + (asked.job != NULL) +
+                    (asked.rma || asked.slowest);
     if (asked.iteration && !asked.job)
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--iteration: expected --job NAME with it");
     if (ways == 1) return WEFT_OK;
     return WEFT_REFUSE(
         ret_error, WEFT_NOWHERE,
-        "why: expected the number of a flow, or --slowest N, or --group NAME, or --job NAME, or --rma NAME");
+        "why: expected the number of a flow, or --slowest N, or --group NAME, or --job NAME, or --rma NAME, or --jobs");
 }
 
 static enum weft_status explain_run(const struct weft_cli_options *o, const struct weft_scenario_file *file,
@@ -195,7 +219,10 @@ static enum weft_status explain_run(const struct weft_cli_options *o, const stru
     wanted.slowest = (uint32_t)slowest;
     if (!status) status = weft_cli_stored_variant(o, &file, &stored, &variant, error);
     weft_cli_catch_interrupt();
-    if (!status) status = weft_cli_why_explain(o, file, variant, &stored, &wanted, o->arena, &answer, error);
+    if (!status && all_jobs)
+        status = weft_cli_why_jobs(o, file, variant, &stored, o->arena, &answer, error);
+    else if (!status)
+        status = weft_cli_why_explain(o, file, variant, &stored, &wanted, o->arena, &answer, error);
     return status ? status : weft_cli_answer(o, &weft__answer_why, &answer.found, print_found, error);
 }
 

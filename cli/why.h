@@ -36,6 +36,14 @@ enum weft_status weft_cli_why_explain(const struct weft_cli_options *o, const st
                                       uint32_t variant, const struct weft_stored *stored,
                                       const struct weft_cli_why_wanted *wanted, struct weft_arena *arena,
                                       struct weft_cli_why *ret, struct weft_error *ret_error);
+/// What the jobs of a scenario cost one another; likewise.
+enum weft_status weft_cli_why_jobs(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                   uint32_t variant, const struct weft_stored *stored, struct weft_arena *arena,
+                                   struct weft_cli_why *ret, struct weft_error *ret_error);
+/// Runs a job while the others never start, as long as beside them (`with`) and half as long again.
+enum weft_status weft_cli_why_alone(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                    uint32_t variant, const struct weft_run *with, uint32_t job,
+                                    struct weft_ledger_job *ret_job, struct weft_error *ret_error);
 void weft_cli_why_deinit(struct weft_cli_why *why);
 
 /// Part i of a step with all others of its kind and place, if it is the largest of them (else false): their time, and

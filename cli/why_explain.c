@@ -180,18 +180,10 @@ static enum weft_status choose_flows(const struct work *x, struct weft_error *re
 
 // --- which iterations ---------------------------------------------------------------------------------------------
 
-static uint32_t count_ended(const struct weft_job *j, const struct weft_job_outcome *o) {
-    if (j->schedule) return o->end_ps != WEFT_TIME_NEVER;
-    uint32_t n = 0;
-    while (n < o->iterations && o->iteration_end_ps[n] != WEFT_TIME_NEVER)
-        n++;
-    return n;
-}
-
 static uint32_t find_longest(const struct weft_job *j, const struct weft_job_outcome *o) {
     weft_time_ps before = j->start_ps, most = 0;
     uint32_t found = 0;
-    for (uint32_t i = 0; !j->schedule && i < count_ended(j, o); i++) {
+    for (uint32_t i = 0; !j->schedule && i < weft_job_ended(j, o); i++) {
         if (o->iteration_end_ps[i] - before > most) {
             most = o->iteration_end_ps[i] - before;
             found = i;
@@ -208,7 +200,7 @@ static enum weft_status choose_iterations(const struct work *x, struct weft_erro
     ret->job = weft_arena_alloc(x->arena, w->jobs + (size_t)1, sizeof *ret->job);
     ret->number = weft_arena_alloc(x->arena, w->jobs + (size_t)1, sizeof *ret->number);
     for (uint32_t j = 0; j < w->jobs && x->wanted->jobs; j++) {
-        uint32_t n = count_ended(&w->job[j], &o->job[j]);
+        uint32_t n = weft_job_ended(&w->job[j], &o->job[j]);
         if (!n) continue;
         ret->job[ret->found.iterations] = j;
         ret->number[ret->found.iterations++] = n - 1;

@@ -84,7 +84,9 @@ static void keep_long_parts(struct weft_why_part **part, uint32_t *parts, struct
     }
     for (uint32_t k = 0; k < WEFT_WHYS; k++) {
         const char *where = weft_arena_format(arena, "%s", weft__counted(others[k], "shorter part").text);
-        if (others[k]) list[kept++] = (struct weft_why_part){(enum weft_why_kind)k, where, "", rest[k]};
+        if (others[k])
+            list[kept++] =
+                (struct weft_why_part){(enum weft_why_kind)k, where, "", rest[k], WEFT_NONE, WEFT_NONE, WEFT_NONE};
     }
     *part = list;
     *parts = kept;

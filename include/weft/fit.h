@@ -107,6 +107,9 @@ struct weft_fit_conf {
     bool (*is_interrupted)(void);   ///< NULL: never
 };
 
+/// Only reads the tables and makes their scenarios, which stay until weft_fit_free: weft_fit_table.scenario.
+enum weft_status weft_fit_read(const struct weft_fit_conf *conf, struct weft_arena *arena, struct weft_fit *ret_fit,
+                               struct weft_error *ret_error);
 /// Reads the tables, finds the constants, and compares. Scenarios stay until weft_fit_free, `fit` is in `arena`.
 enum weft_status weft_fit_tables(const struct weft_fit_conf *conf, struct weft_arena *arena, struct weft_fit *ret_fit,
                                  struct weft_error *ret_error);

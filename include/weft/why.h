@@ -54,6 +54,9 @@ struct weft_why_part {
     const char *where;      ///< a port, a node or a host
     const char *because_of; ///< "" where nothing else is to blame
     weft_time_ps time_ps;
+    uint32_t port; ///< the port of `where`; WEFT_NONE: it is none
+    uint32_t by;   ///< the flow whose frames it waited for; WEFT_NONE: none's
+    uint32_t root; ///< the port whose queue led to the pause or to the marks; WEFT_NONE: unknown, or neither
 };
 
 struct weft_why {
@@ -136,6 +139,40 @@ enum weft_status weft_why_iteration_flows(const struct weft_whys *whys, uint32_t
 enum weft_status weft_why_iteration_ports(const struct weft_whys *whys, uint32_t job, uint32_t iteration,
                                           bool *ret_port, struct weft_error *ret_error);
 
+// --- what jobs cost one another -----------------------------------------------------------------------------------
+
+/// What one job costs another at one port. `direct`: time on the critical path of `job` behind frames of `by`, in
+/// pauses and at a pace whose cause is a queue that both fill, divided by the bytes of each while the step lasted. What
+/// a job loses altogether is known from a run without the others; cost is the part of it in proportion to `direct`.
+struct weft_job;
+struct weft_ledger_row {
+    const char *job, *by, *port;
+    uint32_t kind;                    ///< enum weft_why_kind
+    double direct_ps, cost_ps, share; ///< share: of the time without others
+};
+struct weft_ledger_job {
+    const char *job;
+    uint32_t number, iterations; ///< number: in the workload; iterations: those that ended with and without the others
+    double with_ps, alone_ps, slowdown, cost_ps; ///< cost_ps: with_ps - alone_ps
+    double direct_ps, unseen_ps; ///< unseen_ps: of cost_ps, what no row has, as no wait for another job was seen
+};
+struct weft_ledger {
+    struct weft_ledger_row *row;
+    struct weft_ledger_job *job;
+    uint32_t rows, jobs;
+};
+/// How many iterations of a job ended; a schedule has one.
+uint32_t weft_job_ended(const struct weft_job *job, const struct weft_job_outcome *outcome);
+/// From the start of a job until `iterations` have ended.
+weft_time_ps weft_job_length(const struct weft_job *job, const struct weft_job_outcome *outcome, uint32_t iterations);
+/// Says in `ret_port` ([ports]) which ports the critical path of a job's first `iterations` used, and whose queues
+/// caused its pauses and marks.
+enum weft_status weft_ledger_ports(const struct weft_whys *whys, uint32_t job, uint32_t iterations, bool *ret_port,
+                                   struct weft_error *ret_error);
+/// Adds the rows of a job, whose iterations, with_ps and alone_ps are known.
+enum weft_status weft_ledger_add(const struct weft_whys *whys, struct weft_ledger_job *job, struct weft_ledger *ledger,
+                                 struct weft_error *ret_error);
+
 // --- operations of remote memory access ---------------------------------------------------------------------------
 
 /// An operation that has ended: its client has the answer or, of a SEND, its server has the message.
@@ -173,5 +210,6 @@ struct weft_why_answer {
     uint32_t flows, iterations, operations;
     struct weft_why_iteration *iteration;
     struct weft_why_operation *operation;
+    struct weft_ledger ledger;
 };
 extern const struct weft_answer weft__answer_why; // weft/result.h

@@ -67,8 +67,8 @@ void weft__fit_judge(struct weft_fit *fit, const double *log_time) {
 
 // --- all of it ----------------------------------------------------------------------------------------------------
 
-enum weft_status weft_fit_tables(const struct weft_fit_conf *conf, struct weft_arena *arena, struct weft_fit *fit,
-                                 struct weft_error *ret_error) {
+enum weft_status weft_fit_read(const struct weft_fit_conf *conf, struct weft_arena *arena, struct weft_fit *fit,
+                               struct weft_error *ret_error) {
     *fit = (struct weft_fit){.arena = arena};
     enum weft_status status = WEFT_OK;
     for (uint32_t t = 0; t < conf->tables && !status; t++)
@@ -76,6 +76,12 @@ enum weft_status weft_fit_tables(const struct weft_fit_conf *conf, struct weft_a
     if (!status) status = weft__fit_sort_out(conf, fit, ret_error);
     for (uint32_t t = 0; t < fit->tables && !status; t++)
         status = weft__fit_scenario(conf, fit, &fit->table[t], ret_error);
+    return status;
+}
+
+enum weft_status weft_fit_tables(const struct weft_fit_conf *conf, struct weft_arena *arena, struct weft_fit *fit,
+                                 struct weft_error *ret_error) {
+    enum weft_status status = weft_fit_read(conf, arena, fit, ret_error);
     if (!status) status = weft__fit_constants(conf, fit, ret_error);
     if (status) return status;
     double *log_time = weft_arena_alloc(arena, fit->rows, sizeof *log_time);

@@ -310,9 +310,19 @@ void weft__why_list_parts(const struct weft_whys *y, uint32_t flow, const struct
                           struct weft_why_part **ret_part, uint32_t *ret_parts) {
     *ret_part = weft_arena_alloc(y->arena, l->n, sizeof **ret_part);
     *ret_parts = l->n;
-    for (uint32_t i = 0; i < l->n; i++)
-        (*ret_part)[i] = (struct weft_why_part){l->part[i].kind, name_of(y, flow, l->part[i].where),
-                                                name_of(y, flow, l->part[i].because_of), l->part[i].time_ps};
+    for (uint32_t i = 0; i < l->n; i++) {
+        const struct weft__why_name where = l->part[i].where, of = l->part[i].because_of;
+        bool flows = of.what == WEFT__WHY_FLOW || of.what == WEFT__WHY_CONTROL || of.what == WEFT__WHY_SENDS;
+        (*ret_part)[i] = (struct weft_why_part){.kind = l->part[i].kind,
+                                                .where = name_of(y, flow, where),
+                                                .because_of = name_of(y, flow, of),
+                                                .time_ps = l->part[i].time_ps,
+                                                .port = where.what == WEFT__WHY_PORT ? where.id : WEFT_NONE,
+                                                .by = flows ? of.id : WEFT_NONE,
+                                                .root = of.what == WEFT__WHY_PAUSE   ? of.more
+                                                        : of.what == WEFT__WHY_MARKS ? of.id
+                                                                                     : WEFT_NONE};
+    }
 }
 
 /// The time on the link, and until the far end acts.

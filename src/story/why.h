@@ -126,6 +126,10 @@ void weft__why_path_add(const struct weft_whys *y, const struct weft__why_path *
 void weft__why_path_parts(const struct weft_whys *y, const struct weft__why_path *path, struct weft_why_part **ret_part,
                           uint32_t *ret_parts);
 
+/// Adds to `sum` the time in which the port sent frames of data between the two times, by what `of` has for their flows
+/// (WEFT_NONE: left out).
+void weft__why_sent(const struct weft_whys *y, uint32_t port, weft_time_ps from, weft_time_ps to, const uint32_t *of,
+                    weft_time_ps *sum);
 /// From the flow's start until its critical packet is sent.
 void weft__why_sender(const struct weft_whys *y, const struct weft__why_path *path, struct weft__why_list *l);
 /// From the arrival of a frame until its port sends it.

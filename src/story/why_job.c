@@ -280,7 +280,7 @@ static enum weft_status walk_back(struct walk *x, struct weft_error *ret_error) 
 static void set_part(const struct walk *x, struct weft_why_step *s, enum weft_why_kind kind) {
     s->part = weft_arena_alloc(x->y->arena, 1, sizeof *s->part);
     s->parts = 1;
-    *s->part = (struct weft_why_part){kind, s->host, "", s->to_ps - s->from_ps};
+    *s->part = (struct weft_why_part){kind, s->host, "", s->to_ps - s->from_ps, WEFT_NONE, WEFT_NONE, WEFT_NONE};
     if (s->peer != WEFT_NONE) s->part->because_of = weft_arena_format(x->y->arena, "to %s", host_name(x, s->peer));
 }
 

@@ -139,6 +139,42 @@ static const struct weft_result_table operation_kind_table =
     WEFT_RESULT_TABLE("operations.kinds", NUMBERS, "the parts of a kind, of an operation", operation_kind_columns,
                       KINDS(struct weft_why_operation));
 
+// --- what jobs cost one another -----------------------------------------------------------------------------------
+
+#define LEDGER_JOB(field, kind, ...) WEFT_RESULT(struct weft_ledger_job, field, kind, __VA_ARGS__)
+static const struct weft_result_column ledger_job_columns[] = {
+    LEDGER_JOB(job, TEXT, "the job", .flags = WEFT_RESULT_KEY),
+    LEDGER_JOB(iterations, COUNT, "iterations that are compared, from the first"),
+    LEDGER_JOB(with_ps, REAL, "time of these iterations beside the other jobs", .unit = "ps",
+               .flags = WEFT_RESULT_EXACT),
+    LEDGER_JOB(alone_ps, REAL, "time of these iterations in a run in which no other job starts", .unit = "ps",
+               .flags = WEFT_RESULT_EXACT),
+    LEDGER_JOB(slowdown, REAL, "time beside the other jobs over time without them"),
+    LEDGER_JOB(cost_ps, REAL, "time that the job loses: beside the other jobs less without them", .unit = "ps",
+               .flags = WEFT_RESULT_EXACT),
+    LEDGER_JOB(direct_ps, REAL, "time on the critical path of the job in waits for another job", .unit = "ps"),
+    LEDGER_JOB(unseen_ps, REAL, "part of the loss that no row has, because no wait for another job was seen",
+               .unit = "ps"),
+};
+static const struct weft_result_table ledger_job_table =
+    WEFT_RESULT_TABLE("jobs", LIST, "a job that shares the network", ledger_job_columns, .sparse = true,
+                      WEFT_RESULT_EACH(struct weft_why_answer, ledger.job, ledger.jobs));
+#define LEDGER(field, kind, ...) WEFT_RESULT(struct weft_ledger_row, field, kind, __VA_ARGS__)
+static const struct weft_result_column ledger_columns[] = {
+    WEFT_RESULT_NUMBER("number", "number in this answer"),
+    LEDGER(job, TEXT, "job that waits"),
+    LEDGER(by, TEXT, "job whose traffic the first one waits for"),
+    LEDGER(port, TEXT, "port whose queue both jobs fill"),
+    WEFT_RESULT_OF_NAMES(0, struct weft_ledger_row, kind, "kind", weft_why_names, "kind of wait"),
+    LEDGER(direct_ps, REAL, "time on the critical path of the first job in such waits", .unit = "ps"),
+    LEDGER(cost_ps, REAL, "part of what the first job loses: all rows of a job add up to it", .unit = "ps",
+           .flags = WEFT_RESULT_EXACT),
+    LEDGER(share, REAL, "cost over the time of the first job without the others"),
+};
+static const struct weft_result_table ledger_table =
+    WEFT_RESULT_TABLE("ledger", LIST, "what one job costs another at a port", ledger_columns, .sparse = true,
+                      WEFT_RESULT_EACH(struct weft_why_answer, ledger.row, ledger.rows));
+
 static const struct weft_result_column why_columns[] = {
     WEFT_RESULT_VERSION,
     WEFT_RESULT(struct weft_why_answer, scenario, TEXT, "name of the scenario"),
@@ -146,7 +182,7 @@ static const struct weft_result_column why_columns[] = {
 };
 static const struct weft_result_table why_table =
     WEFT_RESULT_TABLE("why", OBJECT, "where the time of flows, iterations or operations went", why_columns);
-const struct weft_answer weft__answer_why =
-    WEFT_ANSWER_OF("why", "weft why: where the time of flows, iterations and operations of remote memory access went",
-                   &why_table, &flow_table, &flow_part_table, &flow_kind_table, &iteration_table, &iteration_kind_table,
-                   &step_table, &step_part_table, &operation_table, &operation_part_table, &operation_kind_table);
+const struct weft_answer weft__answer_why = WEFT_ANSWER_OF(
+    "why", "weft why: where the time of flows, iterations and operations of remote memory access went", &why_table,
+    &flow_table, &flow_part_table, &flow_kind_table, &iteration_table, &iteration_kind_table, &step_table,
+    &step_part_table, &operation_table, &operation_part_table, &operation_kind_table, &ledger_job_table, &ledger_table);

@@ -158,6 +158,19 @@ static struct why_spans spans_of_states(const struct weft_whys *y, uint32_t port
     return spans_between(&made_log(y, port)->states, qp, from, to);
 }
 
+void weft__why_sent(const struct weft_whys *y, uint32_t port, weft_time_ps from, weft_time_ps to, const uint32_t *of,
+                    weft_time_ps *sum) {
+    const struct why_spans l = spans_of_frames(y, port, from, to);
+    for (uint64_t i = 0; i < l.n; i++) {
+        const struct weft_followed *f = l.span[i].of;
+        if (f->what != WEFT_FOLLOWED_FRAME || f->kind != WEFT_PACKET_DATA) continue;
+        weft_time_ps begin = l.span[i].from_ps > from ? l.span[i].from_ps : from;
+        weft_time_ps end = l.span[i].to_ps < to ? l.span[i].to_ps : to;
+        uint32_t is = of[weft__why_flow_of(y, f->qp)];
+        if (is != WEFT_NONE) sum[is] += end - begin;
+    }
+}
+
 struct layer {
     struct why_spans of;
     uint64_t at; ///< the first one that may apply now

@@ -199,8 +199,9 @@ const char *weft_sweep_run_name(const struct weft_sweep *sweep, uint32_t point, 
                                 struct weft_arena *arena) {
     const char *what = weft_scenario_variant_name(sweep->file, sweep->point[point].variant);
     for (uint32_t a = 0; a < sweep->axes; a++)
-        what = weft_arena_format(arena, "%s%s%s=%s", what, *what ? ", " : "", sweep->axis[a].path,
-                                 sweep->point[point].value[a].text);
+        if (*sweep->point[point].value[a].text) // "" changes nothing
+            what = weft_arena_format(arena, "%s%s%s=%s", what, *what ? ", " : "", sweep->axis[a].path,
+                                     sweep->point[point].value[a].text);
     return weft_arena_format(arena, "point %u%s%s%s, seed %llu", point, *what ? " (" : "", what, *what ? ")" : "",
                              (unsigned long long)seed);
 }

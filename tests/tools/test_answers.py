@@ -54,6 +54,11 @@ workload:
     "experts.yaml": """topology: {kind: single, hosts: 8}
 workload: [{kind: deepep, tokens: 16, server: {gpus: 4}}]
 """,
+    "two.yaml": """topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 2, rate: 100Gbps}
+workload:
+  - {kind: job, group: red, hosts: "host-0,host-2", operations: [{compute: 20us, collective: send_recv, size: 100KB}]}
+  - {kind: job, group: blue, hosts: "host-1,host-3", operations: [{compute: 20us, collective: send_recv, size: 100KB}]}
+""",
     "dsf.yaml": """topology: {kind: dsf_l2_zone, zones: 2, rdsws: 4, fdsws: 2, virtual_devices: 1, sdsws: 2, sdsw_lanes: 2, hosts_per_rdsw: 1, rails: 4}
 events: [{at: 100us, link: rdsw-3--fdsw-1, state: down}]
 workload: [{kind: permutation, size: 50KB}]
@@ -127,10 +132,12 @@ why: why dir --slowest 2
 why: why dir --group incast
 why: why jobs --job train
 why: why rma --rma g
+why: why two.yaml --jobs --quiet
 estimate: estimate small.yaml --variant base
 estimate: estimate job.yaml
 fit: fit {root}/tests/data/nccl/h200_1n_allreduce.csv --only launch,inner_ring_ll --hold-out 1/2 --quiet
 fit: fit {root}/tests/data/nccl/a100_1n_allreduce.csv --check dgx_a100 --why --quiet
+advise: advise job.yaml --seeds 1 --quiet
 goodput: goodput --gpus 16384,131072 --attachment all --set goodput.months=20
 timeline: timeline dir
 timeline: timeline dir --all --limit 5
