@@ -208,7 +208,8 @@ static enum weft_status estimate_page(const struct weft_cli_options *o, struct w
         t->rows,
         t->column,
         t->row,
-        cell};
+        cell,
+        NULL};
     const struct weft_report_head head = {o->operand[0], "Estimated, not run", (const char *const *)t->answer,
                                           t->answers};
     *ret_page = weft_report_page_of(&head, &matrix, 1, asked.no_data);

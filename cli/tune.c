@@ -244,8 +244,8 @@ static enum weft_status climb_rungs(struct tune *t, uint32_t jobs, struct weft_e
         for (uint32_t i = 0; i < s->owned; i++)
             due += sweep_is_due(s, s->own[i]);
         double expected = ran > 0 ? took / ran * due : 0;
-        t->stopped = t->seconds > 0 && rung > estimate && due &&
-                     weft__clock_s(CLOCK_MONOTONIC) - start + expected > t->seconds;
+        t->stopped =
+            t->seconds > 0 && rung > estimate && due && weft__clock_s(CLOCK_MONOTONIC) - start + expected > t->seconds;
         if (t->stopped) break;
         double began = weft__clock_s(CLOCK_MONOTONIC);
         enum weft_status status = sweep_run(s, jobs, ret_error);
