@@ -65,7 +65,7 @@ sweep s.yaml --quiet --out new --csv --metrics sim_time_ps
 tune s.yaml --quiet --over host.mtu=[1024B,4096B] --objective g.fct.mean --seeds 1..2 --jobs 2 --out new
 fit {DATA}/nccl/h200_1n_allreduce.csv --only launch --out new.yaml --force
 estimate s.yaml --json
-advise job.yaml --json --seeds 1
+advise s.yaml --json --seeds 1 --variant pfc --only hash_collisions
 goodput --json --set goodput.months=20
 versus job.yaml --quiet --hosts 8 --rate 200Gbps --fabrics star,roce-ecmp --jobs 2 --no-why --out new
 diff old old2
