@@ -94,7 +94,7 @@ report --estimate s.yaml --quiet --out new.html --force
 plan sonic {IMPORT}/sonic/config_db.json --patch new.json --force
 plan ecn s.yaml --json
 place s.yaml
-place s.yaml --json --strategy min_cut --out new.txt
+place s.yaml --json --strategy min_cut --out new.txt --force
 timeline old
 timeline old --json
 why old 0
@@ -227,7 +227,7 @@ class Command:
 
 def one_message(command, err):
     """One; of a command with several processes, one of each and of each run. Standard output may fail on top of it."""
-    several = command.words[0] in ("compare", "verify", "sweep", "tune", "versus")
+    several = command.words[0] in ("compare", "verify", "sweep", "tune", "versus", "advise") or "cheapest" in command.words
     return 1 <= len([line for line in err.splitlines() if line.startswith("weft: ") and not line.startswith("weft: hint: ")]) <= (12 if several else 3 if "--memory" in command.words else 2)  # an estimate has a memory of its own
 
 
