@@ -133,7 +133,9 @@ struct weft_collective_ops {
     enum weft_status (*load)(struct weft_place place, struct weft_arena *arena, struct weft_collective_loaded *loaded,
                              struct weft_error *ret_error);
     bool (*by_size)(const void *conf); ///< NULL: it is not
-    bool may_deadlock;                 ///< nothing says that the steps of a file end: they are executed before a run
+    /// Optional: so many of the ranks, the last ones, are processors of switches, and the others hosts of their server.
+    uint64_t (*processors)(const void *conf);
+    bool may_deadlock; ///< nothing says that the steps of a file end: they are executed before a run
     /// All required; pure. Lanes of every rank; steps of a lane; step `index` of a lane. One rank has no steps.
     uint32_t (*lanes)(const void *conf, const struct weft_collective_shape *shape);
     uint64_t (*steps)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane);

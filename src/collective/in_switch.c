@@ -150,6 +150,10 @@ static uint32_t in_switch_channels(const void *conf, const struct weft_collectiv
     return LANES;
 }
 
+static uint64_t in_switch_processors(const void *conf) {
+    return ((const struct conf *)conf)->switches;
+}
+
 static enum weft_status in_switch_load(struct weft_place place, struct weft_arena *arena,
                                        struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
     const struct conf *c = loaded->conf;
@@ -167,6 +171,7 @@ static enum weft_status in_switch_load(struct weft_place place, struct weft_aren
 
 static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_OTHER,
                                                .load = in_switch_load,
+                                               .processors = in_switch_processors,
                                                .lanes = in_switch_lanes,
                                                .channels = in_switch_channels,
                                                .steps = in_switch_steps,

@@ -178,9 +178,14 @@ static enum weft_status check_routing(const struct maker *m, struct weft__routin
         return FAIL(m, "top_k",
                     "%" PRIu64 " experts, and %" PRIu64 " groups have %" PRIu64 "; expected at most as many", r->top_k,
                     r->top_groups, most);
-    if (ranks * r->tokens > WEFT__MOE_TOKENS_MAX)
+    if (!*c->routing_file && ranks * r->tokens > WEFT__MOE_TOKENS_MAX)
         return FAIL(m, "tokens", "%" PRIu64 " of %" PRIu32 " ranks; expected at most %d in all", r->tokens, ranks,
                     WEFT__MOE_TOKENS_MAX);
+    if (!*c->routing_file && c->mode == LOW_LATENCY && ranks * r->tokens * r->top_k > WEFT__MOE_TOKENS_MAX)
+        return FAIL(m, "tokens",
+                    "%" PRIu64 " of %" PRIu32 " ranks, each a message to %" PRIu64
+                    " experts; expected at most %d messages",
+                    r->tokens, ranks, r->top_k, WEFT__MOE_TOKENS_MAX);
     return WEFT_OK;
 }
 

@@ -17,6 +17,7 @@
 #include "weft/param.h"
 
 enum { REQUESTS_MAX = 1000000, KV_HALVES = 2, MLA_BLOCK = 64, BLOCK = 16, PORT_FIRST = 49152, PORTS = 16384 };
+#define BLOCKS_MAX (1 << 25)            ///< WEFT__PREFIX_TOKENS of prompts, in all
 #define OUTPUT_MAX UINT64_C(1000000000) ///< tokens of all answers
 enum { PULL, PUSH };
 enum { KEPT, NEW };
@@ -174,7 +175,7 @@ struct build {
     struct weft_workload *w;
     struct weft_place place;
     struct weft_error *error;
-    uint64_t seed, output;
+    uint64_t seed, output, blocks;
     uint32_t entry;
     size_t room; ///< lists of requests
     uint64_t *seen;
@@ -232,6 +233,10 @@ static enum weft_status add_request(struct build *b, const struct weft__arrival 
         b->room = room;
     }
     bool caches = b->conf.prefill.cache || b->conf.decode.pool.cache;
+    if (caches && (b->blocks += a->hashes) > BLOCKS_MAX)
+        return WEFT_REFUSE(b->error, place,
+                           "prompts of more than %d blocks of %d tokens in all; expected fewer requests, or no cache",
+                           BLOCKS_MAX, WEFT__PREFIX_TOKENS);
     uint32_t n = caches ? a->hashes : 0, *hash = n ? weft_arena_alloc(b->w->arena, n, sizeof *hash) : NULL;
     for (uint32_t i = 0; i < n; i++)
         hash[i] = number_of(b, a->hash[i]);

@@ -138,7 +138,8 @@ static inline uint32_t weft__inference_from(const struct weft__inference_plan *p
 }
 static inline bool weft__inference_inside(const struct weft__inference_plan *p, const struct weft_inference_request *r,
                                           const struct weft__inference_lane *lane) {
-    return p->prefill.server[weft__inference_from(p, r, lane)] == p->decode.server[weft__inference_to(p, r, lane)];
+    return p->conf->server.within == WEFT_WITHIN_SERVER &&
+           p->prefill.server[weft__inference_from(p, r, lane)] == p->decode.server[weft__inference_to(p, r, lane)];
 }
 /// Fills in when requests are prefilled and where, and where they are decoded.
 void weft__inference_route(struct weft__inference_plan *plan);

@@ -149,6 +149,8 @@ static bool parse_time(const char *text, int64_t *ret_s, uint64_t *ret_part_ps) 
     if (value[1] < 1 || value[1] > 12 || value[2] < 1 || value[2] > 31 || value[3] > 23 || value[4] > 59 ||
         value[5] > 60)
         return false;
+    bool ends = value[1] == 12; // the year
+    if (days_of(value[0], value[1], value[2]) >= days_of(value[0] + ends, ends ? 1 : value[1] + 1, 1)) return false;
     const char *rest = text + sizeof form - 1;
     uint64_t unit = WEFT_PS_PER_S;
     *ret_part_ps = 0;

@@ -326,10 +326,32 @@ void weft__job_add(struct weft_workload *w, const struct weft_job *job) {
     w->job = jobs;
 }
 
+/// Of a collective that switches do: nothing else has one add, and no link but those of a server leads there.
+static enum weft_status check_processors(const struct weft_job *job, const struct weft_topology *t,
+                                         struct weft_place place, struct weft_error *ret_error) {
+    for (uint32_t i = 0; i < job->ops; i++) {
+        const struct weft_job_op *op = &job->op[i];
+        if (!op->name || !op->ops->processors || op->group) continue;
+        uint64_t first = job->ranks - op->ops->processors(op->conf);
+        const struct weft_node_info *head = &t->node[t->host[job->host[0]]];
+        for (uint32_t r = 0; r < job->ranks; r++) {
+            const struct weft_node_info *node = &t->node[t->host[job->host[r]]];
+            if (weft_node_is_processor(node) == (r >= first) && node->pod == head->pod) continue;
+            return WEFT_REFUSE(ret_error, place,
+                               "collective: %s has %s for rank %" PRIu32 " of %" PRIu32
+                               "; expected hosts of one server, "
+                               "then the %" PRIu64 " processors of its switches (topology scale_up, reduces: on)",
+                               op->name, node->name, r, job->ranks, job->ranks - first);
+        }
+    }
+    return WEFT_OK;
+}
+
 enum weft_status weft__job_connect(const struct weft__job_common *common, struct weft_place place,
                                    const struct weft_topology *topology, struct weft_job *job, struct weft_workload *w,
                                    struct weft_error *ret_error) {
     enum weft_status status = weft__job_load(job, place, w->arena, ret_error);
+    if (!status) status = check_processors(job, topology, place, ret_error);
     if (!status) status = find_communicators(job, place, w->arena, ret_error);
     if (status) return status;
     make_stages(job, w->arena);

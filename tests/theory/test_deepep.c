@@ -239,6 +239,8 @@ static void bad_input(void **state) {
         {"experts: 8, top_k: 8, top_groups: 1", "", "top_k: 8 experts, and 1 groups have 4; expected at most as many"},
         {"ring: 30", "", "ring: 30 tokens for chunks of 20; expected two chunks at least"},
         {"nvlink_ring: 50", "", "nvlink_ring: 50 tokens for chunks of 36; expected two chunks at least"},
+        {"experts: 8, mode: low_latency, tokens: 1048576", "",
+         "tokens: 1048576 of 4 ranks, each a message to 8 experts"},
         {"mode: low_latency, ring: 64", "", "ring: has no effect in mode low_latency"},
         {"mode: all_to_all, qps_per_peer: 2", "", "qps_per_peer: has no effect in mode all_to_all"},
         {"slots: 8", "", "slots: has no effect in mode normal"},

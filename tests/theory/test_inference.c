@@ -296,6 +296,7 @@ static void bad_input_has_its_place(void **state) {
          "t.txt:1:1: an entry of hash_ids is not a whole number"},
         {"azure", "TIMESTAMP,ContextTokens\n", "t.txt:1:"},
         {"azure", "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.68,,5\n", "t.txt:2:"},
+        {"azure", "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-02-29 18:15:46.68,7,5\n", "t.txt:2:1: "},
         {"azure", "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-13-16 18:15:46.68,7,5\n", "t.txt:2:1: "},
         {"azure", "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46,7,5\n2023-11-16 18:15:45,7,5\n",
          "t.txt:3:1: the request is earlier"},

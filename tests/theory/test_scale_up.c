@@ -44,6 +44,42 @@ static void two_steps_in_the_switch(void **state) {
     }
 }
 
+// Nothing but the processors of one server's switches adds; other hosts would run as if they were switches.
+static void other_hosts_are_no_switches(void **state) {
+    static const char *const bad[][3] = {
+        {"1", "host-*", "host-4 for rank 4 of 8"},
+        {"1", "alu-*,host-*", "alu-0 for rank 0 of 12"},
+        {"1", "host-*,alu-0..2", "host-7 for rank 7 of 11"},
+        {"2, nic_rate: 400Gbps", "host-*,alu-*", "host-8 for rank 8 of 24"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "topology: {kind: scale_up, servers: %s, reduces: on}\n"
+                 "workload: [{kind: collective, hosts: '%s', order: listed, collective: {kind: all_reduce_in_switch, "
+                 "switches: 4}}]\n",
+                 bad[i][0], bad[i][1]);
+        struct run r = {0};
+        enum weft_status status = weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &r.file, &r.error);
+        if (!status) status = run_bind(&r, 0);
+        assert_int_equal(status, WEFT_ERROR_INPUT);
+        assert_non_null(strstr(r.error.text, bad[i][2]));
+        assert_non_null(strstr(r.error.text, "t.yaml:2:"));
+        run_free(&r);
+    }
+}
+
+// What goes from GPU to GPU of a server is flows if it crosses the network, as in jobs.
+static void keys_and_values_cross_the_network_of_a_server(void **state) {
+    static const char text[] = "topology: {kind: scale_up}\n"
+                               "workload:\n- {kind: inference, model: {kind: llama3-8b, layers: 4}, server: {gpus: 8, "
+                               "within: network}, arrivals: {requests: 5}, prefill: {tp: 4}, decode: {tp: 4}, "
+                               "transfer: {merge: 0}}\n";
+    struct run r = RUN(run_once, text);
+    assert_int_equal(r.workload->flows, 5 * 4);
+    run_free(&r);
+}
+
 /// Average hops over all pairs, exact, by breadth-first search from one chip, as all chips are alike.
 static double average_hops(const struct weft_topology *t) {
     uint32_t *hops = calloc(t->nodes, sizeof *hops), *queue = calloc(t->nodes, sizeof *queue), n = 0;
@@ -97,6 +133,8 @@ static void a_torus_is_as_fast_as_its_hops(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(two_steps_in_the_switch),
+                                       cmocka_unit_test(other_hosts_are_no_switches),
+                                       cmocka_unit_test(keys_and_values_cross_the_network_of_a_server),
                                        cmocka_unit_test(a_torus_is_as_fast_as_its_hops)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
