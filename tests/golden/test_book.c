@@ -45,7 +45,8 @@ static void check_ctsws(const struct weft_scenario_file *file, const char *path)
         struct weft_error error;
         if (weft_scenario_new(file, v, &s, &error)) continue; // a variant that is meant to be refused
         const char *kind = s->topology.model->name;
-        int name = !strcmp(kind, "ai_zone") && !strstr(path, "jobs/deepep") ? 0 : -1; // there InfiniBand's chips, by name
+        int name = -1;
+        if (!strcmp(kind, "ai_zone") && !strstr(path, "jobs/deepep")) name = 0; // there InfiniBand's chips, by name
         if (!strcmp(kind, "networks") && strstr(path, "meta-roce/")) name = 1;
         if (!strcmp(kind, "leaf_spine") && strstr(path, "dsf/sizes")) name = 2;
         if (name >= 0) {

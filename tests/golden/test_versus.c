@@ -75,7 +75,7 @@ static void every_fabric(void **state) {
     json_t *root = versus(f, "job.yaml --hosts 16 --out all");
     size_t i;
     const json_t *one, *list = json_object_get(root, "fabrics");
-    assert_int_equal(json_array_size(list), 16);
+    assert_int_equal(json_array_size(list), 22);
     json_array_foreach(list, i, one) {
         const char *name = json_string_value(json_object_get(one, "name"));
         assert_string_equal(json_string_value(json_object_get(one, "status")), "ran");
@@ -407,7 +407,7 @@ static void full_battery(void **state) {
         assert_non_null(strstr(f->err, "--fabrics: a name is empty; expected blueprints and files"));
     }
     json_t *root = versus(f, "--battery full --sizes 1KiB..1KiB --hosts 16 --fabrics star,dsf-l1 --seeds 1 --no-why");
-    assert_int_equal(json_array_size(json_object_get(root, "cases")), 4 + 8 + 10 * 5 + 2);
+    assert_int_equal(json_array_size(json_object_get(root, "cases")), 4 + 8 + 12 * 5 + 4);
     assert_true(over_healthy(root, "dsf-l1", "moe-switch-gone") > 1);
     assert_true(over_healthy(root, "star", "moe-slow-receiver") > 2);
     assert_true(over_healthy(root, "star", "moe-switch-gone") == 0); // has none

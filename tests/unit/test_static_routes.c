@@ -136,7 +136,8 @@ static void what_routes_cannot_be(void **state) {
         {CLOS ", routes: [{at: leaf-0, to: host-2, via: ','}]", "via '': expected a switch"},
         {CLOS ", routes: nowhere.csv", "t.yaml:1:79: cannot read 'nowhere.csv'"},
         {RING ", routes: [{at: a, to: y, via: b}, {at: b, to: y, via: a}]", "packets to y go in a circle through"},
-        {"kind: networks, networks: {a: {" CLOS ", routes: x.csv}, b: {" CLOS "}}", "a.routes: expected it in the section topology itself"},
+        {"kind: networks, networks: {a: {" CLOS ", routes: x.csv}, b: {" CLOS "}}",
+         "a.routes: expected it in the section topology itself"},
         {"kind: dragonfly, routes: [{at: '*', to: host-0, via: x}]", "is not an Ethernet switch"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
