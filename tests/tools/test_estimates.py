@@ -92,6 +92,15 @@ class Estimates(unittest.TestCase):
         self.assertIn("cannot be built", next(row for row in alone["candidates"] if row["name"] == "star")["reason"])
         self.assertFalse(alone["confirmed"])
 
+    def test_cheapest_without_estimates(self):
+        """What has no estimate runs in packets, also where nothing else has one; runs are counted with their seeds."""
+        words = "plan cheapest job.yaml --hosts 16 --fabrics aquila --seeds 1..2 --packets 2"
+        found = self.told(words)
+        self.assertEqual((found["best"], found["confirmed"], found["candidates"][0]["how"]), ("aquila", True, "packets"))
+        self.assertIn("; 2 runs in packets", self.weft(words + " --quiet").stdout)
+        ended = self.told("plan cheapest job.yaml --hosts 16 --fabrics star --packets 1 --set run.until=1us")
+        self.assertEqual(ended["candidates"][0]["reason"], "in packets not done when the run ended")
+
     def test_cheapest_refuses(self):
         for options, said in (("--within x", "--within"), ("--by x", "--by"), ("--vary foo=1", "--vary"), ("--vary radix", "--vary"),
                               ("--packets x", "--packets"), ("--by price", "price"), ("--fabrics no", "--fabrics"), ("--fabrics rail,rail", "comes twice")):
