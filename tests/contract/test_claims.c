@@ -380,6 +380,7 @@ static void bands_are_refused(void **state) {
         {"[{switch.processing: connectx7}]", "bands: connectx7 is of kind nic, not chip"},
         {"[{switch.pfc.quanta: tomahawk5}]", "bands: switch.pfc.quanta of tomahawk5 has no band"},
         {"[{switch.processing: [1ns, 2ns, fast]}]", "bands: switch.processing: "},
+        {"[{switch.processing: [20us, 1us]}]", "bands: switch.processing: 20us is above 1us; expected low, typical"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char claim[256];
