@@ -102,6 +102,11 @@ class Advise(unittest.TestCase):
         down = self.write(LINK + "events: [{at: 150us, link: leaf-0--spine-0, state: down}]\n")
         self.assertIn("a run stalled or no iteration of job one ended", self.weft("advise", down, "--variant", "plain", "--quiet", status=1).stderr)
 
+    def test_a_clique_has_no_hashes(self):
+        clique = self.write("base: aquila\nfabric: {hosts: 16}\nworkload:\n  - {kind: job, group: a, iterations: 1, operations: "
+                            "[{compute: 10us, collective: all_to_all, size: 100KB}]}\n")
+        self.assertNotIn("hash_collisions", [c["cause"] for c in self.answer("advise", clique, "--seeds", "1")["causes"]])
+
     def test_a_cause_put_in_is_the_patch_taken_out(self):
         """The patch laid over the scenario by hand gives the time that the row says."""
         found = self.answer("advise", PUBLIC, "--variant", "one_queue_pair", "--seeds", "1")
