@@ -371,7 +371,7 @@ void verify_print_bands(const struct verify *v, const struct verified *s, uint32
         struct verify_in_band in = verify_judge_band(v, s, claim, k, arena);
         printf("%*s%s%s%s%s: %s", WEFT_CLAIM_INDENT, "", b->is->path, b->of ? " (" : "", b->of ? b->of->name : "",
                b->of ? ")" : "",
-               in.verdict == WEFT_CLAIM_IN_BAND_HOLDS && !weft_claim_is_to_hold(c)
+               in.verdict == WEFT_CLAIM_IN_BAND_HOLDS && !in.holds[0] // as in the scenario
                    ? "stands in the band"
                    : weft_claim_in_band_texts[in.verdict]);
         if (in.turns_at) printf(", turns at %s", in.turns_at);
