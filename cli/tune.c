@@ -244,8 +244,8 @@ static enum weft_status climb_rungs(struct tune *t, uint32_t jobs, struct weft_e
         for (uint32_t i = 0; i < s->owned; i++)
             due += sweep_is_due(s, s->own[i]);
         double expected = ran > 0 ? took / ran * due : 0;
-        t->stopped = t->seconds > 0 && rung > estimate && due &&
-                     weft__clock_s(CLOCK_MONOTONIC) - start + expected > t->seconds;
+        t->stopped =
+            t->seconds > 0 && rung > estimate && due && weft__clock_s(CLOCK_MONOTONIC) - start + expected > t->seconds;
         if (t->stopped) break;
         double began = weft__clock_s(CLOCK_MONOTONIC);
         enum weft_status status = sweep_run(s, jobs, ret_error);
@@ -371,6 +371,10 @@ static void print_text(FILE *file, const void *subject) {
                                : weft_arena_format(t->s.o->arena, "%s to %s", value_text(t, p->interval.low),
                                                    value_text(t, p->interval.high)));
         putchar('\n');
+    }
+    if (isnan(t->point[0].spread.mean)) {
+        puts("\nbest: no point has a value");
+        return;
     }
     printf("\nbest: point %u, %s\n  %s\n", t->best, value_text(t, t->point[0].spread.mean), t->command);
     if (t->rung_of[t->done - 1].seeds < 2 && !t->rung_of[t->done - 1].estimated)

@@ -67,6 +67,10 @@ class Estimates(unittest.TestCase):
         left = [p for p in estimated["points"] if p["estimated"]]
         self.assertTrue(left and all(p["estimate"]["low"] > estimated["points"][0]["mean"] for p in left))
 
+    def test_tune_without_values(self):
+        said = self.weft(f"tune job.yaml --over workload.0.size=[64KiB,128KiB] --objective {ITERATION} --seeds 1 --estimate --quiet --set run.until=1us").stdout
+        self.assertIn("best: no point has a value", said)
+
     def test_capacity_is_that_of_packets(self):
         search = f"plan capacity job.yaml --metric {ITERATION} --slowdown 20000000 --load workload.0.size=64KiB..4MiB:33log --seeds 1..2"
         packets, estimated = self.told(search), self.told(search + " --estimate")
