@@ -107,14 +107,14 @@ static enum weft_status keep_asked(struct advise *a, struct weft_error *ret_erro
         "hash_collisions", "congestion_control", "planes",    "queue_pairs",      "nic_mapping",
         "traffic_class",   "headroom",           "straggler", "oversubscription", "in_phase"};
     uint32_t kept = 0, n = sizeof names / sizeof *names;
-    for (const char *at = only_text; at && *at; at += strcspn(at, ","), at += *at == ',') {
+    for (const char *at = only_text; at && (*at || at == only_text); at += strcspn(at, ","), at += *at == ',') {
         const char *one = weft_arena_format(a->s.o->arena, "%.*s", (int)strcspn(at, ","), at);
         char expected[512];
         bool known = false;
         for (uint32_t i = 0; i < n; i++)
             known |= !strcmp(names[i], one);
         weft__names_expected(one, names, n, expected, sizeof expected);
-        if (!known) return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--only %s: no such cause; %s", one, expected);
+        if (!known) return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--only '%s': no such cause; %s", one, expected);
     }
     for (uint32_t c = 0; c < a->causes; c++)
         if (is_asked(a->cause[c].name)) a->cause[kept++] = a->cause[c];
@@ -155,6 +155,7 @@ static enum weft_status find_alone(struct advise *a, struct weft_cli_simulation 
     if (sim->workload->jobs < 2) return WEFT_OK;
     quiet.quiet = true;
     enum weft_status status = weft_cli_simulation_run(sim, &quiet, "", &run, ret_error);
+    if (status == WEFT_ERROR_STALL && sim->outcome) status = WEFT_OK; // iterations may have ended before
     if (!status && !weft_job_ended(&run.workload->job[a->job], &run.outcome->job[a->job])) return WEFT_OK;
     if (!status) status = weft_cli_why_alone(&quiet, a->file, a->variant, &run, a->job, &job, ret_error);
     if (status) return status;
@@ -200,7 +201,7 @@ static enum weft_status make_values(struct advise *a, struct weft_sweep_value (*
 }
 
 static bool removes_cause(const struct advise *a, const struct weft_removal *r, uint32_t cause) {
-    if (r == &a->removal[a->all]) { // of several values of a setting one
+    if (r == &a->removal[a->all]) { // of several values of a setting one, here the first; see choose_values
         for (uint32_t c = 0; c < cause; c++)
             if (a->cause[c].choice && a->cause[c].choice == a->cause[cause].choice) return false;
         return true;
@@ -323,14 +324,29 @@ static enum weft_status run_removals(struct advise *a, const bool *wanted, uint3
     return status;
 }
 
-/// Pairs with `first`; WEFT_NONE: all. Of values of one setting only the best alone takes part.
-static uint32_t want_pairs(const struct advise *a, uint32_t first, bool *wanted) {
-    uint32_t n = 0, ranks;
+/// Of values of one setting the best alone, of other causes each.
+static bool *find_placed(const struct advise *a) {
+    uint32_t ranks;
     const struct weft_cause_rank *rank =
         weft_causes_rank(a->cause, a->causes, a->removal, a->removals, a->s.o->arena, &ranks);
     bool *placed = weft_arena_alloc(a->s.o->arena, a->causes + (size_t)1, sizeof *placed);
     for (uint32_t i = 0; i < ranks; i++)
         placed[rank[i].cause] = true;
+    return placed;
+}
+
+/// All causes removed are removed by the values that gain most alone.
+static enum weft_status choose_values(struct advise *a, struct weft_error *ret_error) {
+    const bool *placed = find_placed(a);
+    for (uint32_t c = 0; c < a->causes; c++)
+        a->s.plan->point[REMOVALS + a->all].value[c] = a->s.plan->axis[c].value[placed[c]];
+    return a->causes ? sweep_prepare(&a->s, false, ret_error) : WEFT_OK;
+}
+
+/// Pairs with `first`; WEFT_NONE: all.
+static uint32_t want_pairs(const struct advise *a, uint32_t first, bool *wanted) {
+    uint32_t n = 0;
+    const bool *placed = find_placed(a);
     for (uint32_t i = 0; i < a->removals; i++) {
         const uint32_t *c = a->removal[i].cause;
         wanted[i] = c[1] != WEFT_NONE && placed[c[0]] && placed[c[1]] && !a->removal[i].ran &&
@@ -350,13 +366,17 @@ static double best_gain(const struct advise *a) {
 static enum weft_status run_stages(struct advise *a, uint32_t jobs, struct weft_error *ret_error) {
     bool *wanted = weft_arena_alloc(a->s.o->arena, a->removals, sizeof *wanted);
     uint32_t ranks;
-    for (uint32_t i = 0; i <= a->all; i++)
+    for (uint32_t i = 0; i < a->all; i++)
         wanted[i] = true;
     enum weft_status status = run_removals(a, wanted, jobs, ret_error);
+    if (!status && !a->s.interrupted) status = choose_values(a, ret_error);
+    wanted[a->all] = true;
+    if (!status && !a->s.interrupted) status = run_removals(a, wanted, jobs, ret_error);
     if (status || a->s.interrupted || a->causes < 2) return status;
     const struct weft_cause_rank *rank =
         weft_causes_rank(a->cause, a->causes, a->removal, a->removals, a->s.o->arena, &ranks);
-    if (has_room(a, want_pairs(a, rank->cause, wanted))) status = run_removals(a, wanted, jobs, ret_error);
+    uint32_t pairs = want_pairs(a, rank->cause, wanted); // of two causes the pair is all of them, which ran
+    if (ranks == 2 || has_room(a, pairs)) status = run_removals(a, wanted, jobs, ret_error);
     if (status || a->s.interrupted || !(a->removal[a->all].gain > best_gain(a) + unexplained)) return status;
     return has_room(a, want_pairs(a, WEFT_NONE, wanted)) ? run_removals(a, wanted, jobs, ret_error) : WEFT_OK;
 }
@@ -375,9 +395,12 @@ static const char *verdict_of(const struct advise *a) {
     if (!w->rows || !(w->row->gain > worth || (w->rows > 1 && w->row[1].after > worth)))
         return a->causes ? "no suspected cause costs more than 1% of an iteration; weft why --job shows where its time "
                            "goes"
-                         : "nothing in the scenario is a suspected cause";
+               : only_text ? "the scenario has no cause of --only"
+                           : "nothing in the scenario is a suspected cause";
     const char *first = weft_arena_format(arena, "%s: removing it saves %s of an iteration", w->row->cause.name,
                                           percent_text(a, w->row->gain, w->row->half));
+    if (w->row->noise && w->row->gain > worth)
+        first = weft_arena_format(arena, "%s, which is noise: more --seeds narrow it", first);
     if (w->rows < 2 || !(w->row[1].after > worth)) return first;
     return weft_arena_format(arena, "%s; then %s, another %.1f%%", first, w->row[1].cause.name, 100 * w->row[1].after);
 }
@@ -429,7 +452,8 @@ static void print_text(FILE *file, const void *subject) {
     const struct advise *a = shown;
     fprintf(file, "job %s: an iteration takes %s", w->job, time_text(a, w->base_ps));
     if (!isnan(w->alone_ps)) fprintf(file, ", %s without the other jobs", time_text(a, w->alone_ps));
-    if (w->rows) fprintf(file, ", %s without all %" PRIu32 " suspected causes", time_text(a, w->all_ps), w->rows);
+    if (w->rows == 1) fprintf(file, ", %s without the suspected cause", time_text(a, w->all_ps));
+    if (w->rows > 1) fprintf(file, ", %s without all %" PRIu32 " suspected causes", time_text(a, w->all_ps), w->rows);
     fprintf(file, "; %s, %s\n", weft__counted(w->seeds, "seed").text, weft__counted(w->runs, "run").text);
     if (!isnan(w->measured_ps))
         fprintf(file, "measured: %s; all sizes of %s together\n", time_text(a, w->measured_ps), w->log);
@@ -517,8 +541,9 @@ static enum weft_status find_answer(struct advise *a, uint32_t jobs, struct weft
     if (!status && a->s.interrupted) status = WEFT_INTERRUPTED;
     if (!status) make_answer(a);
     if (!status && isnan(a->answer.base_ps))
-        status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE,
-                                "advise: no iteration of job %s ended as the scenario is", a->answer.job);
+        status =
+            weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE,
+                           "advise: as the scenario is, a run stalled or no iteration of job %s ended", a->answer.job);
     shown = a;
     if (!status) status = weft_cli_answer(a->s.o, &weft__answer_advise, &a->answer, print_text, ret_error);
     if (!status && weft_sweep_count(&a->s.r, WEFT_SWEEP_FAILED)) status = WEFT_ERROR_SYSTEM;

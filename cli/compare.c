@@ -299,7 +299,7 @@ static enum weft_status show_runs(struct compare *c, enum weft_status status, st
         weft_report_csv(stdout, c->table, c->run, results.runs);
     else if (!c->table)
         show_nccl_tests(c);
-    else if (brief && !c->o->json)
+    else if (brief)
         weft_report_compare_brief(stdout, &results.run[0], results.runs, c->seeds);
     else
         weft_cli_print_results(stdout, &results, c->o->json);
@@ -310,8 +310,9 @@ static enum weft_status show_runs(struct compare *c, enum weft_status status, st
 
 /// --seeds with a single seed is the same as --seed.
 static enum weft_status read_options(struct compare *c, struct weft_error *error) {
-    if (csv && weft_cli_is_raw(c->o))
-        return WEFT_REFUSE(error, WEFT_NOWHERE, "--json, --csv and --pick: expected one of them");
+    if (csv + weft_cli_is_raw(c->o) + brief > 1)
+        return WEFT_REFUSE(error, WEFT_NOWHERE, "%s--json, --csv and --pick: expected one of them",
+                           brief ? "--brief, " : "");
     if (csv) weft_cli_terminal_raw();
     bool nccl_tests = !csv && !weft_cli_is_raw(c->o) && !strcmp(table_name, WEFT_CLI_NCCL_TESTS);
     if (!weft_cli_jobs_parse(jobs_text ? jobs_text : "1", &c->jobs)) return WEFT_ERROR_INPUT;

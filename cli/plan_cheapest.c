@@ -274,6 +274,7 @@ static struct weft_sweep_kept *keep_time(const struct sweep *s, uint32_t run, co
 static void read_time(struct cheapest *x, struct candidate *c) {
     const struct sweep *s = &x->s;
     uint32_t seeds = s->plan->seeds;
+    bool failed = false;
     if (c->variant == WEFT_NONE) return;
     c->in_packets = !s->fluid[c->variant];
     c->estimated = !c->in_packets;
@@ -286,10 +287,12 @@ static void read_time(struct cheapest *x, struct candidate *c) {
         c->time_ps += time;
         c->low_ps += c->in_packets ? (double)NAN : time * low;
         c->high_ps += c->in_packets ? (double)NAN : time * high;
+        failed |= run->state == WEFT_SWEEP_FAILED;
         if (run->state == WEFT_SWEEP_FAILED && *run->message)
             c->reason =
                 weft_arena_format(s->o->arena, "%s: %s", c->in_packets ? "failed" : "not estimated", run->message);
     }
+    if (c->in_packets && isnan(c->time_ps) && !failed) c->reason = "in packets not done when the run ended";
     if (!isnan(c->time_ps)) c->reason = NULL; // in packets, though not estimated
     c->how = isnan(c->time_ps) ? "none" : c->in_packets ? "packets" : "estimate";
 }
@@ -352,7 +355,7 @@ static bool take_undecided(struct sweep *s) {
         if (!isnan(c->time_ps) && (!fastest || c->time_ps < fastest->time_ps)) fastest = c;
         tried += c->in_packets;
     }
-    if (!fastest || x->confirmed) return fastest && take_refused(x);
+    if (!fastest || x->confirmed) return take_refused(x); // nothing estimated: whatever the budget allows
     if (!fastest->in_packets) took = sweep_packets_take(s, &x->packets, fastest->variant);
     for (uint32_t i = 0; i < x->candidates && n < (tried > FIRST ? 1 : FIRST); i++) {
         struct candidate *c = &x->candidate[i];
@@ -408,7 +411,7 @@ static void print_text(FILE *file, const void *subject) {
     const struct cheapest *x = subject;
     fprintf(file, "%s on %llu hosts at %s: least %s within %g%% of the fastest, %s; %s in packets\n\n", x->job.path,
             (unsigned long long)x->hosts, RATE(x->rate_bps), x->by, 100 * x->within,
-            weft__counted(x->candidates, "fabric").text, weft__counted(x->ran, "run").text);
+            weft__counted(x->candidates, "fabric").text, weft__counted(x->ran * x->s.plan->seeds, "run").text);
     for (uint32_t i = 0; i < x->candidates; i++) {
         const struct candidate *c = &x->candidate[i];
         fprintf(file, "%-34s", c->name);

@@ -372,6 +372,10 @@ static void print_text(FILE *file, const void *subject) {
                                                    value_text(t, p->interval.high)));
         putchar('\n');
     }
+    if (isnan(t->point[0].spread.mean)) {
+        puts("\nbest: no point has a value");
+        return;
+    }
     printf("\nbest: point %u, %s\n  %s\n", t->best, value_text(t, t->point[0].spread.mean), t->command);
     if (t->rung_of[t->done - 1].seeds < 2 && !t->rung_of[t->done - 1].estimated)
         puts("  one seed: nothing is known of noise");

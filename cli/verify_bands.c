@@ -165,6 +165,11 @@ static enum weft_status prepare_band(const struct verify *v, struct verified *s,
     if (b->ours && b->row && !b->is->withs) weft_param_number(b->row, b->ours, arena, &b->number);
     for (uint32_t i = 0; i < b->is->values; i++)
         add_value(v, s, claim, b, b->is->values == 1 ? "other" : ends[b->is->values == 2 ? 2 * i : i], b->is->value[i]);
+    for (uint32_t i = 1; i < b->points; i++)
+        if (b->point[i - 1].number > b->point[i].number)
+            return WEFT_REFUSE(ret_error, b->is->place,
+                               "bands: %s: %s is above %s; expected low, typical and high in order", path,
+                               b->point[i - 1].text, b->point[i].text);
     if (b->is->values) return WEFT_OK;
     uint32_t kind = kind_of(path);
     const char *name = *b->is->hardware ? b->is->hardware : x.class_name;
@@ -366,7 +371,7 @@ void verify_print_bands(const struct verify *v, const struct verified *s, uint32
         struct verify_in_band in = verify_judge_band(v, s, claim, k, arena);
         printf("%*s%s%s%s%s: %s", WEFT_CLAIM_INDENT, "", b->is->path, b->of ? " (" : "", b->of ? b->of->name : "",
                b->of ? ")" : "",
-               in.verdict == WEFT_CLAIM_IN_BAND_HOLDS && !weft_claim_is_to_hold(c)
+               in.verdict == WEFT_CLAIM_IN_BAND_HOLDS && !in.holds[0] // as in the scenario
                    ? "stands in the band"
                    : weft_claim_in_band_texts[in.verdict]);
         if (in.turns_at) printf(", turns at %s", in.turns_at);

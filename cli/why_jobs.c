@@ -58,7 +58,8 @@ static enum weft_status file_without(const struct jobs_work *x, const struct wef
                                      weft_time_ps until, struct weft_scenario_file **ret_file,
                                      struct weft_error *ret_error) {
     struct weft_tree *tree = NULL;
-    const char *text = weft_arena_format(x->arena, "run.until: %" PRIu64 "ps\n", until);
+    enum { LEAST_PS = 1000 }; // of run.until
+    const char *text = weft_arena_format(x->arena, "run.until: %" PRIu64 "ps\n", until > LEAST_PS ? until : LEAST_PS);
     for (uint32_t j = 0; j < run->workload->jobs; j++)
         if (j != job)
             text =

@@ -49,6 +49,13 @@ static const struct weft_flow *flow_of(const struct search *x) {
 // --- the fabric ---------------------------------------------------------------------------------------------------
 
 /// Whether switches choose among paths by a hash.
+/// Nodes of a Clique and of a scheduled fabric do not choose paths by switch.route.
+static bool is_of_ethernet(const struct search *x, const char *layer) {
+    for (uint32_t n = 0; n < x->t->nodes; n++)
+        if (x->t->node[n].box == WEFT_BOX_ETHERNET_SWITCH && !strcmp(x->t->node[n].layer, layer)) return true;
+    return false;
+}
+
 static void find_hash(struct search *x) {
     static const char *const hashes[] = {"ecmp", "e_ecmp", "ecmp_murmur3", "flowlet", "te"};
     const char *name = x->s->device->sw.route.model->name;
@@ -58,7 +65,7 @@ static void find_hash(struct search *x) {
     for (uint32_t i = 0; i < sizeof hashes / sizeof *hashes; i++)
         hashed |= !strcmp(name, hashes[i]);
     for (uint32_t i = 0; i < layers; i++)
-        up |= strcmp(layer[i].name, "host") && layer[i].up_bps > 0;
+        up |= is_of_ethernet(x, layer[i].name) && layer[i].up_bps > 0;
     if (!hashed || !up) return;
     bool roce = !strcmp(x->s->device->host.transport.model->name, "roce_rc");
     add_cause(x, (struct weft_cause){

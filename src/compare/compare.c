@@ -614,8 +614,10 @@ void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs, 
 /// "pfc+sfc against pfc: of 8 times 6 are shorter, green (80MB) by 36%, the most, and 2 longer, incast (80MB) by 15%."
 static void tell_tally(FILE *file, const struct weft_run *first, const struct weft_run *run, const struct tally *t) {
     fprintf(file, "%s against %s: ", column_name(run), column_name(first));
-    if (!t->shorter && !t->longer) fprintf(file, "all %" PRIu32 " completion times are equal", t->times);
-    if (t->shorter || t->longer) fprintf(file, "of %" PRIu32 " completion times ", t->times);
+    if (!t->times) fputs("no completion time is in both", file);
+    if (t->times && !t->shorter && !t->longer)
+        fprintf(file, "%s, equal", weft__counted(t->times, "completion time").text);
+    if (t->shorter || t->longer) fprintf(file, "of %s ", weft__counted(t->times, "completion time").text);
     if (t->shorter) fprintf(file, "%" PRIu32 " shorter, at most by %.0f%%: %s", t->shorter, -100 * t->best, t->of_best);
     if (t->shorter && t->longer) fputs("; ", file);
     if (t->longer) fprintf(file, "%" PRIu32 " longer, at most by %.0f%%: %s", t->longer, 100 * t->worst, t->of_worst);
@@ -640,7 +642,7 @@ static void tell_actions(FILE *file, const struct weft_run *run, struct weft_are
             if (column->type == WEFT_RESULT_TIME) weft_format_time((weft_time_ps)number, text, sizeof text);
             fprintf(file, "%s%s %s", told++ ? ", " : "", column->compared, text);
         }
-    if (!told) fputs("no mechanism acted", file);
+    if (!told) fputs("no pauses, marks or SFC messages", file);
 }
 
 void weft_report_compare_brief(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds) {

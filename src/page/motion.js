@@ -43,7 +43,7 @@ function motion(s, run) {
   var port = {}, weight = {}, down = {}, events = moments(run), now = 0, timer = null, chosen = null;
   list.forEach(function (l) { weight[l.node] = (weight[l.node] || 0) + l.used; weight[l.peer] = (weight[l.peer] || 0) + l.used; });
   m.ports.forEach(function (p, i) { port[p.port] = p; });
-  list.forEach(function (l) { if (port[l.port]) { weight[l.node] += 1; weight[l.peer] += 1; } });
+  list.forEach(function (l) { if (port[l.port]) { port[l.port].node = l.node; weight[l.node] += 1; weight[l.peer] += 1; } });
   var levels = rowsOfNodes(list, weight, 32), place = {}, height = 100 * levels.length + 10;
   var svg = canvas(f, height, "the network over time; use the slider below");
   levels.forEach(function (l, row) {
@@ -89,12 +89,12 @@ function motion(s, run) {
     m.ports.forEach(function (p) {
       var q = share(p.queue, now);
       if (share(p.paused, now) > 0) paused++;
+      queue[p.node] = Math.max(queue[p.node] || 0, q); // of undrawn links too
       if (!fullest || q > share(fullest.queue, now)) fullest = p;
     });
     line.each(function (l) {
       var p = port[l.port], used = p ? share(p.used, now) : 0, held = p && share(p.paused, now) > 0, off = isDown(l.port, us + m.every_us);
       var st = this.style;
-      if (p) queue[l.node] = Math.max(queue[l.node] || 0, share(p.queue, now));
       st.stroke = off ? "#000" : held ? "#D55E00" : used > 0 ? shade(Math.max(.2, used)) : "#e3e3e0";
       st.strokeWidth = passed[l.port] ? 5 : l.port === chosen ? 4 : 1 + 2 * used;
       st.strokeDasharray = off ? "1,5" : held ? "5,3" : "";

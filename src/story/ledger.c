@@ -145,7 +145,7 @@ enum weft_status weft_ledger_add(const struct weft_whys *y, struct weft_ledger_j
         if (!status) see_iteration(&x, &why);
     }
     job->cost_ps = job->with_ps - job->alone_ps;
-    job->slowdown = job->with_ps / job->alone_ps;
+    job->slowdown = job->cost_ps == 0 ? 1 : job->with_ps / job->alone_ps; // both may take no time
     if (!status) add_rows(&x, job, ledger);
     return status;
 }

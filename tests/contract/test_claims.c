@@ -380,6 +380,7 @@ static void bands_are_refused(void **state) {
         {"[{switch.processing: connectx7}]", "bands: connectx7 is of kind nic, not chip"},
         {"[{switch.pfc.quanta: tomahawk5}]", "bands: switch.pfc.quanta of tomahawk5 has no band"},
         {"[{switch.processing: [1ns, 2ns, fast]}]", "bands: switch.processing: "},
+        {"[{switch.processing: [20us, 1us]}]", "bands: switch.processing: 20us is above 1us; expected low, typical"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char claim[256];
@@ -395,6 +396,9 @@ static void bands_are_refused(void **state) {
                    "");
     output_of("verify s.yaml --bands --quiet --all", 0);
     assert_holds("switch.processing: only at its own values; other 400ns does not;");
+    write_scenario("s.yaml", "  - {text: a, that: small.g.count == 3, bands: [{switch.processing: [400ns]}]}\n", "");
+    output_of("verify s.yaml --bands --quiet", 5);
+    assert_holds("switch.processing: stands in the band; other 400ns does not");
     write_scenario("s.yaml", "  - {text: a, that: small.g.count == 2, in_band: holds}\n", "");
     output_of("check s.yaml", 2);
     assert_holds("in_band is holds; expected bands that it is judged in");

@@ -31,6 +31,11 @@ class Demo(unittest.TestCase):
         setup, what_to_try, page = 2, 4, 2
         self.assertLessEqual(len(self.text.splitlines()) + setup + what_to_try + page, 40)
 
+    def test_nothing_finished(self):
+        text = weft("compare", SCENARIO, "--brief", "--no-hints", "--set", "run.until=1us", "--variant", "5MB/pfc,5MB/pfc+sfc")
+        self.assertIn("pfc+sfc against pfc: no completion time is in both.", text)
+        self.assertIn("pfc: no pauses, marks or SFC messages", text)
+
     def test_sentences_are_of_the_rows(self):
         for variant in ("pfc+dcqcn", "pfc+sfc"):
             said = re.search(rf"^{re.escape(variant)} against pfc: of (\d+) completion times (\d+) shorter, at most by (\d+)%: "

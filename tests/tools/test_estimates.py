@@ -67,6 +67,10 @@ class Estimates(unittest.TestCase):
         left = [p for p in estimated["points"] if p["estimated"]]
         self.assertTrue(left and all(p["estimate"]["low"] > estimated["points"][0]["mean"] for p in left))
 
+    def test_tune_without_values(self):
+        said = self.weft(f"tune job.yaml --over workload.0.size=[64KiB,128KiB] --objective {ITERATION} --seeds 1 --estimate --quiet --set run.until=1us").stdout
+        self.assertIn("best: no point has a value", said)
+
     def test_capacity_is_that_of_packets(self):
         search = f"plan capacity job.yaml --metric {ITERATION} --slowdown 20000000 --load workload.0.size=64KiB..4MiB:33log --seeds 1..2"
         packets, estimated = self.told(search), self.told(search + " --estimate")
@@ -91,6 +95,15 @@ class Estimates(unittest.TestCase):
         alone = self.told("plan cheapest job.yaml --hosts 256 --rate 400Gbps --fabrics star,roce-spray --packets 0")
         self.assertIn("cannot be built", next(row for row in alone["candidates"] if row["name"] == "star")["reason"])
         self.assertFalse(alone["confirmed"])
+
+    def test_cheapest_without_estimates(self):
+        """What has no estimate runs in packets, also where nothing else has one; runs are counted with their seeds."""
+        words = "plan cheapest job.yaml --hosts 16 --fabrics aquila --seeds 1..2 --packets 2"
+        found = self.told(words)
+        self.assertEqual((found["best"], found["confirmed"], found["candidates"][0]["how"]), ("aquila", True, "packets"))
+        self.assertIn("; 2 runs in packets", self.weft(words + " --quiet").stdout)
+        ended = self.told("plan cheapest job.yaml --hosts 16 --fabrics star --packets 1 --set run.until=1us")
+        self.assertEqual(ended["candidates"][0]["reason"], "in packets not done when the run ended")
 
     def test_cheapest_refuses(self):
         for options, said in (("--within x", "--within"), ("--by x", "--by"), ("--vary foo=1", "--vary"), ("--vary radix", "--vary"),

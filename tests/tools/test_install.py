@@ -25,6 +25,22 @@ def run(*command, **more):
     return done.stdout
 
 
+class Places(unittest.TestCase):
+    def test_python_below_any_prefix(self):
+        """Where Python looks nowhere below the prefix, its module has a folder of its own there, and the last line says what to set."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("meson", "ninja"):
+                (Path(folder) / name).write_text(f"#!/bin/sh\n[ \"$1\" != configure ] || echo \"$@\" >{folder}/asked\n")
+                (Path(folder) / name).chmod(0o755)
+            env = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+            told = run(ROOT / "tools/install", "build", f"{folder}/there/", env=env).splitlines()[-1]
+            asked = (Path(folder) / "asked").read_text()
+            place = f"{folder}/there/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+            self.assertIn(f"-Dpython.purelibdir={place}\n", asked)
+            self.assertIn(f"PYTHONPATH={place}", told)
+            self.assertIn(f"installed: {folder}/there/bin/weft", told)
+
+
 class Install(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -83,6 +83,7 @@ PROBE = r"""<script>
   var moving = document.querySelector(".motion"); // each control of the network in motion, and what a step costs
   if (moving) {
     var figure = moving.closest("figure"), slider = moving.querySelector("input"), frames = +slider.max + 1, said = figure.querySelector("[role=status]"), cost = [];
+    found.bar = Math.max.apply(null, [].map.call(figure.querySelectorAll("svg rect"), function (r) { return r.getAttribute("width") === "5" ? +r.getAttribute("height") : 0; }));
     for (var k = 0; k < frames; k++) {
       var start = performance.now();
       slider.value = k; slider.dispatchEvent(new Event("input"));
@@ -222,6 +223,18 @@ class Report(unittest.TestCase):
         self.assertEqual(found["port"], 2)
         self.assertRegex(found["flow"], r"^flow \d+ \(.*Longest parts: ")
         self.assertTrue(found["clicked"])
+
+    @unittest.skipUnless(BROWSER, "no browser")
+    def test_a_bar_is_of_all_ports(self):
+        """Of 44 hosts the 32 busiest are drawn, and not the one whose short incast is the switch's fullest queue."""
+        with open(os.path.join(self.folder, "wide.yaml"), "w", encoding="utf-8") as file:
+            file.write("topology: {kind: single, hosts: 44, rate: 100Gbps}\nworkload:\n"
+                       "- {kind: incast, sources: host-0..9, dst: host-43, size: 20KB, group: burst}\n")
+            for i in range(0, 42, 2):
+                file.write(f"- {{kind: flow, src: host-{i}, dst: host-{i + 1}, size: 4MB, start: 50us, group: long}}\n")
+        self.assertEqual(weft(self.folder, "run", "wide.yaml", "--out", "wide", "--quiet").returncode, 0)
+        self.report("wide")
+        self.assertGreater(self.look(1200, "wide.html")["bar"], 20)
 
     def test_where_the_time_of_operations_went(self):
         """Of a Clique without a packet too: its operations of remote memory access."""
