@@ -17,7 +17,7 @@ struct point_row {
 };
 
 struct band_row {
-    const char *path, *hardware, *own, *verdict, *turns_at;
+    const char *parameter, *hardware, *own, *verdict, *turns_at;
     struct point_row *point;
     uint32_t points;
 };
@@ -74,7 +74,7 @@ static struct band_row band_row(const struct verify *v, const struct verified *s
     struct weft_arena *arena = v->o->arena;
     const struct verify_band *b = &s->band[claim][band];
     struct verify_in_band in = verify_judge_band(v, s, claim, band, arena);
-    struct band_row row = {.path = b->is->path,
+    struct band_row row = {.parameter = b->is->path,
                            .hardware = b->of ? b->of->name : NULL,
                            .own = b->ours,
                            .verdict = weft_claim_in_band_names[in.verdict],
@@ -238,7 +238,7 @@ WEFT_CLAIM_TABLES(claim, "scenarios.claims", WEFT_CLAIM_OF(1), SCENARIO_OF(2));
 static const struct weft_result_column bands_columns[] = {
     WEFT_CLAIM_OF(1),
     SCENARIO_OF(2),
-    WEFT_RESULT(struct band_row, path, TEXT, "path of a value of hardware that the claim can hang on",
+    WEFT_RESULT(struct band_row, parameter, TEXT, "path of a value of hardware that the claim can hang on",
                 .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_NAMED(struct band_row, hardware, "class", TEXT, "class of hardware whose band it is",
                       .flags = WEFT_RESULT_SPARSE),
@@ -250,7 +250,7 @@ static const struct weft_result_table bands_table =
     WEFT_RESULT_TABLE("scenarios.claims.bands", LIST, "a claim in a band of hardware (--bands)", bands_columns,
                       WEFT_RESULT_EACH(struct claim_row, band, bands), .sparse = true);
 static const struct weft_result_column points_columns[] = {
-    WEFT_RESULT_ABOVE_AT(1, struct band_row, path, "path", TEXT, "path of the value"),
+    WEFT_RESULT_ABOVE_AT(1, struct band_row, parameter, "parameter", TEXT, "path of the value"),
     WEFT_CLAIM_OF(2),
     SCENARIO_OF(3),
     WEFT_RESULT(struct point_row, name, TEXT, "low, typical, high; half, twice; search: found by bisection",

@@ -200,6 +200,10 @@ class Scenario:
             "dsf_l2_zone": {"rdsws": 4, "rails": 4, "hosts_per_rdsw": n(1, 2), "fdsws": n(2, 4), "zones": 2, "sdsws": n(2, 4)},
             "dsf_region": {"rdsws": 4, "rails": 4, "hosts_per_rdsw": 1, "fdsws": 2, "zones": 1, "sdsws": 2, "l2_zones": 2, "edsws": 2, "edge_fdsws": 2,
                            "edsw_superspines": 2, "superspine_links": 1, "superspine_groups": 1},
+            "torus": {"size": n("2x2", "4x2", "2x2x3")},
+            "group_dragonfly": {"groups": n(2, 3), "switches": 2, "hosts": n(1, 2), "global": 1},
+            "scale_up": {"gpus": n(4, 8), "switches": n(1, 2), "links": 2},
+            "planes": {"planes": 2, "plane": {"kind": "leaf_spine", "leaves": 2, "spines": 1, "hosts_per_leaf": 2}},
         }[kind]
         if kind == "dragonfly" and shape["gateways"]:
             shape |= {"spines": 2, "tors": 2, "hosts_per_tor": 2}
