@@ -342,7 +342,8 @@ class Scenario:
             shape = self.one_of(*[key.split(".")[1] for key in self.defs if key.startswith("fabric.")])
             self.used.add(f"fabric.{shape}")
             base = {"star": "star", "clos": self.one_of("roce-ecmp", "roce-spray", "roce-te", "uet", "roce-sfc", "roce-dcqcn"),
-                    "ai_zone": self.one_of("ai-zone", "rail"), "dsf": self.one_of("dsf-l1", "dsf-l2"), "clique": "aquila"}[shape]
+                    "ai_zone": self.one_of("ai-zone", "rail"), "dsf": self.one_of("dsf-l1", "dsf-l2"), "clique": "aquila", "rails": "rail-only",
+                    "planes": self.one_of("dual-tor", "eight-planes"), "torus": self.one_of("torus", "torus-twisted"), "group_dragonfly": "dragonfly"}[shape]
             out |= {"base": base, "fabric": {"hosts": self.one_of(4, 8, 16), "rate": self.one_of("100Gbps", "400Gbps")}}
             self.hosts, self.names = 4, [f"host-{i}" for i in range(4)]
             out["workload"] = self.workload()
