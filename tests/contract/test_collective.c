@@ -274,15 +274,30 @@ static void check_volume(const struct play *p) {
     }
 }
 
+/// Hosts of one server; the last ones are processors of its switches.
+static struct built network_of(uint32_t hosts, uint32_t switches) {
+    char text[96];
+    if (switches)
+        snprintf(text, sizeof text, "topology: {kind: scale_up, gpus: %" PRIu32 ", switches: %" PRIu32 ", reduces: on}",
+                 hosts - switches, switches);
+    else
+        snprintf(text, sizeof text, "topology: {kind: single, hosts: %" PRIu32 "}", hosts);
+    struct built built = build_text(text);
+    if (!built.t) fail_msg("%s", built.error.text);
+    return built;
+}
+
 /// The collective as an entry of a workload, over as many hosts as it has ranks.
 static struct weft_workload *compile(const struct weft_model *model, const char *parameters,
                                      struct weft_collective_shape shape, const struct built *built) {
+    bool processors = ((const struct weft_collective_ops *)model->ops)->processors;
     char text[1024];
     snprintf(text, sizeof text,
-             "{size: %" PRIu64 "B, root: %" PRIu32 ", server: {gpus: %" PRIu32 ", nics: %" PRIu32
+             "{%ssize: %" PRIu64 "B, root: %" PRIu32 ", server: {gpus: %" PRIu32 ", nics: %" PRIu32
              "}, collective: {kind: %s%s%s}}",
-             shape.bytes, shape.root, shape.per_server, shape.per_nic ? shape.per_server / shape.per_nic : 0,
-             model->name, parameters ? ", " : "", parameters ? parameters : "");
+             processors ? "hosts: \"host-*,alu-*\", " : "", shape.bytes, shape.root, shape.per_server,
+             shape.per_nic ? shape.per_server / shape.per_nic : 0, model->name, parameters ? ", " : "",
+             parameters ? parameters : "");
     struct weft_model_conf entry = {.model = model_of(WEFT_KIND_WORKLOAD, "collective")};
     entry.conf = weft_arena_alloc(built->arena, 1, entry.model->params->conf_size);
     struct weft_tree *tree;
@@ -297,11 +312,7 @@ static struct weft_workload *compile(const struct weft_model *model, const char 
 
 static void play_with(const struct weft_model *model, const char *parameters, struct weft_collective_shape shape,
                       uint32_t switches, uint64_t seed) {
-    char text[64];
-    snprintf(text, sizeof text, "topology: {kind: single, hosts: %" PRIu32 "}",
-             shape.ranks / (shape.per_nic ? shape.per_nic : 1));
-    struct built built = build_text(text);
-    if (!built.t) fail_msg("%s", built.error.text);
+    struct built built = network_of(shape.ranks / (shape.per_nic ? shape.per_nic : 1), switches);
     const struct weft_workload *w = compile(model, parameters, shape, &built);
     const struct weft_job_op *op = w->job->op;
     struct play p = {.model = model, .ops = model->ops, .goal = op->goal, .conf = op->conf, .shape = op->shape};
@@ -499,7 +510,10 @@ static void defaults_with_a_real_size(void **state) {
 }
 
 static void end(const struct weft_model *model, const char *parameters, struct weft_collective_shape shape) {
-    struct built built = build_text("topology: {kind: single, hosts: 4}");
+    const struct weft_collective_ops *ops = model->ops;
+    void *conf = ops->processors ? conf_of(model, NULL) : NULL;
+    struct built built = network_of(4, conf ? (uint32_t)ops->processors(conf) : 0);
+    free(conf);
     struct weft_dag dag = weft_dag_of(compile(model, parameters, shape, &built), built.arena);
     struct weft_dag_result r = weft_dag_execute(&dag, &(struct weft_dag_options){0});
     assert_false(r.stuck);
@@ -513,11 +527,12 @@ static void samples_of_files(void **state) {
     uint32_t played = 0;
     for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++) {
         const struct weft_model *model = weft_model_at(WEFT_KIND_COLLECTIVE, m);
+        const struct weft_collective_ops *ops = model->ops;
         char file[512];
-        if (!((const struct weft_collective_ops *)model->ops)->load) continue;
+        if (!ops->load) continue;
         for (weft_bytes size = 4; size < 100000000; size *= 77)
             end(model, sample_of(model, file, sizeof file),
-                (struct weft_collective_shape){.ranks = 4, .per_server = 4, .bytes = size});
+                (struct weft_collective_shape){.ranks = 4, .per_server = ops->processors ? 1 : 4, .bytes = size});
         played++;
     }
     assert_int_equal(played + general_collectives(), weft_model_count(WEFT_KIND_COLLECTIVE));
