@@ -258,8 +258,8 @@ static void print_end(FILE *file, const struct weft_run *run) {
                 " %s are not finished\n",
                 left, all, what);
     if (o->end == WEFT_END_STALL) {
-        fprintf(file, "\nSTALLED: nothing moves any more, and %" PRIu64 " of %" PRIu64 " %s are not finished\n", left,
-                all, what);
+        fprintf(file, "\nSTALLED: nothing new arrives, and %" PRIu64 " of %" PRIu64 " %s are not finished\n", left, all,
+                what);
         weft_report_stall(file, o);
     }
 }

@@ -146,10 +146,15 @@ static void tin_each_count(struct weft__network *net, uint32_t node, weft__on_co
     }
 }
 
-/// What it has lost is given up after its timeouts.
+/// What it has lost is given up after its timeouts, and a request of 1RMA is made again.
 static weft_time_ps tin_patience(const struct weft_device_conf *conf) {
     const struct weft_tin_conf *own = weft__tin_conf(conf);
-    return own->reassembly_timeout_ps > own->rts_timeout_ps ? own->reassembly_timeout_ps : own->rts_timeout_ps;
+    const weft_time_ps timeout[] = {own->reassembly_timeout_ps, own->rts_timeout_ps, own->rma.timeout_ps,
+                                    own->rma.dispatch_timeout_ps};
+    weft_time_ps longest = 0;
+    for (size_t i = 0; i < sizeof timeout / sizeof *timeout; i++)
+        longest = timeout[i] > longest ? timeout[i] : longest;
+    return longest;
 }
 
 static weft_time_ps tin_crossing(const struct weft_device_conf *conf) {
