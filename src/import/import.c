@@ -24,7 +24,7 @@ enum { SHOWN = 40 };
 /// Where the first word of a text is.
 static struct weft_place find_word(const struct weft_import_file *file, const char **ret_word) {
     struct weft_place place = {.file = file->path, .line = 1, .column = 1};
-    const char *c = file->head + (strncmp(file->head, "\xef\xbb\xbf", 3) ? 0 : 3);
+    const char *c = file->head;
     for (; *c && strchr(" \t\r\n", *c); c++) {
         place.column++;
         if (*c != '\n') continue;
@@ -265,7 +265,9 @@ static enum weft_status look_at(const char *path, const char *folder, struct wef
     if (file) {
         char *head = weft_arena_alloc(arena, WEFT_IMPORT_HEAD + 1, 1);
         ret_file->size = fread(head, 1, WEFT_IMPORT_HEAD, file);
-        ret_file->head = head;
+        bool mark = !strncmp(head, "\xef\xbb\xbf", 3); // the byte order mark of Windows' programs
+        ret_file->head = mark ? head + 3 : head;
+        ret_file->size -= mark ? 3 : 0;
         if (ferror(file)) why = errno;
         fclose(file);
     }

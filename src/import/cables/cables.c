@@ -104,7 +104,6 @@ const struct weft__cables_form *weft__cables_form(const char *head) {
         {"a table of neighbours", weft__cables_is_columns, weft__cables_read_columns},
         {"cables", weft__cables_is_table, weft__cables_read_table},
     };
-    if (!strncmp(head, "\xef\xbb\xbf", 3)) head += 3;
     head += strspn(head, " \t\r\n");
     for (size_t f = 0; f < sizeof form / sizeof *form; f++)
         if (form[f].recognise(head)) return &form[f];

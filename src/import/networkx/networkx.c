@@ -110,7 +110,7 @@ static const struct weft_param_table import_params = WEFT_PARAM_TABLE("networkx"
 static const struct weft_param_table graphml_params = WEFT_PARAM_TABLE("graphml", struct import_conf, import_rows);
 
 static const char *networkx_recognise(const struct weft_import_file *file) {
-    const char *text = file->head + (strncmp(file->head, "\xef\xbb\xbf", 3) ? 0 : 3);
+    const char *text = file->head;
     while (isspace((unsigned char)*text))
         text++;
     if (*text != '{' || strstr(text, "\"instances\"")) return NULL;
