@@ -87,7 +87,7 @@ static enum weft_status size_of(const struct weft_scenario_file *file, uint32_t 
 }
 
 static void note_ignored(const struct weft_tree *root, struct versus_job *job, struct weft_arena *arena) {
-    static const char *const kept[] = {"name", "about", "workload", "run", "capture"};
+    static const char *const kept[] = {"name", "about", "workload", "run", "capture", "goodput"};
     job->ignored = weft_arena_alloc(arena, root->n + 1, sizeof *job->ignored);
     for (uint32_t i = 0; i < root->n; i++) {
         bool keep = root->child[i]->type == WEFT_TREE_NULL || !root->child[i]->place.file; // or the environment says it
@@ -115,6 +115,7 @@ enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus
     if (status) return status;
     job->work = find_section(root, "workload");
     job->run = find_section(root, "run");
+    job->goodput = find_section(root, "goodput");
     if (!job->work)
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = job->path},
                            "workload is missing: expected the traffic of every fabric");

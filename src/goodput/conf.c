@@ -71,7 +71,7 @@ const struct weft_param_table weft_goodput_part_table = WEFT_PARAM_TABLE("goodpu
 
 // --- parts by attachment ------------------------------------------------------------------------------------------
 
-enum { PARTS = 8, PARTS_MAX = 64 };
+enum { PARTS = 9, PARTS_MAX = 64 };
 static const uint64_t REPAIR_PS = 14400 * WEFT_PS_PER_S; ///< of a link or switch
 
 /// Ports of a NIC.
@@ -118,6 +118,10 @@ static void default_parts(const TOP *c, PART part[PARTS]) {
     part[7].effect = WEFT_GOODPUT_DEGRADE;                       // routed around; what that costs, a run measures
     part[7].servers = 0;
     part[7].slowdown = 1;
+    part[8] = part[7];
+    part[8].name = "fabric_switch"; // half as many as there are below, in a folded Clos of two layers
+    part[8].count = ceil(part[5].count / 2);
+    part[8].rate = part[5].rate;
     part[6] = crash;
     part[6].name = "flap"; // no public rate is divided by the number of links: nothing is assumed
     part[6].effect = WEFT_GOODPUT_STALL;

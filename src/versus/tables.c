@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of a versus.
 #include "versus/rows.h"
+#include "weft/goodput.h"
 #include "weft/result.h"
 
 #define ROOT(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_versus_answer, field, key, kind, __VA_ARGS__)
@@ -78,6 +79,13 @@ static const struct weft_result_column grown_bill_columns[] = {FABRIC_OF(2), WEF
 static const struct weft_result_table grown_bill_table =
     WEFT_RESULT_TABLE("fabrics.half_as_many_again.bill", OBJECT, "parts of the fabric with half as many hosts again",
                       grown_bill_columns, WEFT_RESULT_IF(struct grown_row, bill));
+
+static const struct weft_result_table goodput_table =
+    WEFT_RESULT_TABLE_OF("fabrics.goodput", OBJECT, "what failures leave of a month of a job on the fabric (--goodput)",
+                         WEFT_RESULT_IF(struct fabric_row, is.goodput), FABRIC_OF(1), WEFT_GOODPUT_COLUMNS);
+static const struct weft_result_table goodput_parts_table = WEFT_RESULT_TABLE_OF(
+    "fabrics.goodput.parts", LIST, "a class of parts of that job",
+    WEFT_RESULT_EACH(struct weft_goodput, conf.part, conf.parts), FABRIC_OF(2), WEFT_GOODPUT_PART_COLUMNS);
 
 #define DOMAIN(field, key, kind, ...) WEFT_RESULT_NAMED(struct domain_row, field, key, kind, __VA_ARGS__)
 static const struct weft_result_column domains_columns[] = {
@@ -287,6 +295,7 @@ static const struct weft_result_table changes_table =
 
 const struct weft_answer weft__answer_versus = WEFT_ANSWER_OF(
     "versus", "weft versus: fabrics side by side on one job", &versus_table, &ignored_table, &cases_table, &noise_table,
-    &fabrics_table, &bill_table, &grown_table, &grown_bill_table, &domains_table, &measures_table, &why_table,
-    &runs_table, &borders_table, &map_table, &map_hosts_table, &weft_versus_map_leads, &map_borders_table,
-    &assumptions_table, &powers_table, &since_table, &sentences_table, &weft_versus_measurements, &changes_table);
+    &fabrics_table, &bill_table, &grown_table, &grown_bill_table, &goodput_table, &goodput_parts_table, &domains_table,
+    &measures_table, &why_table, &runs_table, &borders_table, &map_table, &map_hosts_table, &weft_versus_map_leads,
+    &map_borders_table, &assumptions_table, &powers_table, &since_table, &sentences_table, &weft_versus_measurements,
+    &changes_table);
