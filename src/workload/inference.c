@@ -30,25 +30,30 @@ static const struct weft_param arrival_rows[] = {
     WEFT_CHOICE(A, kind, "kind", "poisson", arrival_kinds,
                 "drawn as a Poisson process; or the requests of a file: a trace of Mooncake (a line of JSON a request) "
                 "or of Azure's LLM inference (CSV)"),
-    WEFT_TEXT(A, file, "file", "", "the trace; relative to the scenario"),
-    WEFT_REAL(A, speed, "speed", "1", "0.001", "100000", "trace: requests arrive so many times as fast"),
+    WEFT_TEXT(A, file, "file", "", "the trace; relative to the scenario", .needs = "kind: mooncake or kind: azure"),
+    WEFT_REAL(A, speed, "speed", "1", "0.001", "100000", "requests of the trace arrive so many times as fast",
+              .needs = "kind: mooncake or kind: azure"),
     WEFT_UINT(A, requests, "requests", "0", "0", "1000000", "how many; 0: of a trace all, else 1000"),
-    WEFT_REAL(A, rate, "rate", "1", "0.000001", "1000000000", "poisson: requests a second"),
+    WEFT_REAL(A, rate, "rate", "1", "0.000001", "1000000000", "requests a second", .needs = "kind: poisson"),
     WEFT_UINT(A, input, "input", "1020", "1", "1000000",
-              "poisson: tokens of a prompt, median (Azure 2023 conversations: 1020, Mooncake's: 6909)"),
+              "tokens of a prompt, median (Azure 2023 conversations: 1020, Mooncake's: 6909)",
+              .needs = "kind: poisson"),
     WEFT_REAL(A, input_spread, "input_spread", "0", "0", "4",
-              "poisson: deviation of the logarithm of an input's tokens, 0: all have the median (Mooncake: about 1)"),
+              "deviation of the logarithm of an input's tokens, 0: all have the median (Mooncake: about 1)",
+              .needs = "kind: poisson"),
     WEFT_UINT(A, output, "output", "129", "1", "1000000",
-              "poisson: tokens of an answer, median (Azure 2023 conversations: 129, Mooncake's: 350)"),
+              "tokens of an answer, median (Azure 2023 conversations: 129, Mooncake's: 350)", .needs = "kind: poisson"),
     WEFT_REAL(A, output_spread, "output_spread", "0", "0", "4",
-              "poisson: deviation of the logarithm of an output's tokens, 0: all have the median"),
-    WEFT_UINT(A, longest, "longest", "131072", "1", "16777216", "poisson: most tokens of an input, and of an output"),
-    WEFT_UINT(
-        A, sessions, "sessions", "0", "0", "1000000",
-        "poisson: prompts begin with the prefix of one of so many sessions, drawn uniformly; 0: none has a prefix"),
+              "deviation of the logarithm of an output's tokens, 0: all have the median", .needs = "kind: poisson"),
+    WEFT_UINT(A, longest, "longest", "131072", "1", "16777216", "most tokens of an input, and of an output",
+              .needs = "kind: poisson"),
+    WEFT_UINT(A, sessions, "sessions", "0", "0", "1000000",
+              "prompts begin with the prefix of one of so many sessions, drawn uniformly; 0: none has a prefix",
+              .needs = "kind: poisson"),
     WEFT_REAL(A, shared, "shared", "0.4", "0", "1",
-              "poisson: part of a prompt that is the prefix of its session (Mooncake: 0.37 and 0.64 of blocks are seen "
-              "again)"),
+              "part of a prompt that is the prefix of its session (Mooncake: 0.37 and 0.64 of blocks are seen "
+              "again)",
+              .needs = "kind: poisson"),
 };
 static const char *arrivals_check(const void *conf, char *text, size_t size) {
     const struct weft__inference_arrivals *a = conf;

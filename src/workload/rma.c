@@ -51,7 +51,7 @@ static const struct weft_param rma_rows[] = {
     WEFT_BYTES(struct weft_rma_conf, index_bytes, "index", "512B", "1B", "4096B",
                "bytes of the index per read (assumed)"),
     WEFT_BYTES(struct weft_rma_conf, header_bytes, "header", "64B", "4B", "4096B",
-               "software: bytes of a request and of an answer, beyond the value (assumed)"),
+               "bytes of a request and of an answer, beyond the value (assumed)", .needs = "transport: software"),
     WEFT_REAL(struct weft_rma_conf, rate, "rate", "10000", "0.001", "1000000000", "operations per second and client"),
     WEFT_TIME(struct weft_rma_conf, start_ps, "start", "0s", "0s", "1000s", "time at which clients begin"),
     WEFT_TIME(struct weft_rma_conf, duration_ps, "duration", "1ms", "1ns", "1000s",
@@ -62,18 +62,21 @@ static const struct weft_param rma_rows[] = {
               "clients begin operations only at multiples of this, at most one each, with equal probability (a "
               "Bernoulli process, as in BookSim 2); 0ns: at any time (a Poisson process)"),
     WEFT_BOOL(struct weft_rma_conf, itself, "itself", "false",
-              "verb send: a host may ask itself (as in BookSim 2's uniform traffic)"),
+              "a host may ask itself (as in BookSim 2's uniform traffic)", .needs = "verb: send"),
     WEFT_UINT(struct weft_rma_conf, priority, "priority", "3", "0", "7", "802.1Q priority of requests and answers"),
     WEFT_UINT(struct weft_rma_conf, under_way, "under_way", "16", "1", "1024",
-              "software: requests in flight from a client to one server at most; others wait"),
+              "requests in flight from a client to one server at most; others wait", .needs = "transport: software"),
     WEFT_SECTION(struct weft_rma_conf, processor, "processor", &weft_rma_processor_table, "cost of software"),
     WEFT_CHOICE(struct weft_rma_conf, vcs, "vcs", "own", vcs,
-                "1RMA: its own virtual channels, of the low-latency level; or those of bulk IP"),
+                "its own virtual channels, of the low-latency level; or those of bulk IP", .needs = "transport: 1rma"),
     WEFT_MODEL_PARAM(struct weft_rma_conf, cc, "cc", WEFT_KIND_CC, "1rma",
-                     "1RMA: congestion control of a client, per server and for the client itself"),
-    WEFT_BOOL(struct weft_rma_conf, split, "split", "true",
-              "1RMA separates remote from local congestion; off: one state per client sees all delays and timeouts, "
-              "and paces all its requests"),
+                     "congestion control of a client, per server and for the client itself",
+                     .needs = "transport: 1rma"),
+    WEFT_BOOL(
+        struct weft_rma_conf, split, "split", "true",
+        "remote and local congestion apart; off: one state per client sees all delays and timeouts, and paces all its "
+        "requests",
+        .needs = "transport: 1rma"),
 };
 
 static const char *rma_check(const void *conf, char *text, size_t size) {
