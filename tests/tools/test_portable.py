@@ -56,7 +56,7 @@ class Chroot:
         run("mount", "-t", "proc", "proc", self.root / "proc")
 
     def run(self, *command):
-        return run("chroot", self.root, *command)
+        return run("chroot", self.root, "env", "-u", "TMPDIR", "-u", "CC", "-u", "CFLAGS", *command)  # of this system
 
     def close(self):
         run("umount", self.root / "proc")
@@ -65,8 +65,9 @@ class Chroot:
 class Portable(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = Path(cls.temporary.name)
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = Path(temporary.name)
         cls.chroots = []
         shutil.copy(ROOT / SCENARIO, "/tmp")
         cls.digest = run(os.environ["WEFT"], "run", ROOT / SCENARIO, "--variant", "pfc").split("digest ")[1].split()[0]
@@ -78,7 +79,6 @@ class Portable(unittest.TestCase):
     def tearDownClass(cls):
         for chroot in cls.chroots:
             chroot.close()
-        cls.temporary.cleanup()
 
     def chroot(self, name, suite=None, packages=()):
         (self.folder / name).mkdir()
