@@ -259,6 +259,20 @@ class Report(unittest.TestCase):
                     self.assertAlmostEqual(level(motion["lines"][n]["used"][k]), sum(used) / 2, delta=1)
                 self.assertEqual(level(motion["lines"][n]["queue"][k]), max(queue))
 
+    def test_fabric_links_have_samples(self):
+        """Of a DSF, with queues at its lanes and without: samples of a link add up to what it sent, but for the last interval."""
+        with open(os.path.join(self.folder, "cells.yaml"), "w", encoding="utf-8") as file:
+            file.write("topology: {kind: dsf_l1_zone, rdsws: 2, fdsws: 2, hosts_per_rdsw: 2, rails: 1}\nrun: {sample_interval: 1us}\n"
+                       "workload: [{kind: incast, sources: host-2..3, dst: host-0, size: 500KB}]\n"
+                       "variants: {lanes: {}, queues: {fabric_node.llfc: on}}\n")
+        self.assertEqual(weft(self.folder, "compare", "cells.yaml", "--out", "cells", "--quiet").returncode, 0)
+        rows = self.query("cells/results.sqlite", "SELECT p.rate_bps, (SELECT sum(tx_bytes) FROM series AS s WHERE s.run = p.run AND s.port = p.port), sum(c.tx_bytes) "
+                                                  "FROM ports AS p JOIN port_counters AS c USING (run, port) WHERE p.layer <> 'host' AND p.peer_layer <> 'host' GROUP BY p.run, p.port")
+        self.assertGreater(sum(sent for _, _, sent in rows), 2 * 4 * 500e3)
+        for rate, sampled, sent in rows:
+            self.assertLessEqual(sampled or 0, sent)
+            self.assertGreaterEqual(sampled or 0, sent - rate / 8e6 - 300)  # a cell is counted as it begins
+
     def test_a_failed_link_is_down(self):
         """From the first whole step after its failure to its return, in both directions, and no other."""
         with open(os.path.join(self.folder, "down.yaml"), "w", encoding="utf-8") as file:
