@@ -36,6 +36,7 @@ function moments(run) {
 
 // --- the picture -------------------------------------------------------------------------------------------------
 
+/// Returns {at: the time shown, to: goes to a time, moved: called when the user does}; nothing if the run does not move.
 function motion(s, run) {
   var m = run.why && run.why.motion;
   if (!m || !m.ports.length || !m.lines.length) return;
@@ -103,7 +104,12 @@ function motion(s, run) {
     if (!quiet) said.textContent = text; // a screen reader is not told every step of a film
     said.setAttribute("data-frame", now);
   }
-  function go(k, quiet) { now = Math.max(0, Math.min(m.frames - 1, k)); draw(quiet); }
+  var film = { at: function () { return (now + .5) * m.every_us; }, to: function (us, quiet) { now = Math.max(0, Math.min(m.frames - 1, Math.floor(us / m.every_us))); draw(quiet); } };
+  function go(k, quiet) {
+    now = Math.max(0, Math.min(m.frames - 1, k));
+    draw(quiet);
+    if (film.moved) film.moved(film.at(), quiet);
+  }
   function stop() { clearTimeout(timer); timer = null; play.textContent = "play"; draw(); }
   var calm = window.matchMedia && window.matchMedia("(prefers-reduced-motion: reduce)").matches;
   function step() {
@@ -158,4 +164,30 @@ function motion(s, run) {
     if (all_queues > most) { most = all_queues; fullestAt = k; }
   }
   go(fullestAt); // the first thing seen is where most happens
+  return film;
+}
+
+/// One run in motion, or two side by side at the same time of each: before and after.
+function motions(main, list) {
+  var s = el(main, "section"), shown = [null, null], picks = [];
+  el(s, "h2", "The network in motion");
+  var bar = list.length > 1 && el(s, "div"), boxes = el(s, "div", null, "beside");
+  var box = [el(boxes, "div"), el(boxes, "div")];
+  function show_at(i, k) {
+    box[i].textContent = "";
+    shown[i] = k < 0 ? null : motion(box[i], list[k]);
+    boxes.className = shown[1] ? "beside two" : "beside";
+    if (shown[0] && shown[1]) {
+      shown[0].moved = shown[1].to;
+      shown[1].moved = shown[0].to;
+      shown[i].to(shown[1 - i].at());
+    } else if (shown[0]) shown[0].moved = null;
+  }
+  if (bar) ["Run: ", "Beside it: "].forEach(function (name, i) {
+    picks[i] = el(el(bar, "label", name, "pick"), "select");
+    if (i) el(picks[i], "option", "none").value = -1;
+    list.forEach(function (r, k) { el(picks[i], "option", label(r)).value = k; });
+    picks[i].onchange = function () { show_at(i, +picks[i].value); };
+  });
+  show_at(0, 0);
 }

@@ -85,7 +85,7 @@ function section_of_run(main, heading, list, draw) {
 if (runs.length) head();
 else if (known(all.title)) { title(all.title, all.about); answers_section(all.answers); }
 var moving_runs = runs.filter(function (r) { return r.why && r.why.motion; });
-if (moving_runs.length) section_of_run(document.getElementById("main"), "The network in motion", moving_runs, motion);
+if (moving_runs.length) motions(document.getElementById("main"), moving_runs);
 (all.sweeps || []).forEach(function (s) { sweep(document.getElementById("main"), s, !runs.length); });
 (all.matrices || []).forEach(function (m) { matrix(document.getElementById("main"), m); });
 if (runs.length) section_of_run(document.getElementById("main"), runs.length > 1 ? "One run" : "The run", runs, show);

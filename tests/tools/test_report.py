@@ -106,6 +106,14 @@ PROBE = r"""<script>
     var port = figure.querySelectorAll("select")[0], flow = figure.querySelectorAll("select")[1];
     port.selectedIndex = 1; port.onchange(); found.motion.port = figure.querySelectorAll("svg[data-chart]").length;
     flow.selectedIndex = 1; flow.onchange(); found.motion.flow = figure.querySelectorAll("p")[1].textContent;
+    var beside = document.querySelectorAll("section > div > label.pick select")[1];
+    if (beside) { // two runs at the same time of each
+      beside.value = "1"; beside.onchange();
+      var two = [].map.call(document.querySelectorAll(".beside > div"), function (d) { return d.querySelector("input"); });
+      two[1].value = Math.round(two[1].max / 4); two[1].dispatchEvent(new Event("input"));
+      found.beside = two.map(function (i) { return i.getAttribute("aria-valuetext"); });
+      beside.value = "-1"; beside.onchange();
+    }
     figure.querySelector(".wire").dispatchEvent(new MouseEvent("click", {bubbles: true})); found.motion.clicked = port.value;
   }
   found.sections = [].map.call(document.querySelectorAll("h2, h3"), function (h) { return h.textContent; });
@@ -235,6 +243,14 @@ class Report(unittest.TestCase):
         self.assertEqual(found["port"], 2)
         self.assertRegex(found["flow"], r"^flow \d+ \(.*Longest parts: ")
         self.assertTrue(found["clicked"])
+
+    @unittest.skipUnless(BROWSER, "no browser")
+    def test_two_runs_beside_each_other(self):
+        """The slider of one moves the other to the same time, to a step."""
+        names = [run["why"]["motion"]["every_us"] for run in self.data()["runs"][:2]]
+        shown = [float(text.split()[0]) * {"ns": 1e-3, "us": 1, "ms": 1e3}[text.split()[1]] for text in self.look(1200)["beside"]]
+        self.assertGreater(shown[1], 0)
+        self.assertLessEqual(abs(shown[0] - shown[1]), 1.01 * max(names))
 
     def test_large_layers_are_folded(self):
         """44 hosts in 32 circles; a line's use is the mean of its links', its queue the fullest."""
