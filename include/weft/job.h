@@ -36,6 +36,7 @@ extern const struct weft_param_table weft_pipeline_table;  ///< of the key `pipe
 /// One operation, the same at all ranks: first compute, then a collective among each group.
 struct weft_job_op {
     const char *name; ///< of the collective; NULL: it only computes
+    const char *over; ///< dimension of the job that its groups lie along; NULL: all ranks, or none is named
     weft_time_ps compute_ps;
     const struct weft_collective_ops *ops;
     const void *conf; ///< begins with struct weft_collective_common

@@ -68,8 +68,8 @@ static enum weft_status select_matching(const struct weft_topology *t, const cha
                        glob, t->node[0].name, t->node[0].name);
 }
 
-enum weft_status weft__topology_select_links(const struct weft_topology *t, const char *text, struct weft_place place,
-                                             uint32_t **ret_link, uint32_t *ret_n, struct weft_error *ret_error) {
+enum weft_status weft_topology_select_links(const struct weft_topology *t, const char *text, struct weft_place place,
+                                            uint32_t **ret_link, uint32_t *ret_n, struct weft_error *ret_error) {
     if (strpbrk(text, "*?[,")) return select_matching(t, text, place, ret_link, ret_n, ret_error);
     uint32_t link = weft_topology_find_link(t, text);
     if (link == WEFT_NONE) return unknown_link(t, text, place, ret_error);
@@ -99,7 +99,7 @@ static enum weft_status set_link(struct weft_topology *t, const struct weft_tree
     uint32_t *link, n;
     enum weft_status status = weft_params_load(&override_table, entry, &conf, t->arena, ret_error);
     if (!status)
-        status = weft__topology_select_links(t, conf.link, weft_tree_find(entry, "link")->place, &link, &n, ret_error);
+        status = weft_topology_select_links(t, conf.link, weft_tree_find(entry, "link")->place, &link, &n, ret_error);
     for (uint32_t i = 0; !status && i < n; i++) {
         struct weft_link_info *l = &t->link[link[i]];
         if (weft_tree_find(entry, "rate")) l->rate_bps = conf.rate_bps;

@@ -180,6 +180,7 @@ static void add_ops(struct maker *m, const struct operation_conf *c, struct dime
         struct weft_job_op *op = &m->job->op[m->job->ops++];
         op->compute_ps = c->compute_ps;
         if (talks) weft__job_collective(m->job, m->topology, &c->collective, d.size, d.stride, c->size_bytes, op);
+        if (talks && c->over && *c->over) op->over = c->over;
         op->overlap = c->overlap;
         op->times = k ? 0 : (uint32_t)times;
     }
@@ -219,7 +220,8 @@ static enum weft_status add_pass(struct maker *m, const struct pipeline *p, cons
 
 /// Adds the transfers between stages, for all microbatches.
 static uint32_t add_hops(struct maker *m, const struct pipeline *p, struct dimension d, bool backward) {
-    const struct operation_conf hop = {.collective = p->conf.collective, .size_bytes = p->conf.size_bytes};
+    const struct operation_conf hop = {
+        .collective = p->conf.collective, .size_bytes = p->conf.size_bytes, .over = p->conf.over};
     uint32_t first = m->job->ops;
     add_ops(m, &hop, d, p->conf.microbatches);
     for (uint32_t op = first; op < m->job->ops; op++)

@@ -235,6 +235,8 @@ static void fn_make(struct weft__network *net, uint32_t node) {
         .who = info->index,
         .seed = net->scenario->run.seed,
         .packing = dsf->packing,
+        .sampled = weft__network_sampled(net, node, net->arena_switch),
+        .sample_interval_ps = net->scenario->run.sample_interval_ps,
         .seen = weft__dsf_seen(net, node),
         .node = node,
         .port0 = info->port0,

@@ -71,6 +71,7 @@ static void add_op(struct maker *m, const struct weft__simai_part *part, bool ov
                                                           [WEFT__SIMAI_REDUCE] = WEFT_SCHEDULE_REDUCE,
                                                           [WEFT__SIMAI_GATHER] = WEFT_SCHEDULE_GATHER,
                                                           [WEFT__SIMAI_SCATTER] = WEFT_SCHEDULE_SCATTER};
+    static const char *const groups[WEFT__SIMAI_GROUPS] = {"tp", "dp", "ep", "dp_ep"};
     uint32_t ranks = m->groups.of[part->group].ranks;
     bool talks = part->type != WEFT__SIMAI_NONE && part->bytes && ranks > 1;
     if (!talks && !part->compute_ps) return;
@@ -81,6 +82,7 @@ static void add_op(struct maker *m, const struct weft__simai_part *part, bool ov
     weft__job_collective(m->job, m->topology, &m->conf->models.of[collective[part->type]], ranks,
                          m->groups.of[part->group].stride, part->bytes, op);
     op->shape.wanted = weft__schedule_goal(collective[part->type]);
+    op->over = groups[part->group];
     op->overlap = overlap;
 }
 
@@ -159,6 +161,7 @@ static uint32_t add_hops(struct maker *m, bool backward) {
         weft__job_collective(m->job, m->topology, &m->conf->pp_comm, m->groups.stages, m->groups.stage_stride,
                              m->file->pp_bytes, op);
         op->shape.wanted = WEFT_GOAL_NEXT;
+        op->over = "pp";
         op->times = 1;
         op->reversed = backward;
     }
