@@ -359,6 +359,7 @@ enum weft_status weft__fit_constants(const struct weft_fit_conf *conf, struct we
     server->kind = weft_arena_text(fit->arena, server->kind);
     weft_time_ps launch = server->launch_ps ? server->launch_ps : s->scenario->device[0].host.launch_ps;
     add_constant(conf, fit, "launch", WEFT_PARAM_TIME, launch ? (double)launch / 1e6 : typical_launch_us);
+    if (server->gpus > 1) add_constant(conf, fit, "rate", WEFT_PARAM_RATE, (double)server->rate_bps / 1e9);
     for (uint32_t k = 0; k < weft_nccl_costs_table.n; k++) {
         const struct weft_param *row = &weft_nccl_costs_table.rows[k];
         const void *at = (const char *)&server->costs + row->offset;
