@@ -192,6 +192,13 @@ static inline weft_time_ps weft_job_step_time(const struct weft_job_op *op, weft
     return c->step_ps + (c->copy_rate_bps ? weft_time_of_bytes(bytes, c->copy_rate_bps) : 0);
 }
 
+/// Connections, each with the job's queue pairs, for which a connection stands.
+static inline uint32_t weft_job_strands(const struct weft_job *job, const struct weft_connection *c) {
+    if (c->communicator >= job->communicators) return 1; // of a schedule
+    const struct weft_collective_common *common = job->op[job->communicator[c->communicator].op].conf;
+    return common->strands ? common->strands : 1;
+}
+
 // Rings: a group of ranks is a ring in lane k of an operation if `sent` of that lane has one peer at every number of
 // the group (op->ops is without `sends`), and who follows the peers from number 0 is back there after shape.ranks of
 // them. Every step of the lane then receives from the number before and sends to the number after, and `alike` of the

@@ -287,6 +287,7 @@ enum weft_status weft__job_add_flows(const struct weft__job_common *common, stru
         status = weft__job_check_connection(common, place, c, ret_error);
         if (status) return status;
         c->flow = w->flows;
+        flow.qps = job->qps * weft_job_strands(job, c);
         status = weft_workload_add(w, &flow, place, job->host[c->src], job->host[c->dst], c->bytes, common->start_ps,
                                    ret_error);
         if (!status && c->plane) w->flow[c->flow].plane = c->plane;
