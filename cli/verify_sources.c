@@ -14,21 +14,18 @@
 struct source {
     const char *name, *title, *where;
 };
-static const struct weft_param source_rows[] = {
-    WEFT_TEXT(struct source, name, "name", NULL, "with which the ids of its statements begin"),
-    WEFT_PROSE(struct source, title, "title", NULL, "as published"),
-    WEFT_PROSE(struct source, where, "where", "", "venue and year, or address"),
-};
-static const struct weft_param_table source_table = WEFT_PARAM_TABLE("source", struct source, source_rows);
+static const struct weft_param_table source_table =
+    WEFT_PARAM_TABLE_OF("source", struct source, WEFT_PARAM_UNCHECKED,
+                        WEFT_TEXT(struct source, name, "name", NULL, "with which the ids of its statements begin"),
+                        WEFT_PROSE(struct source, title, "title", NULL, "as published"),
+                        WEFT_PROSE(struct source, where, "where", "", "venue and year, or address"));
 
-static const struct weft_param statement_rows[] = {
-    WEFT_TEXT(struct verify_statement, id, "id", NULL, "that claims name"),
-    WEFT_PROSE(struct verify_statement, at, "at", "", "section or paragraph"),
-    WEFT_PROSE(struct verify_statement, says, "says", NULL, "in other words than the source's"),
-    WEFT_PROSE(struct verify_statement, none, "none", "", "why no claim checks the statement"),
-};
 static const struct weft_param_table statement_table =
-    WEFT_PARAM_TABLE("statement", struct verify_statement, statement_rows);
+    WEFT_PARAM_TABLE_OF("statement", struct verify_statement, WEFT_PARAM_UNCHECKED,
+                        WEFT_TEXT(struct verify_statement, id, "id", NULL, "that claims name"),
+                        WEFT_PROSE(struct verify_statement, at, "at", "", "section or paragraph"),
+                        WEFT_PROSE(struct verify_statement, says, "says", NULL, "in other words than the source's"),
+                        WEFT_PROSE(struct verify_statement, none, "none", "", "why no claim checks the statement"));
 
 enum { SOURCES_MAX = 64, STATEMENTS_MAX = 4096 };
 struct index_of_sources {

@@ -17,7 +17,8 @@ struct event_conf {
 };
 const char *const weft_control_whats[] = {"crash",   "restart",    "shut",   "cut",     "heal", "move", "drain",
                                           "undrain", "asic_error", "reboot", "corrupt", "jump", NULL};
-static const struct weft_param rows[] = {
+static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
+    "control.events", struct event_conf, WEFT_PARAM_UNCHECKED,
     WEFT_TIME(struct event_conf, at_ps, "at", NULL, "0s", "1000000s", "when"),
     WEFT_CHOICE(
         struct event_conf, what, "do", NULL, weft_control_whats,
@@ -27,9 +28,7 @@ static const struct weft_param rows[] = {
         "jumps"),
     WEFT_TEXT(struct event_conf, node, "node", "",
               "interface node or TiN; cut: a pattern, \"rdsw-[0-3]\"; move: where it was"),
-    WEFT_TEXT(struct event_conf, to, "to", "", "move: the interface node where the host then is"),
-};
-static const struct weft_param_table table = WEFT_PARAM_TABLE("control.events", struct event_conf, rows);
+    WEFT_TEXT(struct event_conf, to, "to", "", "move: the interface node where the host then is"));
 
 #define BAD(tree, ...) WEFT_REFUSE(ret_error, (tree)->place, __VA_ARGS__)
 

@@ -37,7 +37,13 @@ enum { XOFF_ABOVE, XOFF_REACHED };
 static const char *const dedicated_names[] = {"group", "port", NULL};
 static const char *const xoff_at_names[] = {"above", "reached", NULL};
 
-static const struct weft_param dynamic_rows[] = {
+static const char *dynamic_conf_check(const void *conf, char *text, size_t size) {
+    const struct dynamic_conf *c = conf;
+    return weft__bytes_above("threshold_min", c->threshold_bytes_min, "threshold_max", c->threshold_bytes_max, text,
+                             size);
+}
+static const struct weft_param_table dynamic_params = WEFT_PARAM_TABLE_OF(
+    "dynamic", struct dynamic_conf, .check = dynamic_conf_check,
     WEFT_BYTES(struct dynamic_conf, total_bytes, "total", "32MB", "1KB", "1TB", "packet memory of the switch"),
     WEFT_BYTES(struct dynamic_conf, reserve_bytes, "reserve", "4KB", "0B", "1GB",
                "reserved for each port and priority"),
@@ -64,16 +70,7 @@ static const struct weft_param dynamic_rows[] = {
                "the threshold is never below this"),
     WEFT_BYTES(struct dynamic_conf, threshold_bytes_max, "threshold_max", "1TB", "0B", "1TB",
                "the threshold is never above this"),
-    WEFT__BUFFER_CELL(struct dynamic_conf),
-};
-
-static const char *dynamic_conf_check(const void *conf, char *text, size_t size) {
-    const struct dynamic_conf *c = conf;
-    return weft__bytes_above("threshold_min", c->threshold_bytes_min, "threshold_max", c->threshold_bytes_max, text,
-                             size);
-}
-static const struct weft_param_table dynamic_params =
-    WEFT_PARAM_TABLE_CHECKED("dynamic", struct dynamic_conf, dynamic_rows, dynamic_conf_check);
+    WEFT__BUFFER_CELL(struct dynamic_conf));
 
 struct dynamic_state {
     weft_bytes shared_size, shared_used;
@@ -427,11 +424,7 @@ static const struct weft_buffer_ops dynamic_ops = {
     .fingerprint = dynamic_fingerprint,
 };
 
-const struct weft_model weft__buffer_dynamic = {
-    .kind = WEFT_KIND_BUFFER,
-    .name = "dynamic",
-    .summary = "a shared pool with thresholds that follow what is free, reserve and headroom",
-    .source = "Choudhury and Hahne, IEEE/ACM ToN 1998; PFC and default sizes after the HPCC simulator's switch",
-    .params = &dynamic_params,
-    .ops = &dynamic_ops,
-};
+const struct weft_model weft__buffer_dynamic =
+    WEFT_MODEL_OF(BUFFER, "dynamic", "a shared pool with thresholds that follow what is free, reserve and headroom",
+                  "Choudhury and Hahne, IEEE/ACM ToN 1998; PFC and default sizes after the HPCC simulator's switch",
+                  &dynamic_params, &dynamic_ops);

@@ -20,11 +20,6 @@ static const char *none_check(const void *state, const void *conf, const struct 
 static const struct weft_cc_ops none_ops = {
     .state_size = none_state_size, .on_start = none_start, .check = none_check, .estimate = weft_cc_estimate_fair};
 
-const struct weft_model weft__cc_none = {
-    .kind = WEFT_KIND_CC,
-    .name = "none",
-    .summary = "no congestion control: line rate always",
-    .source = "the baseline of every comparison; PFC alone protects the buffers",
-    .params = &weft_no_params,
-    .ops = &none_ops,
-};
+const struct weft_model weft__cc_none =
+    WEFT_MODEL_OF(CC, "none", "no congestion control: line rate always",
+                  "the baseline of every comparison; PFC alone protects the buffers", &weft_no_params, &none_ops);

@@ -5,10 +5,9 @@
 #include "exchange.h"
 #include "weft/param.h"
 
-static const struct weft_param rows[] = {WEFT__PAIRS_ROWS(struct weft__exchange_conf),
-                                         WEFT__EXCHANGE_ROWS(struct weft__exchange_conf)};
 static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_CHECKED("all_to_all", struct weft__exchange_conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE_OF("all_to_all", struct weft__exchange_conf, .check = weft__collective_check,
+                        WEFT__PAIRS_ROWS(struct weft__exchange_conf), WEFT__EXCHANGE_ROWS(struct weft__exchange_conf));
 
 static uint64_t all_to_all_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
                                  uint32_t lane) {
@@ -48,11 +47,6 @@ static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_EXCHANGE,
                                                .peers_min = peers_min,
                                                .part_for = part_for};
 
-const struct weft_model weft__collective_all_to_all = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "all_to_all",
-    .summary = "every rank sends an equal part of its data to every other",
-    .source = "a send and a receive a peer, as frameworks do over NCCL 2.x",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__collective_all_to_all =
+    WEFT_MODEL_OF(COLLECTIVE, "all_to_all", "every rank sends an equal part of its data to every other",
+                  "a send and a receive a peer, as frameworks do over NCCL 2.x", &table, &ops);

@@ -46,22 +46,19 @@ static const char *const kind_names[] = {
 
 /// What every class says of itself.
 static const char *const head_lists[] = {"values", NULL};
-static const struct weft_param head_rows[] = {
+static const struct weft_param_table head_table = WEFT_PARAM_TABLE_OF(
+    "hardware", struct weft_hardware, .lists = head_lists,
     WEFT_TEXT(struct weft_hardware, name, "name", NULL, "of the class"),
     WEFT_CHOICE(struct weft_hardware, kind, "kind", NULL, kind_names, "kind of hardware"),
-    WEFT_PROSE(struct weft_hardware, about, "about", NULL, "product, rate, and what the class stands for"),
-};
-static const struct weft_param_table head_table =
-    WEFT_PARAM_TABLE_LISTS("hardware", struct weft_hardware, head_rows, NULL, head_lists);
+    WEFT_PROSE(struct weft_hardware, about, "about", NULL, "product, rate, and what the class stands for"));
 
-static const struct weft_param value_rows[] = {
+static const struct weft_param_table value_table = WEFT_PARAM_TABLE_OF(
+    "value", struct weft_hardware_value, WEFT_PARAM_UNCHECKED,
     WEFT_TEXT(struct weft_hardware_value, low, "low", "", "least value of such hardware"),
     WEFT_TEXT(struct weft_hardware_value, typical, "typical", NULL, "the value that a scenario gets"),
     WEFT_TEXT(struct weft_hardware_value, high, "high", "", "largest value of such hardware"),
     WEFT_CHOICE(struct weft_hardware_value, basis, "basis", NULL, weft_hardware_bases, "how the value is known"),
-    WEFT_PROSE(struct weft_hardware_value, source, "source", NULL, "where the value is from"),
-};
-static const struct weft_param_table value_table = WEFT_PARAM_TABLE("value", struct weft_hardware_value, value_rows);
+    WEFT_PROSE(struct weft_hardware_value, source, "source", NULL, "where the value is from"));
 
 // --- which row a key is of ----------------------------------------------------------------------------------------
 

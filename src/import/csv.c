@@ -33,11 +33,9 @@ struct csv_conf {
     struct weft__flow_file_conf flows;
     const char *ignore;
 };
-static const struct weft_param csv_rows[] = {
-    WEFT__FLOW_FILE_ROWS("the table"),
-    WEFT_TEXT(struct csv_conf, ignore, "ignore", "", "columns to ignore, joined by commas"),
-};
-static const struct weft_param_table csv_params = WEFT_PARAM_TABLE("csv", struct csv_conf, csv_rows);
+static const struct weft_param_table csv_params =
+    WEFT_PARAM_TABLE_OF("csv", struct csv_conf, WEFT_PARAM_UNCHECKED, WEFT__FLOW_FILE_ROWS("the table"),
+                        WEFT_TEXT(struct csv_conf, ignore, "ignore", "", "columns to ignore, joined by commas"));
 
 // --- flows --------------------------------------------------------------------------------------------------------
 
@@ -124,14 +122,9 @@ static enum weft_status csv_expand(const void *conf, struct weft_place place, co
 
 static const struct weft_workload_ops csv_ops = {.expand = csv_expand};
 
-const struct weft_model weft__workload_csv = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "csv",
-    .summary = "flows of a table: start, src, dst, bytes, priority, group, queue pairs",
-    .source = "ours; quoting as RFC 4180. `start` of the entry is added to those of the table",
-    .params = &csv_params,
-    .ops = &csv_ops,
-};
+const struct weft_model weft__workload_csv = WEFT_MODEL_OF(
+    WORKLOAD, "csv", "flows of a table: start, src, dst, bytes, priority, group, queue pairs",
+    "ours; quoting as RFC 4180. `start` of the entry is added to those of the table", &csv_params, &csv_ops);
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -210,11 +203,7 @@ static const struct weft_import_ops csv_import_ops = {
     .begins = "a header that names src, dst and bytes",
 };
 
-const struct weft_model weft__import_csv = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "csv",
-    .summary = "a table of flows whose header names columns: src, dst, bytes, and perhaps start, priority, group, qps",
-    .source = "ours; quoting as RFC 4180",
-    .params = &weft_import_table,
-    .ops = &csv_import_ops,
-};
+const struct weft_model weft__import_csv = WEFT_MODEL_OF(
+    IMPORT, "csv",
+    "a table of flows whose header names columns: src, dst, bytes, and perhaps start, priority, group, qps",
+    "ours; quoting as RFC 4180", &weft_import_table, &csv_import_ops);

@@ -144,8 +144,8 @@ enum { LOSSES = sizeof loss_names / sizeof *loss_names };
 struct import_conf {
     struct weft_import_common common;
 };
-static const struct weft_param rows[] = {WEFT_IMPORT_ROWS(struct import_conf)};
-const struct weft_param_table weft_import_table = WEFT_PARAM_TABLE("import", struct import_conf, rows);
+const struct weft_param_table weft_import_table =
+    WEFT_PARAM_TABLE_OF("import", struct import_conf, WEFT_PARAM_UNCHECKED, WEFT_IMPORT_ROWS(struct import_conf));
 
 struct weft_import {
     struct weft_arena *arena;

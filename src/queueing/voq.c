@@ -109,11 +109,6 @@ static const struct weft_queueing_ops voq_ops = {
     .each = voq_each,
 };
 
-const struct weft_model weft__queueing_voq = {
-    .kind = WEFT_KIND_QUEUEING,
-    .name = "voq",
-    .summary = "virtual output queues: one FIFO per input, output and priority; no head-of-line blocking",
-    .source = "McKeown 1999; IEEE 802.1 dw-chen-sfc",
-    .params = &weft_no_params,
-    .ops = &voq_ops,
-};
+const struct weft_model weft__queueing_voq = WEFT_MODEL_OF(
+    QUEUEING, "voq", "virtual output queues: one FIFO per input, output and priority; no head-of-line blocking",
+    "McKeown 1999; IEEE 802.1 dw-chen-sfc", &weft_no_params, &voq_ops);

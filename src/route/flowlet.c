@@ -10,8 +10,8 @@ struct flowlet_conf {
     struct weft__flowlets_conf flowlets;
 };
 
-static const struct weft_param flowlet_rows[] = {WEFT__FLOWLETS_ROWS(struct flowlet_conf)};
-static const struct weft_param_table flowlet_params = WEFT_PARAM_TABLE("flowlet", struct flowlet_conf, flowlet_rows);
+static const struct weft_param_table flowlet_params =
+    WEFT_PARAM_TABLE_OF("flowlet", struct flowlet_conf, WEFT_PARAM_UNCHECKED, WEFT__FLOWLETS_ROWS(struct flowlet_conf));
 
 struct flowlet_state {
     struct weft_random random;
@@ -46,11 +46,6 @@ static const struct weft_route_ops flowlet_ops = {
     .choose = flowlet_choose,
 };
 
-const struct weft_model weft__route_flowlet = {
-    .kind = WEFT_KIND_ROUTE,
-    .name = "flowlet",
-    .summary = "a path for every burst of a queue pair, at random",
-    .source = "Sinha et al., HotNets 2004; Vanini et al., NSDI 2017 (LetFlow)",
-    .params = &flowlet_params,
-    .ops = &flowlet_ops,
-};
+const struct weft_model weft__route_flowlet =
+    WEFT_MODEL_OF(ROUTE, "flowlet", "a path for every burst of a queue pair, at random",
+                  "Sinha et al., HotNets 2004; Vanini et al., NSDI 2017 (LetFlow)", &flowlet_params, &flowlet_ops);

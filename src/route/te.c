@@ -20,20 +20,6 @@ struct te_conf {
     uint32_t known;
 };
 
-static const struct weft_param te_rows[] = {
-    WEFT_TIME(struct te_conf, interval_ps, "interval", "30s", "1us", "1000s",
-              "time from one computation of all paths to the next (Meta: 30s)"),
-    WEFT_TIME(struct te_conf, collector_ps, "collector_delay", "1s", "1us", "1000s",
-              "time from the end of an interval until the controller has its counts and the state of links (assumed)"),
-    WEFT_TIME(struct te_conf, programming_ps, "programming_delay", "1s", "1us", "1000s",
-              "time from then until the entries are in force: computation, and programming of switches (assumed)"),
-    WEFT_CHOICE(struct te_conf, known, "demands", "measured", demand_names,
-                "demands measured in the last interval, or known beforehand from the workload: then entries are in "
-                "force at once"),
-    WEFT_MODEL_PARAM(struct te_conf, fallback, "fallback", WEFT_KIND_ROUTE, "e_ecmp",
-                     "route of packets without an entry, or whose entry's link is out of service"),
-};
-
 enum { INTERVALS_MAX = 100 }; // intervals for which messages are in flight
 
 static const char *te_check(const void *conf, char *text, size_t size) {
@@ -45,7 +31,19 @@ static const char *te_check(const void *conf, char *text, size_t size) {
     snprintf(text, size, "collector_delay or programming_delay is more than %u times interval", INTERVALS_MAX);
     return text;
 }
-static const struct weft_param_table te_params = WEFT_PARAM_TABLE_CHECKED("te", struct te_conf, te_rows, te_check);
+static const struct weft_param_table te_params = WEFT_PARAM_TABLE_OF(
+    "te", struct te_conf, .check = te_check,
+    WEFT_TIME(struct te_conf, interval_ps, "interval", "30s", "1us", "1000s",
+              "time from one computation of all paths to the next (Meta: 30s)"),
+    WEFT_TIME(struct te_conf, collector_ps, "collector_delay", "1s", "1us", "1000s",
+              "time from the end of an interval until the controller has its counts and the state of links (assumed)"),
+    WEFT_TIME(struct te_conf, programming_ps, "programming_delay", "1s", "1us", "1000s",
+              "time from then until the entries are in force: computation, and programming of switches (assumed)"),
+    WEFT_CHOICE(struct te_conf, known, "demands", "measured", demand_names,
+                "demands measured in the last interval, or known beforehand from the workload: then entries are in "
+                "force at once"),
+    WEFT_MODEL_PARAM(struct te_conf, fallback, "fallback", WEFT_KIND_ROUTE, "e_ecmp",
+                     "route of packets without an entry, or whose entry's link is out of service"));
 
 enum { NO_PORT = UINT16_MAX };
 
@@ -192,11 +190,6 @@ static const struct weft_route_ops te_ops = {
     .program = &te_program,
 };
 
-const struct weft_model weft__route_te = {
-    .kind = WEFT_KIND_ROUTE,
-    .name = "te",
-    .summary = "a path for what a host sends to a rack, from a controller (CSPF); E-ECMP without one",
-    .source = "Meta, SIGCOMM 2024 (centralised traffic engineering)",
-    .params = &te_params,
-    .ops = &te_ops,
-};
+const struct weft_model weft__route_te =
+    WEFT_MODEL_OF(ROUTE, "te", "a path for what a host sends to a rack, from a controller (CSPF); E-ECMP without one",
+                  "Meta, SIGCOMM 2024 (centralised traffic engineering)", &te_params, &te_ops);

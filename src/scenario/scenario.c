@@ -21,15 +21,13 @@ static const char *const sections[] = {"fabric", "topology", "link",     "server
                                        "dcbx",   "devices",  "workload", "run",    "control", "capture", "base",
                                        "cases",  "variants", "claims",   "sweep",  "goodput", "live",    NULL};
 static const char *const hardware_words[] = {"typical", WEFT_HARDWARE_IDEAL, NULL};
-static const struct weft_param head_rows[] = {
+const struct weft_param_table weft__scenario_table = WEFT_PARAM_TABLE_OF(
+    "scenario", struct weft__scenario_head, .lists = sections,
     WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
     WEFT_PROSE(struct weft__scenario_head, about, "about", "", "what it shows"),
     WEFT_CHOICE(struct weft__scenario_head, hardware, "hardware", "typical", hardware_words,
                 "classes of switches and hosts where no key names one: those of today, or ideal ones, the defaults of "
-                "their parameters (the environment variable WEFT_HARDWARE says the same)"),
-};
-const struct weft_param_table weft__scenario_table =
-    WEFT_PARAM_TABLE_LISTS("scenario", struct weft__scenario_head, head_rows, NULL, sections);
+                "their parameters (the environment variable WEFT_HARDWARE says the same)"));
 
 #define WEFT_BOX_TOO(kind, name, box)
 #define WEFT_BOX(kind, name, box) #box,
@@ -60,11 +58,9 @@ static void make_sections(struct weft_device_conf *device, struct weft_arena *ar
 #include "weft/boxes.def"
 }
 
-static const struct weft_param device_rows[] = {
-    WEFT_TEXT(struct weft__device_head, match, "match", NULL, "shell pattern over node names, \"core-*\""),
-};
-const struct weft_param_table weft__device_table =
-    WEFT_PARAM_TABLE_LISTS("devices", struct weft__device_head, device_rows, NULL, weft__device_sections);
+const struct weft_param_table weft__device_table = WEFT_PARAM_TABLE_OF(
+    "devices", struct weft__device_head, .lists = weft__device_sections,
+    WEFT_TEXT(struct weft__device_head, match, "match", NULL, "shell pattern over node names, \"core-*\""));
 
 /// Arguments that the functions below share.
 struct bind {

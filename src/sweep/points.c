@@ -8,7 +8,14 @@
 #include "weft/param.h"
 #include "weft/random.h"
 
-static const struct weft_param rows[] = {
+static const char *sweep_check(const void *conf, char *text, size_t size) {
+    const struct weft__sweep_conf *c = conf;
+    (void)text, (void)size;
+    return c->zip && c->sample ? "zip and sample are two kinds of points; expected one of them" : NULL;
+}
+static const char *const lists[] = {"vary", NULL};
+const struct weft_param_table weft_sweep_table = WEFT_PARAM_TABLE_OF(
+    "sweep", struct weft__sweep_conf, WEFT_PARAM_AND(.check = sweep_check, .lists = lists),
     WEFT_BOOL(
         struct weft__sweep_conf, zip, "zip", "off",
         "the first values of all parameters are one point, the second ones the next, rather than all combinations"),
@@ -20,16 +27,7 @@ static const struct weft_param rows[] = {
         struct weft__sweep_conf, best, "best", "",
         "the metric by which points are ranked, such as victims.fct.mean, the least first; with :max the greatest"),
     WEFT_PROSE(struct weft__sweep_conf, metrics, "metrics", "",
-               "what is shown: metrics as claims have them, such as [victims.fct.mean, counters.cnp]"),
-};
-static const char *sweep_check(const void *conf, char *text, size_t size) {
-    const struct weft__sweep_conf *c = conf;
-    (void)text, (void)size;
-    return c->zip && c->sample ? "zip and sample are two kinds of points; expected one of them" : NULL;
-}
-static const char *const lists[] = {"vary", NULL};
-const struct weft_param_table weft_sweep_table =
-    WEFT_PARAM_TABLE_LISTS("sweep", struct weft__sweep_conf, rows, sweep_check, lists);
+               "what is shown: metrics as claims have them, such as [victims.fct.mean, counters.cnp]"));
 
 #define FAIL(error, place, ...) WEFT_REFUSE(error, place, __VA_ARGS__)
 

@@ -25,25 +25,6 @@ struct clos3_conf {
 };
 
 #define T struct clos3_conf
-static const struct weft_param rows[] = {
-    WEFT_UINT(T, pods, "pods", "4", "1", "65535", "number of pods (assumed; the source gives only totals)"),
-    WEFT_UINT(T, access_per_pod, "access_per_pod", "32", "1", "65535", "access switches per pod (128 in all)"),
-    WEFT_UINT(T, aggregation_per_pod, "aggregation_per_pod", "8", "1", "65535",
-              "aggregation switches per pod (32 in all)"),
-    WEFT_UINT(T, core, "core", "8", "1", "65535", "core switches in all"),
-    WEFT_UINT(T, hosts_per_access, "hosts_per_access", "8", "1", "65535", "hosts per access switch"),
-    WEFT_UINT(T, access_parallel, "access_parallel", "1", "1", "4096",
-              "links between an access and an aggregation switch (assumed)"),
-    WEFT_UINT(T, core_parallel, "core_parallel", "1", "1", "4096",
-              "links between an aggregation and a core switch that are wired (assumed)"),
-    WEFT_CHOICE(T, core_wiring, "core_wiring", "all", wiring_names,
-                "all: every aggregation switch to every core switch; plane: the j-th of each pod to the j-th share of "
-                "the cores (assumed)"),
-    WEFT__COMMON_LINE_ROWS(T),
-    WEFT__LINE_ROWS(T, host, "host links"),
-    WEFT__LINE_ROWS(T, access, "links between access and aggregation"),
-    WEFT__LINE_ROWS(T, core, "links between aggregation and core"),
-};
 
 static const char *clos3_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
@@ -59,8 +40,24 @@ static const char *clos3_check(const void *conf, char *text, size_t size) {
     return bad ? bad : weft__check_own_rate("core_rate", c->core_rate_bps, text, size);
 }
 
-static const struct weft_param_table clos3_params =
-    WEFT_PARAM_TABLE_LISTS("clos3", T, rows, clos3_check, weft__topology_lists);
+static const struct weft_param_table clos3_params = WEFT_PARAM_TABLE_OF(
+    "clos3", T, WEFT_PARAM_AND(.check = clos3_check, .lists = weft__topology_lists),
+    WEFT_UINT(T, pods, "pods", "4", "1", "65535", "number of pods (assumed; the source gives only totals)"),
+    WEFT_UINT(T, access_per_pod, "access_per_pod", "32", "1", "65535", "access switches per pod (128 in all)"),
+    WEFT_UINT(T, aggregation_per_pod, "aggregation_per_pod", "8", "1", "65535",
+              "aggregation switches per pod (32 in all)"),
+    WEFT_UINT(T, core, "core", "8", "1", "65535", "core switches in all"),
+    WEFT_UINT(T, hosts_per_access, "hosts_per_access", "8", "1", "65535", "hosts per access switch"),
+    WEFT_UINT(T, access_parallel, "access_parallel", "1", "1", "4096",
+              "links between an access and an aggregation switch (assumed)"),
+    WEFT_UINT(T, core_parallel, "core_parallel", "1", "1", "4096",
+              "links between an aggregation and a core switch that are wired (assumed)"),
+    WEFT_CHOICE(T, core_wiring, "core_wiring", "all", wiring_names,
+                "all: every aggregation switch to every core switch; plane: the j-th of each pod to the j-th share of "
+                "the cores (assumed)"),
+    WEFT__COMMON_LINE_ROWS(T), WEFT__LINE_ROWS(T, host, "host links"),
+    WEFT__LINE_ROWS(T, access, "links between access and aggregation"),
+    WEFT__LINE_ROWS(T, core, "links between aggregation and core"));
 
 static enum weft_status clos3_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                     struct weft_error *ret_error) {
@@ -101,13 +98,8 @@ static const char *clos3_wiring(const void *conf, struct weft_arena *arena) {
 
 static const struct weft_topology_ops clos3_ops = {.build = clos3_build, .wiring = clos3_wiring};
 
-const struct weft_model weft__topology_clos3 = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "clos3",
-    .summary = "three layers: access, aggregation, core; by default 1024 hosts at 200G",
-    .source =
-        "counts, rate and delay of the IEEE P802.1Qdw SFC simulation, part 4; its wiring is not known and assumed: "
-        "4 pods, every aggregation switch to every core switch, 4:1 between pods",
-    .params = &clos3_params,
-    .ops = &clos3_ops,
-};
+const struct weft_model weft__topology_clos3 = WEFT_MODEL_OF(
+    TOPOLOGY, "clos3", "three layers: access, aggregation, core; by default 1024 hosts at 200G",
+    "counts, rate and delay of the IEEE P802.1Qdw SFC simulation, part 4; its wiring is not known and assumed: "
+    "4 pods, every aggregation switch to every core switch, 4:1 between pods",
+    &clos3_params, &clos3_ops);

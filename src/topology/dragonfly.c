@@ -29,49 +29,6 @@ struct dragonfly_conf {
 };
 
 #define T struct dragonfly_conf
-static const struct weft_param rows[] = {
-    WEFT_UINT(T, pods, "pods", "48", "1", "4096",
-              "number of pods, each linked to every other; at most 4096 TiNs in all"),
-    WEFT_UINT(T, tins, "tins", "12", "1", "64", "TiNs per pod, each linked to every other"),
-    WEFT_UINT(T, hosts_per_tin, "hosts_per_tin", "2", "1", "16", "hosts per TiN, which share its NIC"),
-    WEFT_UINT(T, local_parallel, "local_parallel", "2", "1", "16", "links between two TiNs of a pod"),
-    WEFT_UINT(T, global_parallel, "global_parallel", "2", "1", "64", "links between two pods"),
-    WEFT_UINT(T, local_ports, "local_ports", "24", "0", "64", "ports of a TiN for links within its pod, used or spare"),
-    WEFT_UINT(T, global_ports, "global_ports", "8", "0", "64", "ports of a TiN for links between pods, used or spare"),
-    WEFT_UINT(T, endpoints, "endpoints", "18", "1", "64",
-              "ports of a TiN's cell switch towards the chip itself, as published; a run uses those set in tin:"),
-    WEFT_UINT(T, tins_per_card, "tins_per_card", "2", "1", "64", "TiNs per line card"),
-    WEFT_RATE(T, local_rate_bps, "local_rate", "27.15Gbps", "10Mbps", "100Tbps",
-              "rate of links within a pod: a lane of 28 Gbit/s, with 64 of 66 bits for cells (sections 3.1, 3.2)"),
-    WEFT_RATE(T, global_rate_bps, "global_rate", "27.15Gbps", "10Mbps", "100Tbps",
-              "rate of links between pods, before FEC (tin.fec_overhead): 25.6 Gbit/s after it"),
-    WEFT_RATE(T, host_rate_bps, "host_rate", "50Gbps", "10Mbps", "100Tbps",
-              "rate of a host's link: half of a NIC's 100G; with more, two hosts share their NIC (tin.nic_rate)"),
-    WEFT_TIME(T, local_delay_ps, "local_delay", "2ns", "1ps", "1s", "delay of links within a pod: backplane (assumed)"),
-    WEFT_TIME(T, global_delay_ps, "global_delay", "0s", "0s", "1s",
-              "delay of links between pods; 0s: from the length of the fibre, 5ns per metre"),
-    WEFT_TIME(T, host_delay_ps, "host_delay", "5ns", "1ps", "1s", "delay of a host's link: 1 m of cable (assumed)"),
-    WEFT_REAL(T, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "bit error rate of every link, after FEC"),
-    WEFT_UINT(T, pods_per_rack, "pods_per_rack", "2", "1", "4096", "pods per rack"),
-    WEFT_UINT(T, racks_per_row, "racks_per_row", "12", "1", "4096", "racks per row (assumed)"),
-    WEFT_REAL(T, rack_pitch_m, "rack_pitch_m", "0.6", "0", "100",
-              "distance between neighbouring racks of a row (assumed)"),
-    WEFT_REAL(T, row_pitch_m, "row_pitch_m", "3", "0", "1000", "distance between neighbouring rows (assumed)"),
-    WEFT_REAL(T, slack_m, "slack_m", "6", "0.1", "1000", "additional fibre in and above the two racks (assumed)"),
-    WEFT_BOOL(T, processors, "processors", "false",
-              "the control processor of each TiN sends and receives packets, as host processor-0 and so on (section "
-              "3.3); patterns match it only if they begin with its name"),
-    WEFT_RATE(T, processor_rate_bps, "processor_rate", "1Gbps", "1Mbps", "100Tbps",
-              "rate of its port, \"low bandwidth\" (section 3.3; assumed)"),
-    WEFT_UINT(T, gateways, "gateways", "0", "0", "4096",
-              "number of TiNs whose Ethernet port leads to a spine, spread evenly"),
-    WEFT_UINT(T, spines, "spines", "0", "0", "4096", "Ethernet spine switches; gateways are assigned to them in turn"),
-    WEFT_UINT(T, tors, "tors", "0", "0", "65535", "Ethernet top-of-rack switches below the spines, beside the Clique"),
-    WEFT_UINT(T, hosts_per_tor, "hosts_per_tor", "16", "1", "65535", "hosts per top-of-rack switch"),
-    WEFT_UINT(T, tor_parallel, "tor_parallel", "1", "1", "4096", "links between a top-of-rack switch and a spine"),
-    WEFT_RATE(T, ethernet_rate_bps, "ethernet_rate", "100Gbps", "10Mbps", "100Tbps", "rate of Ethernet links"),
-    WEFT_TIME(T, ethernet_delay_ps, "ethernet_delay", "350ns", "1ps", "1s", "delay of Ethernet links (assumed)"),
-};
 
 static const char *check_ports(const char *key, uint64_t ports, uint64_t needed, const char *why, char *text,
                                size_t size) {
@@ -114,8 +71,49 @@ static const char *dragonfly_check(const void *conf, char *text, size_t size) {
     return bad ? bad : check_spine(c, text, size);
 }
 
-static const struct weft_param_table dragonfly_params =
-    WEFT_PARAM_TABLE_LISTS("dragonfly", T, rows, dragonfly_check, weft__topology_lists);
+static const struct weft_param_table dragonfly_params = WEFT_PARAM_TABLE_OF(
+    "dragonfly", T, WEFT_PARAM_AND(.check = dragonfly_check, .lists = weft__topology_lists),
+    WEFT_UINT(T, pods, "pods", "48", "1", "4096",
+              "number of pods, each linked to every other; at most 4096 TiNs in all"),
+    WEFT_UINT(T, tins, "tins", "12", "1", "64", "TiNs per pod, each linked to every other"),
+    WEFT_UINT(T, hosts_per_tin, "hosts_per_tin", "2", "1", "16", "hosts per TiN, which share its NIC"),
+    WEFT_UINT(T, local_parallel, "local_parallel", "2", "1", "16", "links between two TiNs of a pod"),
+    WEFT_UINT(T, global_parallel, "global_parallel", "2", "1", "64", "links between two pods"),
+    WEFT_UINT(T, local_ports, "local_ports", "24", "0", "64", "ports of a TiN for links within its pod, used or spare"),
+    WEFT_UINT(T, global_ports, "global_ports", "8", "0", "64", "ports of a TiN for links between pods, used or spare"),
+    WEFT_UINT(T, endpoints, "endpoints", "18", "1", "64",
+              "ports of a TiN's cell switch towards the chip itself, as published; a run uses those set in tin:"),
+    WEFT_UINT(T, tins_per_card, "tins_per_card", "2", "1", "64", "TiNs per line card"),
+    WEFT_RATE(T, local_rate_bps, "local_rate", "27.15Gbps", "10Mbps", "100Tbps",
+              "rate of links within a pod: a lane of 28 Gbit/s, with 64 of 66 bits for cells (sections 3.1, 3.2)"),
+    WEFT_RATE(T, global_rate_bps, "global_rate", "27.15Gbps", "10Mbps", "100Tbps",
+              "rate of links between pods, before FEC (tin.fec_overhead): 25.6 Gbit/s after it"),
+    WEFT_RATE(T, host_rate_bps, "host_rate", "50Gbps", "10Mbps", "100Tbps",
+              "rate of a host's link: half of a NIC's 100G; with more, two hosts share their NIC (tin.nic_rate)"),
+    WEFT_TIME(T, local_delay_ps, "local_delay", "2ns", "1ps", "1s", "delay of links within a pod: backplane (assumed)"),
+    WEFT_TIME(T, global_delay_ps, "global_delay", "0s", "0s", "1s",
+              "delay of links between pods; 0s: from the length of the fibre, 5ns per metre"),
+    WEFT_TIME(T, host_delay_ps, "host_delay", "5ns", "1ps", "1s", "delay of a host's link: 1 m of cable (assumed)"),
+    WEFT_REAL(T, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "bit error rate of every link, after FEC"),
+    WEFT_UINT(T, pods_per_rack, "pods_per_rack", "2", "1", "4096", "pods per rack"),
+    WEFT_UINT(T, racks_per_row, "racks_per_row", "12", "1", "4096", "racks per row (assumed)"),
+    WEFT_REAL(T, rack_pitch_m, "rack_pitch_m", "0.6", "0", "100",
+              "distance between neighbouring racks of a row (assumed)"),
+    WEFT_REAL(T, row_pitch_m, "row_pitch_m", "3", "0", "1000", "distance between neighbouring rows (assumed)"),
+    WEFT_REAL(T, slack_m, "slack_m", "6", "0.1", "1000", "additional fibre in and above the two racks (assumed)"),
+    WEFT_BOOL(T, processors, "processors", "false",
+              "the control processor of each TiN sends and receives packets, as host processor-0 and so on (section "
+              "3.3); patterns match it only if they begin with its name"),
+    WEFT_RATE(T, processor_rate_bps, "processor_rate", "1Gbps", "1Mbps", "100Tbps",
+              "rate of its port, \"low bandwidth\" (section 3.3; assumed)"),
+    WEFT_UINT(T, gateways, "gateways", "0", "0", "4096",
+              "number of TiNs whose Ethernet port leads to a spine, spread evenly"),
+    WEFT_UINT(T, spines, "spines", "0", "0", "4096", "Ethernet spine switches; gateways are assigned to them in turn"),
+    WEFT_UINT(T, tors, "tors", "0", "0", "65535", "Ethernet top-of-rack switches below the spines, beside the Clique"),
+    WEFT_UINT(T, hosts_per_tor, "hosts_per_tor", "16", "1", "65535", "hosts per top-of-rack switch"),
+    WEFT_UINT(T, tor_parallel, "tor_parallel", "1", "1", "4096", "links between a top-of-rack switch and a spine"),
+    WEFT_RATE(T, ethernet_rate_bps, "ethernet_rate", "100Gbps", "10Mbps", "100Tbps", "rate of Ethernet links"),
+    WEFT_TIME(T, ethernet_delay_ps, "ethernet_delay", "350ns", "1ps", "1s", "delay of Ethernet links (assumed)"));
 
 struct numbers {
     uint32_t *tin, tor0, spine0;
@@ -252,13 +250,9 @@ static const char *dragonfly_wiring(const void *conf, struct weft_arena *arena) 
 
 static const struct weft_topology_ops dragonfly_ops = {.build = dragonfly_build, .wiring = dragonfly_wiring};
 
-const struct weft_model weft__topology_dragonfly = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "dragonfly",
-    .summary = "pods of fully meshed ToR-in-NIC chips, pods fully meshed; by default an Aquila Clique of 1152 hosts",
-    .source =
-        "Gibson et al., NSDI 2022; Kim et al., ISCA 2008; who ends a link between pods, the layout and delays are "
-        "assumed",
-    .params = &dragonfly_params,
-    .ops = &dragonfly_ops,
-};
+const struct weft_model weft__topology_dragonfly = WEFT_MODEL_OF(
+    TOPOLOGY, "dragonfly",
+    "pods of fully meshed ToR-in-NIC chips, pods fully meshed; by default an Aquila Clique of 1152 hosts",
+    "Gibson et al., NSDI 2022; Kim et al., ISCA 2008; who ends a link between pods, the layout and delays are "
+    "assumed",
+    &dragonfly_params, &dragonfly_ops);

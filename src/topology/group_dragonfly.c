@@ -19,15 +19,6 @@ struct group_conf {
 };
 
 #define T struct group_conf
-static const struct weft_param rows[] = {
-    WEFT_UINT(T, groups, "groups", "9", "2", "65535", "groups (g)"),
-    WEFT_UINT(T, switches, "switches", "4", "1", "65535", "switches per group (a)"),
-    WEFT_UINT(T, hosts, "hosts", "2", "1", "65535", "hosts per switch (p)"),
-    WEFT_UINT(T, global, "global", "2", "1", "4096", "ports of a switch to other groups (h)"),
-    WEFT__COMMON_LINE_ROWS(T),
-    WEFT__LINE_ROWS(T, host, "host links"),
-    WEFT__LINE_ROWS(T, global, "links between groups"),
-};
 
 static const char *group_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
@@ -44,7 +35,13 @@ static const char *group_check(const void *conf, char *text, size_t size) {
 }
 
 static const struct weft_param_table group_params =
-    WEFT_PARAM_TABLE_LISTS("group_dragonfly", T, rows, group_check, weft__topology_lists);
+    WEFT_PARAM_TABLE_OF("group_dragonfly", T, WEFT_PARAM_AND(.check = group_check, .lists = weft__topology_lists),
+                        WEFT_UINT(T, groups, "groups", "9", "2", "65535", "groups (g)"),
+                        WEFT_UINT(T, switches, "switches", "4", "1", "65535", "switches per group (a)"),
+                        WEFT_UINT(T, hosts, "hosts", "2", "1", "65535", "hosts per switch (p)"),
+                        WEFT_UINT(T, global, "global", "2", "1", "4096", "ports of a switch to other groups (h)"),
+                        WEFT__COMMON_LINE_ROWS(T), WEFT__LINE_ROWS(T, host, "host links"),
+                        WEFT__LINE_ROWS(T, global, "links between groups"));
 
 static enum weft_status group_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                     struct weft_error *ret_error) {
@@ -85,11 +82,6 @@ static enum weft_status group_build(const void *conf, const struct weft_tree *tr
 
 static const struct weft_topology_ops group_ops = {.build = group_build};
 
-const struct weft_model weft__topology_group_dragonfly = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "group_dragonfly",
-    .summary = "groups of meshed Ethernet switches, and groups meshed; by default 72 hosts",
-    .source = "Kim, Dally, Scott, Abts, ISCA 2008; shortest paths only",
-    .params = &group_params,
-    .ops = &group_ops,
-};
+const struct weft_model weft__topology_group_dragonfly = WEFT_MODEL_OF(
+    TOPOLOGY, "group_dragonfly", "groups of meshed Ethernet switches, and groups meshed; by default 72 hosts",
+    "Kim, Dally, Scott, Abts, ISCA 2008; shortest paths only", &group_params, &group_ops);

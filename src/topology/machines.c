@@ -35,13 +35,11 @@ struct entry_conf {
     const char *name;
     uint64_t count;
 };
-static const struct weft_param entry_rows[] = {
-    WEFT_TEXT(struct entry_conf, name, "name", NULL, "server: the machines are server-0, server-1, ..."),
-    WEFT_UINT(struct entry_conf, count, "count", "1", "1", "16777216", "so many"),
-};
 static const char *const entry_lists[] = {"nics", NULL};
-static const struct weft_param_table entry_table =
-    WEFT_PARAM_TABLE_LISTS("machine", struct entry_conf, entry_rows, NULL, entry_lists);
+static const struct weft_param_table entry_table = WEFT_PARAM_TABLE_OF(
+    "machine", struct entry_conf, .lists = entry_lists,
+    WEFT_TEXT(struct entry_conf, name, "name", NULL, "server: the machines are server-0, server-1, ..."),
+    WEFT_UINT(struct entry_conf, count, "count", "1", "1", "16777216", "so many"));
 
 /// `n` NICs of a machine in a network, under the name used in the entry.
 struct nics_conf {

@@ -105,11 +105,6 @@ static enum weft_status networks_build(const void *conf, const struct weft_tree 
 
 static const struct weft_topology_ops networks_ops = {.build = networks_build};
 
-const struct weft_model weft__topology_networks = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "networks",
-    .summary = "several networks side by side, of any kinds",
-    .source = "backend and frontend of a training cluster: Meta, SIGCOMM 2024",
-    .params = &networks_params,
-    .ops = &networks_ops,
-};
+const struct weft_model weft__topology_networks =
+    WEFT_MODEL_OF(TOPOLOGY, "networks", "several networks side by side, of any kinds",
+                  "backend and frontend of a training cluster: Meta, SIGCOMM 2024", &networks_params, &networks_ops);

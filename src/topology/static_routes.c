@@ -21,12 +21,11 @@
 struct route_conf {
     const char *at, *to, *via;
 };
-static const struct weft_param route_rows[] = {
+static const struct weft_param_table route_table = WEFT_PARAM_TABLE_OF(
+    "route", struct route_conf, WEFT_PARAM_UNCHECKED,
     WEFT_TEXT(struct route_conf, at, "at", NULL, "switches: names, with patterns, joined by commas"),
     WEFT_TEXT(struct route_conf, to, "to", NULL, "hosts, as workloads choose them: host-3, host-4..7, host-*"),
-    WEFT_TEXT(struct route_conf, via, "via", NULL, "next hops: neighbours (spine-1) or ports (leaf-0/5), joined by ,"),
-};
-static const struct weft_param_table route_table = WEFT_PARAM_TABLE("route", struct route_conf, route_rows);
+    WEFT_TEXT(struct route_conf, via, "via", NULL, "next hops: neighbours (spine-1) or ports (leaf-0/5), joined by ,"));
 
 enum column { AT, TO, VIA, COLUMNS };
 static const struct weft__column columns[COLUMNS] = {

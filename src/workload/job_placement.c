@@ -12,14 +12,12 @@
 #include "weft/param.h"
 #include "weft/placement.h"
 
-static const struct weft_param occupied_rows[] = {
+const struct weft_param_table weft_occupied_table = WEFT_PARAM_TABLE_OF(
+    "occupied", struct weft_occupied_conf, WEFT_PARAM_UNCHECKED,
     WEFT_TEXT(struct weft_occupied_conf, hosts, "hosts", "",
               "hosts used by others; a server with one of them is not free"),
     WEFT_REAL(struct weft_occupied_conf, part, "part", "0", "0", "1", "additional share of the servers, drawn by seed"),
-    WEFT_UINT(struct weft_occupied_conf, seed, "seed", "1", "0", "1000000000", "seed of that draw"),
-};
-const struct weft_param_table weft_occupied_table =
-    WEFT_PARAM_TABLE("occupied", struct weft_occupied_conf, occupied_rows);
+    WEFT_UINT(struct weft_occupied_conf, seed, "seed", "1", "0", "1000000000", "seed of that draw"));
 
 /// A chosen GPU, and the host whose NIC it uses.
 struct choice {

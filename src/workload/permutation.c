@@ -19,15 +19,12 @@ struct permutation_conf {
     uint32_t mode;
     uint64_t shift;
 };
-static const struct weft_param permutation_rows[] = {
-    WEFT_WORKLOAD_ROWS(struct permutation_conf),
+static const struct weft_param_table permutation_params = WEFT_PARAM_TABLE_OF(
+    "permutation", struct permutation_conf, WEFT_PARAM_UNCHECKED, WEFT_WORKLOAD_ROWS(struct permutation_conf),
     WEFT_TEXT(struct permutation_conf, hosts, "hosts", "*", "the hosts"),
     WEFT_CHOICE(struct permutation_conf, mode, "mode", "random", mode_names, "who sends to whom"),
     WEFT_UINT(struct permutation_conf, shift, "shift", "1", "1", "16777216",
-              "mode shift: host i sends to host i + shift, cyclically among the chosen hosts"),
-};
-static const struct weft_param_table permutation_params =
-    WEFT_PARAM_TABLE("permutation", struct permutation_conf, permutation_rows);
+              "mode shift: host i sends to host i + shift, cyclically among the chosen hosts"));
 
 /// A uniformly random permutation of 0..n-1; false if it has a fixed point.
 static bool shuffle_hosts(struct weft_random *random, uint32_t *to, uint32_t n) {
@@ -90,12 +87,7 @@ static enum weft_status permutation_expand(const void *conf, struct weft_place p
 
 static const struct weft_workload_ops permutation_ops = {.expand = permutation_expand};
 
-const struct weft_model weft__workload_permutation = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "permutation",
-    .summary = "every host sends to one other and receives from one other; each repetition draws anew",
-    .source = "random derangement by rejection of shuffles (Durstenfeld, CACM Algorithm 235)",
-    .params = &permutation_params,
-    .ops = &permutation_ops,
-    .draws = true,
-};
+const struct weft_model weft__workload_permutation = WEFT_MODEL_OF(
+    WORKLOAD, "permutation", "every host sends to one other and receives from one other; each repetition draws anew",
+    "random derangement by rejection of shuffles (Durstenfeld, CACM Algorithm 235)", &permutation_params,
+    &permutation_ops, .draws = true);

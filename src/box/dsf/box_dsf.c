@@ -213,14 +213,9 @@ static const struct weft__box interface_node_box = {
     .orders = true,
     .port_weight = 2,
 };
-const struct weft_model weft__box_interface_node = {
-    .kind = WEFT_KIND_BOX,
-    .name = "interface_node",
-    .summary = "the DSF interface node, beyond what it has of a switch",
-    .source = "OpenBCM 6.5.24 (Jericho 2), FBOSS; see docs/dsf.md",
-    .params = &weft_interface_table,
-    .ops = &interface_node_box,
-};
+const struct weft_model weft__box_interface_node =
+    WEFT_MODEL_OF(BOX, "interface_node", "the DSF interface node, beyond what it has of a switch",
+                  "OpenBCM 6.5.24 (Jericho 2), FBOSS; see docs/dsf.md", &weft_interface_table, &interface_node_box);
 
 // --- fabric node --------------------------------------------------------------------------------------------------
 
@@ -313,11 +308,6 @@ static const struct weft__box fabric_node_box = {
     .orders = true,
     .port_weight = 2,
 };
-const struct weft_model weft__box_fabric_node = {
-    .kind = WEFT_KIND_BOX,
-    .name = "fabric_node",
-    .summary = "the DSF fabric node",
-    .source = "OpenBCM 6.5.24 (Ramon), FBOSS; see docs/dsf.md",
-    .params = &weft_fabric_table,
-    .ops = &fabric_node_box,
-};
+const struct weft_model weft__box_fabric_node =
+    WEFT_MODEL_OF(BOX, "fabric_node", "the DSF fabric node", "OpenBCM 6.5.24 (Ramon), FBOSS; see docs/dsf.md",
+                  &weft_fabric_table, &fabric_node_box);

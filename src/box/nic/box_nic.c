@@ -173,11 +173,6 @@ static const struct weft__box nic_box = {
     .orders = true,
     .weight = 3,
 };
-const struct weft_model weft__box_host = {
-    .kind = WEFT_KIND_BOX,
-    .name = "host",
-    .summary = "the host's RDMA NIC",
-    .source = "IBTA vol. 1 (RC transport), annex 17 (RoCEv2); IEEE 802.1Q clause 36 (PFC)",
-    .params = &weft_host_table,
-    .ops = &nic_box,
-};
+const struct weft_model weft__box_host = WEFT_MODEL_OF(
+    BOX, "host", "the host's RDMA NIC", "IBTA vol. 1 (RC transport), annex 17 (RoCEv2); IEEE 802.1Q clause 36 (PFC)",
+    &weft_host_table, &nic_box);

@@ -83,11 +83,7 @@ static const struct weft__box switch_box = {
     .takes_routes = true,
     .port_weight = 2,
 };
-const struct weft_model weft__box_switch = {
-    .kind = WEFT_KIND_BOX,
-    .name = "switch",
-    .summary = "the Ethernet switch",
-    .source = "IEEE 802.1Q (priorities, PFC, ECN by RFC 3168); queues, arbiter and buffer are models of their own",
-    .params = &weft_switch_table,
-    .ops = &switch_box,
-};
+const struct weft_model weft__box_switch =
+    WEFT_MODEL_OF(BOX, "switch", "the Ethernet switch",
+                  "IEEE 802.1Q (priorities, PFC, ECN by RFC 3168); queues, arbiter and buffer are models of their own",
+                  &weft_switch_table, &switch_box);

@@ -223,11 +223,7 @@ static const struct weft__box tin_box = {
     .has_leaves = true,
     .port_weight = 2,
 };
-const struct weft_model weft__box_tin = {
-    .kind = WEFT_KIND_BOX,
-    .name = "tin",
-    .summary = "the ToR-in-NIC chip (TiN) of an Aquila Clique, beyond what it has of a switch",
-    .source = "Gibson et al., \"Aquila: A unified, low-latency fabric for datacenter networks\", NSDI 2022",
-    .params = &weft_tin_table,
-    .ops = &tin_box,
-};
+const struct weft_model weft__box_tin =
+    WEFT_MODEL_OF(BOX, "tin", "the ToR-in-NIC chip (TiN) of an Aquila Clique, beyond what it has of a switch",
+                  "Gibson et al., \"Aquila: A unified, low-latency fabric for datacenter networks\", NSDI 2022",
+                  &weft_tin_table, &tin_box);

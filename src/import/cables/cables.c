@@ -155,17 +155,15 @@ struct topology_conf {
     const char *file;
     struct weft__cables_conf cables;
 };
-static const struct weft_param topology_rows[] = {
+static const struct weft_param_table topology_params = WEFT_PARAM_TABLE_OF(
+    "cables", struct topology_conf, .lists = weft__topology_lists,
     WEFT_TEXT(struct topology_conf, file, "file", NULL,
               "the cables; relative to the scenario. Several files, joined by commas or as a list, form one network"),
     CABLES_ROWS(struct topology_conf),
     WEFT_RATE(struct topology_conf, cables.rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps",
               "rate of cables without a speed (assumed)"),
     WEFT_TIME(struct topology_conf, cables.delay_ps, "delay", "150ns", "1ps", "1s",
-              "propagation delay of cables without a length (assumed)"),
-};
-static const struct weft_param_table topology_params =
-    WEFT_PARAM_TABLE_LISTS("cables", struct topology_conf, topology_rows, NULL, weft__topology_lists);
+              "propagation delay of cables without a length (assumed)"));
 
 static enum weft_status cables_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                      struct weft_error *ret_error) {
@@ -184,14 +182,10 @@ static enum weft_status cables_build(const void *conf, const struct weft_tree *t
 
 static const struct weft_topology_ops topology_ops = {.build = cables_build};
 
-const struct weft_model weft__topology_cables = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "cables",
-    .summary = "lists of cables, or neighbours heard by LLDP: devices keep their names, and ports of switches theirs",
-    .source = source,
-    .params = &topology_params,
-    .ops = &topology_ops,
-};
+const struct weft_model weft__topology_cables = WEFT_MODEL_OF(
+    TOPOLOGY, "cables",
+    "lists of cables, or neighbours heard by LLDP: devices keep their names, and ports of switches theirs", source,
+    &topology_params, &topology_ops);
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -199,11 +193,9 @@ struct import_conf {
     struct weft_import_common common;
     struct weft__cables_conf cables;
 };
-static const struct weft_param import_rows[] = {
-    WEFT_IMPORT_ROWS(struct import_conf),
-    CABLES_ROWS(struct import_conf),
-};
-static const struct weft_param_table import_params = WEFT_PARAM_TABLE("cables", struct import_conf, import_rows);
+static const struct weft_param_table import_params =
+    WEFT_PARAM_TABLE_OF("cables", struct import_conf, WEFT_PARAM_UNCHECKED, WEFT_IMPORT_ROWS(struct import_conf),
+                        CABLES_ROWS(struct import_conf));
 
 static const char *cables_recognise(const struct weft_import_file *file) {
     const struct weft__cables_form *form = weft__cables_form(file->head);
@@ -340,13 +332,8 @@ static const struct weft_import_ops import_ops = {
     .whole = "sonic",
 };
 
-const struct weft_model weft__import_cables = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "cables",
-    .summary =
-        "lists of cables (CSV, NetBox), LLDP neighbours, DEVICE_NEIGHBOR of SONiC switches, ibnetdiscover, Slurm's "
-        "topology.conf, containerlab, DOT",
-    .source = source,
-    .params = &import_params,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_cables = WEFT_MODEL_OF(
+    IMPORT, "cables",
+    "lists of cables (CSV, NetBox), LLDP neighbours, DEVICE_NEIGHBOR of SONiC switches, ibnetdiscover, Slurm's "
+    "topology.conf, containerlab, DOT",
+    source, &import_params, &import_ops);

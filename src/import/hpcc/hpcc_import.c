@@ -400,12 +400,8 @@ static const struct weft_import_ops import_ops = {
               "configuration",
 };
 
-const struct weft_model weft__import_hpcc = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "hpcc",
-    .summary = "files of HPCC, SimAI or ns3-datacenter (ns-3): topology, flows, configuration",
-    .source = "scratch/third.cc of alibaba-edu/High-Precision-Congestion-Control; SimAI's form: "
-              "aliyun/ns-3-alibabacloud; PowerTCP's and Reverie's: inet-tub/ns3-datacenter",
-    .params = &weft_import_table,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_hpcc =
+    WEFT_MODEL_OF(IMPORT, "hpcc", "files of HPCC, SimAI or ns3-datacenter (ns-3): topology, flows, configuration",
+                  "scratch/third.cc of alibaba-edu/High-Precision-Congestion-Control; SimAI's form: "
+                  "aliyun/ns-3-alibabacloud; PowerTCP's and Reverie's: inet-tub/ns3-datacenter",
+                  &weft_import_table, &import_ops);

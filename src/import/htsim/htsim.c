@@ -28,11 +28,9 @@ static const char *const layers[] = {"tor", "agg", "core"};
 struct topology_conf {
     const char *file;
 };
-static const struct weft_param topology_rows[] = {
-    WEFT_TEXT(struct topology_conf, file, "file", NULL, "the fat tree; relative to the scenario"),
-};
 static const struct weft_param_table topology_params =
-    WEFT_PARAM_TABLE_LISTS("htsim", struct topology_conf, topology_rows, NULL, weft__topology_lists);
+    WEFT_PARAM_TABLE_OF("htsim", struct topology_conf, .lists = weft__topology_lists,
+                        WEFT_TEXT(struct topology_conf, file, "file", NULL, "the fat tree; relative to the scenario"));
 
 /// Node numbers of the builder, by number in the file.
 struct numbers {
@@ -101,14 +99,9 @@ static enum weft_status htsim_build(const void *conf, const struct weft_tree *tr
 
 static const struct weft_topology_ops topology_ops = {.build = htsim_build};
 
-const struct weft_model weft__topology_htsim = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "htsim",
-    .summary = "a fat tree of htsim (.topo): host-N, tor-N, agg-N and core-N as htsim numbers them",
-    .source = source,
-    .params = &topology_params,
-    .ops = &topology_ops,
-};
+const struct weft_model weft__topology_htsim = WEFT_MODEL_OF(
+    TOPOLOGY, "htsim", "a fat tree of htsim (.topo): host-N, tor-N, agg-N and core-N as htsim numbers them", source,
+    &topology_params, &topology_ops);
 
 // --- flows --------------------------------------------------------------------------------------------------------
 
@@ -117,13 +110,11 @@ struct flows_conf {
     struct weft__flow_file_conf flows;
     weft_time_ps trigger_ps;
 };
-static const struct weft_param flows_rows[] = {
-    WEFT__FLOW_FILE_ROWS("the connection matrix"),
+static const struct weft_param_table flows_params = WEFT_PARAM_TABLE_OF(
+    "htsim", struct flows_conf, WEFT_PARAM_UNCHECKED, WEFT__FLOW_FILE_ROWS("the connection matrix"),
     WEFT_TIME(struct flows_conf, trigger_ps, "trigger_delay", "100ns", "2ns", "1ms",
               "time from the activation of a trigger to the start of its flows (assumed; none in htsim); values below "
-              "the links' delays slow the simulator down"),
-};
-static const struct weft_param_table flows_params = WEFT_PARAM_TABLE("htsim", struct flows_conf, flows_rows);
+              "the links' delays slow the simulator down"));
 
 /// Arguments that the functions below share.
 struct expansion {
@@ -198,14 +189,10 @@ static enum weft_status htsim_expand(const void *conf, struct weft_place place, 
 
 static const struct weft_workload_ops flows_ops = {.expand = htsim_expand};
 
-const struct weft_model weft__workload_htsim = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "htsim",
-    .summary = "the flows of a connection matrix of htsim (.cm); its failures are events, which weft import writes",
-    .source = source,
-    .params = &flows_params,
-    .ops = &flows_ops,
-};
+const struct weft_model weft__workload_htsim =
+    WEFT_MODEL_OF(WORKLOAD, "htsim",
+                  "the flows of a connection matrix of htsim (.cm); its failures are events, which weft import writes",
+                  source, &flows_params, &flows_ops);
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -241,16 +228,6 @@ struct htsim_conf {
     uint64_t pfc_low, pfc_high;
     weft_time_ps end_ps;
 };
-static const struct weft_param import_rows[] = {
-    WEFT_IMPORT_ROWS(struct htsim_conf),
-    WEFT_BYTES(struct htsim_conf, mtu_bytes, "mtu", "9000B", "64B", "10240B", "payload of a packet (htsim: -mtu)"),
-    WEFT_UINT(struct htsim_conf, pfc_low, "pfc_low", "12", "1", "1999",
-              "a paused queue resumes below this many packets (htsim: -pfc_thresholds)"),
-    WEFT_UINT(struct htsim_conf, pfc_high, "pfc_high", "15", "1", "1999",
-              "a queue is paused above this many packets (htsim: -pfc_thresholds)"),
-    WEFT_TIME(struct htsim_conf, end_ps, "end", "1ms", "1ns", "1000s",
-              "end of the run, if there are flows without an end, which are those of size 0 (htsim: -end)"),
-};
 
 static const char *import_check(const void *conf, char *text, size_t size) {
     const struct htsim_conf *c = conf;
@@ -259,8 +236,15 @@ static const char *import_check(const void *conf, char *text, size_t size) {
              c->pfc_high);
     return text;
 }
-static const struct weft_param_table import_table =
-    WEFT_PARAM_TABLE_CHECKED("htsim", struct htsim_conf, import_rows, import_check);
+static const struct weft_param_table import_table = WEFT_PARAM_TABLE_OF(
+    "htsim", struct htsim_conf, .check = import_check, WEFT_IMPORT_ROWS(struct htsim_conf),
+    WEFT_BYTES(struct htsim_conf, mtu_bytes, "mtu", "9000B", "64B", "10240B", "payload of a packet (htsim: -mtu)"),
+    WEFT_UINT(struct htsim_conf, pfc_low, "pfc_low", "12", "1", "1999",
+              "a paused queue resumes below this many packets (htsim: -pfc_thresholds)"),
+    WEFT_UINT(struct htsim_conf, pfc_high, "pfc_high", "15", "1", "1999",
+              "a queue is paused above this many packets (htsim: -pfc_thresholds)"),
+    WEFT_TIME(struct htsim_conf, end_ps, "end", "1ms", "1ns", "1000s",
+              "end of the run, if there are flows without an end, which are those of size 0 (htsim: -end)"));
 
 /// RoCE as main_roce.cpp runs it. Its queues compare bytes of frames with bytes of payload.
 static void say_presets(const struct htsim_conf *c, struct weft_import *import) {
@@ -425,11 +409,6 @@ static const struct weft_import_ops import_ops = {
     .begins = "lines \"Nodes N\" and \"Connections N\", or \"Tiers N\"",
 };
 
-const struct weft_model weft__import_htsim = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "htsim",
-    .summary = "files of htsim: a fat tree (.topo), connection matrices (.cm)",
-    .source = source,
-    .params = &import_table,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_htsim =
+    WEFT_MODEL_OF(IMPORT, "htsim", "files of htsim: a fat tree (.topo), connection matrices (.cm)", source,
+                  &import_table, &import_ops);

@@ -57,8 +57,8 @@ struct inspector_conf {
     const char *file, *communicator;
     struct weft_model_conf collective[WEFT__INSPECTOR_COLLS];
 };
-static const struct weft_param inspector_rows[] = {
-    WEFT__JOB_ROWS(struct inspector_conf, "job"),
+static const struct weft_param_table inspector_params = WEFT_PARAM_TABLE_OF(
+    "inspector", struct inspector_conf, WEFT_PARAM_UNCHECKED, WEFT__JOB_ROWS(struct inspector_conf, "job"),
     WEFT_TEXT(
         struct inspector_conf, file, "file", NULL,
         "the inspector's log; relative to the scenario. Several files, joined by commas or as a list, are one log"),
@@ -75,10 +75,7 @@ static const struct weft_param inspector_rows[] = {
     WEFT_MODEL_PARAM(struct inspector_conf, collective[WEFT__INSPECTOR_BROADCAST], "broadcast", WEFT_KIND_COLLECTIVE,
                      "broadcast", "the algorithm of Broadcast"),
     WEFT_MODEL_PARAM(struct inspector_conf, collective[WEFT__INSPECTOR_REDUCE], "reduce", WEFT_KIND_COLLECTIVE,
-                     "reduce", "the algorithm of Reduce"),
-};
-static const struct weft_param_table inspector_params =
-    WEFT_PARAM_TABLE("inspector", struct inspector_conf, inspector_rows);
+                     "reduce", "the algorithm of Reduce"));
 
 /// Equal consecutive operations are reported as one, with the mean of the measurements.
 static const enum weft_collective_goal goals[WEFT__INSPECTOR_COLLS] = {
@@ -139,14 +136,9 @@ static enum weft_status inspector_schedule(const struct weft_model_conf *entry, 
 
 static const struct weft_workload_ops inspector_ops = {.schedule = inspector_schedule};
 
-const struct weft_model weft__workload_inspector = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "inspector",
-    .summary = "collectives that NCCL's inspector measured, done again: predicted beside measured",
-    .source = source,
-    .params = &inspector_params,
-    .ops = &inspector_ops,
-};
+const struct weft_model weft__workload_inspector = WEFT_MODEL_OF(
+    WORKLOAD, "inspector", "collectives that NCCL's inspector measured, done again: predicted beside measured", source,
+    &inspector_params, &inspector_ops);
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -236,11 +228,6 @@ static const struct weft_import_ops import_ops = {
     .begins = "objects with coll_perf, p2p_perf or dump_stats",
 };
 
-const struct weft_model weft__import_inspector = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "inspector",
-    .summary = "lines of JSON that NCCL's inspector writes: collectives with their measured times",
-    .source = source,
-    .params = &weft_import_table,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_inspector = WEFT_MODEL_OF(
+    IMPORT, "inspector", "lines of JSON that NCCL's inspector writes: collectives with their measured times", source,
+    &weft_import_table, &import_ops);

@@ -32,7 +32,8 @@ struct conf {
     const char *file;
     bool verify;
 };
-static const struct weft_param rows[] = {
+static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
+    "msccl", struct conf, .check = weft__collective_check,
     WEFT_TEXT(struct conf, file, "file", NULL, "the algorithm, XML of MSCCL; relative to the scenario"),
     WEFT_BOOL(struct conf, verify, "verify", "on", VERIFY_HELP),
     WEFT_BYTES(struct conf, common.chunk_bytes, "chunk", "2MiB", "1KB", "1GB",
@@ -42,10 +43,7 @@ static const struct weft_param rows[] = {
     WEFT_UINT(struct conf, common.slots, "slots", "4", "1", "64", "messages that a connection's buffer holds"),
     WEFT_TIME(struct conf, common.step_ps, "step_delay", "0s", "0s", "1ms", "time per slice of a step (assumed)"),
     WEFT_RATE(struct conf, common.copy_rate_bps, "copy_rate", "0bps", "0bps", "100Tbps",
-              "rate at which a thread block copies and reduces; 0: never the bottleneck"),
-};
-static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_CHECKED("msccl", struct conf, rows, weft__collective_check);
+              "rate at which a thread block copies and reduces; 0: never the bottleneck"));
 
 /// What the functions of the collective get.
 struct loaded {
@@ -216,14 +214,9 @@ static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_OTHER,
                                                .channels = msccl_channels,
                                                .shortened = msccl_shortened};
 
-const struct weft_model weft__collective_msccl = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "msccl",
-    .summary = "an algorithm from a file, XML of MSCCL: thread blocks with steps, channels and dependencies",
-    .source = source,
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__collective_msccl = WEFT_MODEL_OF(
+    COLLECTIVE, "msccl", "an algorithm from a file, XML of MSCCL: thread blocks with steps, channels and dependencies",
+    source, &table, &ops);
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -234,13 +227,11 @@ struct import_conf {
     uint64_t gpus;
     bool verify;
 };
-static const struct weft_param import_rows[] = {
-    WEFT_IMPORT_ROWS(struct import_conf),
-    WEFT_BOOL(struct import_conf, verify, "verify", "on", VERIFY_HELP),
-    WEFT_UINT(struct import_conf, gpus, "gpus", "0", "0", "72",
-              "GPUs per server (assumed); 0: 8 if ngpus is a larger multiple of it, else 1"),
-};
-static const struct weft_param_table import_table = WEFT_PARAM_TABLE("msccl", struct import_conf, import_rows);
+static const struct weft_param_table import_table =
+    WEFT_PARAM_TABLE_OF("msccl", struct import_conf, WEFT_PARAM_UNCHECKED, WEFT_IMPORT_ROWS(struct import_conf),
+                        WEFT_BOOL(struct import_conf, verify, "verify", "on", VERIFY_HELP),
+                        WEFT_UINT(struct import_conf, gpus, "gpus", "0", "0", "72",
+                                  "GPUs per server (assumed); 0: 8 if ngpus is a larger multiple of it, else 1"));
 
 static const char *msccl_recognise(const struct weft_import_file *file) {
     return weft__xml_recognise(file->head, "algo") ? "algorithm" : NULL;
@@ -383,11 +374,5 @@ static const struct weft_import_ops import_ops = {
     .begins = "<algo>",
 };
 
-const struct weft_model weft__import_msccl = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "msccl",
-    .summary = "a collective algorithm of MSCCL, XML with the root <algo>",
-    .source = source,
-    .params = &import_table,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_msccl = WEFT_MODEL_OF(
+    IMPORT, "msccl", "a collective algorithm of MSCCL, XML with the root <algo>", source, &import_table, &import_ops);

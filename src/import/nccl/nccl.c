@@ -17,11 +17,9 @@ struct import_conf {
     uint64_t servers;
     uint32_t network;
 };
-static const struct weft_param import_rows[] = {
-    WEFT_IMPORT_ROWS(struct import_conf),
-    WEFT__NCCL_NETWORK_ROWS(struct import_conf),
-};
-static const struct weft_param_table import_table = WEFT_PARAM_TABLE("nccl", struct import_conf, import_rows);
+static const struct weft_param_table import_table =
+    WEFT_PARAM_TABLE_OF("nccl", struct import_conf, WEFT_PARAM_UNCHECKED, WEFT_IMPORT_ROWS(struct import_conf),
+                        WEFT__NCCL_NETWORK_ROWS(struct import_conf));
 
 static const char server_file[] = "server", channels_file[] = "channels";
 
@@ -300,11 +298,6 @@ static const struct weft_import_ops import_ops = {
     .begins = "<system> or <graphs>",
 };
 
-const struct weft_model weft__import_nccl = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "nccl",
-    .summary = "servers and channels as NCCL writes them: NCCL_TOPO_DUMP_FILE, NCCL_GRAPH_DUMP_FILE",
-    .source = "NVIDIA/nccl, src/graph/xml.cc, search.cc, topo.h",
-    .params = &import_table,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_nccl =
+    WEFT_MODEL_OF(IMPORT, "nccl", "servers and channels as NCCL writes them: NCCL_TOPO_DUMP_FILE, NCCL_GRAPH_DUMP_FILE",
+                  "NVIDIA/nccl, src/graph/xml.cc, search.cc, topo.h", &import_table, &import_ops);

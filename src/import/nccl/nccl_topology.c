@@ -53,17 +53,15 @@ struct topology_conf {
     weft_rate_bps rate_bps;
     weft_time_ps delay_ps;
 };
-static const struct weft_param rows[] = {
+static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
+    "nccl", struct topology_conf, .lists = weft__topology_lists,
     WEFT_TEXT(struct topology_conf, file, "file", NULL,
               "servers, as written by NCCL_TOPO_DUMP_FILE; relative to the scenario. Several files, joined by commas "
               "or as a list, are as many servers"),
     WEFT__NCCL_NETWORK_ROWS(struct topology_conf),
     WEFT_RATE(struct topology_conf, rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps",
               "rate of a NIC's link if no file names it (assumed)"),
-    WEFT_TIME(struct topology_conf, delay_ps, "delay", "150ns", "1ps", "1s", "propagation delay of links (assumed)"),
-};
-static const struct weft_param_table params =
-    WEFT_PARAM_TABLE_LISTS("nccl", struct topology_conf, rows, NULL, weft__topology_lists);
+    WEFT_TIME(struct topology_conf, delay_ps, "delay", "150ns", "1ps", "1s", "propagation delay of links (assumed)"));
 
 /// Files stand for further servers in turn.
 static const struct weft__nccl_server *server_at(const struct weft__nccl_servers *list, uint32_t server) {
@@ -157,11 +155,6 @@ static enum weft_status build_servers(const void *conf, const struct weft_tree *
 
 static const struct weft_topology_ops ops = {.build = build_servers};
 
-const struct weft_model weft__topology_nccl = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "nccl",
-    .summary = "servers as NCCL has found them: a host for each NIC, and the GPUs that use it",
-    .source = "NVIDIA/nccl, src/graph/xml.cc, topo.h; the network between servers is assumed",
-    .params = &params,
-    .ops = &ops,
-};
+const struct weft_model weft__topology_nccl =
+    WEFT_MODEL_OF(TOPOLOGY, "nccl", "servers as NCCL has found them: a host for each NIC, and the GPUs that use it",
+                  "NVIDIA/nccl, src/graph/xml.cc, topo.h; the network between servers is assumed", &params, &ops);

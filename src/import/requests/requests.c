@@ -77,14 +77,10 @@ static const struct weft_import_ops mooncake_ops = {
     .begins = "an object with input_length and output_length",
 };
 
-const struct weft_model weft__import_mooncake = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "mooncake",
-    .summary = "requests to a language model as Mooncake's traces have them, an object of JSON a line (.jsonl)",
-    .source = "kvcache-ai/Mooncake, FAST25-release/traces",
-    .params = &weft_import_table,
-    .ops = &mooncake_ops,
-};
+const struct weft_model weft__import_mooncake =
+    WEFT_MODEL_OF(IMPORT, "mooncake",
+                  "requests to a language model as Mooncake's traces have them, an object of JSON a line (.jsonl)",
+                  "kvcache-ai/Mooncake, FAST25-release/traces", &weft_import_table, &mooncake_ops);
 
 // --- Azure --------------------------------------------------------------------------------------------------------
 
@@ -107,11 +103,6 @@ static const struct weft_import_ops azure_ops = {
     .begins = "a header that names TIMESTAMP, ContextTokens and GeneratedTokens",
 };
 
-const struct weft_model weft__import_azure = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "azure",
-    .summary = "requests to a language model as Azure's public traces have them (AzureLLMInferenceTrace, CSV)",
-    .source = "Azure/AzurePublicDataset, AzureLLMInferenceTrace 2023 and 2024",
-    .params = &weft_import_table,
-    .ops = &azure_ops,
-};
+const struct weft_model weft__import_azure = WEFT_MODEL_OF(
+    IMPORT, "azure", "requests to a language model as Azure's public traces have them (AzureLLMInferenceTrace, CSV)",
+    "Azure/AzurePublicDataset, AzureLLMInferenceTrace 2023 and 2024", &weft_import_table, &azure_ops);

@@ -15,14 +15,12 @@ struct simai_import_conf {
     struct weft_import_common common;
     uint64_t gpus;
 };
-static const struct weft_param import_rows[] = {
-    WEFT_IMPORT_ROWS(struct simai_import_conf),
+static const struct weft_param_table import_table = WEFT_PARAM_TABLE_OF(
+    "simai", struct simai_import_conf, WEFT_PARAM_UNCHECKED, WEFT_IMPORT_ROWS(struct simai_import_conf),
     WEFT_UINT(
         struct simai_import_conf, gpus, "gpus", "0", "0", "1048576",
         "number of GPUs; 0: all_gpus of the file, else those of the topology, else (assumed) 16 for MICRO, and one "
-        "group of each kind for HYBRID_TRANSFORMER, two if it communicates in DP"),
-};
-static const struct weft_param_table import_table = WEFT_PARAM_TABLE("simai", struct simai_import_conf, import_rows);
+        "group of each kind for HYBRID_TRANSFORMER, two if it communicates in DP"));
 
 static const char *simai_recognise(const struct weft_import_file *file) {
     static const char *const words[] = {"HYBRID_TRANSFORMER", "MICRO"};
@@ -187,13 +185,8 @@ static const struct weft_import_ops import_ops = {
     .whole = "hpcc",
 };
 
-const struct weft_model weft__import_simai = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "simai",
-    .summary =
-        "a workload of AICB or SimAI: a header of groups, and layers of twelve columns; perhaps with its topology "
-        "and configuration",
-    .source = "aliyun/aicb and aliyun/SimAI (astra-sim-alibabacloud, Workload.cc)",
-    .params = &import_table,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_simai = WEFT_MODEL_OF(
+    IMPORT, "simai",
+    "a workload of AICB or SimAI: a header of groups, and layers of twelve columns; perhaps with its topology "
+    "and configuration",
+    "aliyun/aicb and aliyun/SimAI (astra-sim-alibabacloud, Workload.cc)", &import_table, &import_ops);
