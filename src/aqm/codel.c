@@ -119,15 +119,14 @@ static void codel_fingerprint(const void *state, const void *conf, struct weft__
     weft__fingerprint_mix_since(fingerprint, s->drop_next_ps);
 }
 
-static const struct weft_aqm_ops ops = {
-    .on_enqueue = codel_on_enqueue,
-    .pass = codel_pass,
-    .wants_dequeue = codel_wants_dequeue,
-    .on_dequeue = codel_on_dequeue,
-    .state_size = codel_state_size,
-    .fingerprint = codel_fingerprint,
-};
-
 const struct weft_model weft__aqm_codel =
     WEFT_MODEL_OF(AQM, "codel", "marks or drops departing packets while packets wait longer than a target",
-                  "Nichols et al., CoDel, RFC 8289; marks as in Linux, sch_codel.c", &params, &ops);
+                  "Nichols et al., CoDel, RFC 8289; marks as in Linux, sch_codel.c", &params,
+                  &(const struct weft_aqm_ops){
+                      .on_enqueue = codel_on_enqueue,
+                      .pass = codel_pass,
+                      .wants_dequeue = codel_wants_dequeue,
+                      .on_dequeue = codel_on_dequeue,
+                      .state_size = codel_state_size,
+                      .fingerprint = codel_fingerprint,
+                  });

@@ -11,7 +11,6 @@ static weft_bytes none_pass(const void *conf) {
     return UINT64_MAX;
 }
 
-static const struct weft_aqm_ops none_ops = {.on_enqueue = none_on_enqueue, .pass = none_pass};
-
 const struct weft_model weft__aqm_none =
-    WEFT_MODEL_OF(AQM, "none", "no marking and no early drops", "tail drop; the baseline", &weft_no_params, &none_ops);
+    WEFT_MODEL_OF(AQM, "none", "no marking and no early drops", "tail drop; the baseline", &weft_no_params,
+                  &(const struct weft_aqm_ops){.on_enqueue = none_on_enqueue, .pass = none_pass});

@@ -85,15 +85,15 @@ static struct weft_aqm_trim trim_trim(const void *conf) {
     return (struct weft_aqm_trim){(uint16_t)c->size, (uint8_t)c->priority, (uint8_t)c->dscp, c->room_bytes};
 }
 
-static const struct weft_aqm_ops ops = {
-    .on_enqueue = trim_on_enqueue,
-    .pass = trim_pass,
-    .thresholds = trim_thresholds,
-    .wants_dequeue = trim_wants_dequeue,
-    .on_dequeue = trim_on_dequeue,
-    .trim = trim_trim,
-};
-
 const struct weft_model weft__aqm_trim = WEFT_MODEL_OF(
     AQM, "trim", "trims packets that the queue has no room for, and marks with a probability that grows with its depth",
-    "Handley et al., NDP, SIGCOMM 2017, section 3.2; UE specification 1.0; uet-htsim", &params, &ops, .draws = true);
+    "Handley et al., NDP, SIGCOMM 2017, section 3.2; UE specification 1.0; uet-htsim", &params,
+    &(const struct weft_aqm_ops){
+        .on_enqueue = trim_on_enqueue,
+        .pass = trim_pass,
+        .thresholds = trim_thresholds,
+        .wants_dequeue = trim_wants_dequeue,
+        .on_dequeue = trim_on_dequeue,
+        .trim = trim_trim,
+    },
+    .draws = true);

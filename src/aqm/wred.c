@@ -169,17 +169,16 @@ static const void *wred_for_port(const void *conf, weft_rate_bps rate, struct we
     return own;
 }
 
-static const struct weft_aqm_ops wred_ops = {
-    .by_port = wred_by_port,
-    .for_port = wred_for_port,
-    .on_enqueue = wred_on_enqueue,
-    .pass = wred_pass,
-    .thresholds = wred_thresholds,
-    .wants_dequeue = wred_wants_dequeue,
-    .on_dequeue = wred_on_dequeue,
-};
-
-const struct weft_model weft__aqm_wred =
-    WEFT_MODEL_OF(AQM, "wred", "marks with a probability that grows with the depth of the queue",
-                  "Floyd and Jacobson 1993; Zhu et al., SIGCOMM 2015, section 3.1 (instantaneous depth); RFC 3168",
-                  &wred_params, &wred_ops, .draws = true);
+const struct weft_model weft__aqm_wred = WEFT_MODEL_OF(
+    AQM, "wred", "marks with a probability that grows with the depth of the queue",
+    "Floyd and Jacobson 1993; Zhu et al., SIGCOMM 2015, section 3.1 (instantaneous depth); RFC 3168", &wred_params,
+    &(const struct weft_aqm_ops){
+        .by_port = wred_by_port,
+        .for_port = wred_for_port,
+        .on_enqueue = wred_on_enqueue,
+        .pass = wred_pass,
+        .thresholds = wred_thresholds,
+        .wants_dequeue = wred_wants_dequeue,
+        .on_dequeue = wred_on_dequeue,
+    },
+    .draws = true);

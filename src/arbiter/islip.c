@@ -123,9 +123,7 @@ static void islip_match(void *state, const void *conf, uint32_t ports, const uin
         accept_all(&p, ports, words, i == 0, ret_input);
 }
 
-static const struct weft_arbiter_ops islip_ops = {
-    .state_size = islip_state_size, .init = islip_init, .match = islip_match};
-
-const struct weft_model weft__arbiter_islip =
-    WEFT_MODEL_OF(ARBITER, "islip", "iterated request, grant, accept with rotating pointers",
-                  "McKeown, IEEE/ACM ToN 1999; BookSim allocators/islip.cpp", &islip_params, &islip_ops);
+const struct weft_model weft__arbiter_islip = WEFT_MODEL_OF(
+    ARBITER, "islip", "iterated request, grant, accept with rotating pointers",
+    "McKeown, IEEE/ACM ToN 1999; BookSim allocators/islip.cpp", &islip_params,
+    &(const struct weft_arbiter_ops){.state_size = islip_state_size, .init = islip_init, .match = islip_match});

@@ -404,27 +404,25 @@ static void dynamic_fingerprint(const void *state, const void *conf, struct weft
     }
 }
 
-static const struct weft_buffer_ops dynamic_ops = {
-    .fit = dynamic_fit,
-    .fit_ports = dynamic_fit_ports,
-    .set_port = dynamic_set_port,
-    .by_port = dynamic_by_port,
-    .plan = dynamic_plan,
-    .lossy_most = dynamic_lossy_most,
-    .state_size = dynamic_state_size,
-    .init = dynamic_init,
-    .admit = dynamic_admit,
-    .release = dynamic_release,
-    .review = dynamic_review,
-    .set_lossless = dynamic_set_lossless,
-    .level = dynamic_level,
-    .room = dynamic_room,
-    .level_max = dynamic_level_max,
-    .check = dynamic_check,
-    .fingerprint = dynamic_fingerprint,
-};
-
-const struct weft_model weft__buffer_dynamic =
-    WEFT_MODEL_OF(BUFFER, "dynamic", "a shared pool with thresholds that follow what is free, reserve and headroom",
-                  "Choudhury and Hahne, IEEE/ACM ToN 1998; PFC and default sizes after the HPCC simulator's switch",
-                  &dynamic_params, &dynamic_ops);
+const struct weft_model weft__buffer_dynamic = WEFT_MODEL_OF(
+    BUFFER, "dynamic", "a shared pool with thresholds that follow what is free, reserve and headroom",
+    "Choudhury and Hahne, IEEE/ACM ToN 1998; PFC and default sizes after the HPCC simulator's switch", &dynamic_params,
+    &(const struct weft_buffer_ops){
+        .fit = dynamic_fit,
+        .fit_ports = dynamic_fit_ports,
+        .set_port = dynamic_set_port,
+        .by_port = dynamic_by_port,
+        .plan = dynamic_plan,
+        .lossy_most = dynamic_lossy_most,
+        .state_size = dynamic_state_size,
+        .init = dynamic_init,
+        .admit = dynamic_admit,
+        .release = dynamic_release,
+        .review = dynamic_review,
+        .set_lossless = dynamic_set_lossless,
+        .level = dynamic_level,
+        .room = dynamic_room,
+        .level_max = dynamic_level_max,
+        .check = dynamic_check,
+        .fingerprint = dynamic_fingerprint,
+    });

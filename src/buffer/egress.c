@@ -48,27 +48,25 @@ static weft_bytes egress_room(const void *state, const void *conf, uint32_t port
     return weft__shared_room(state, conf, port, out, priority);
 }
 
-static const struct weft_buffer_ops egress_ops = {
-    .by_output = true,
-    .fit = weft__shared_fit,
-    .plan = egress_plan,
-    .lossy_most = weft__shared_lossy_most,
-    .state_size = egress_state_size,
-    .init = egress_init,
-    .admit = egress_admit,
-    .release = egress_release,
-    .prefetch = weft__shared_prefetch,
-    .review = weft__shared_review,
-    .set_lossless = weft__shared_set_lossless,
-    .level = weft__shared_level,
-    .room = egress_room,
-    .level_max = weft__shared_level_max,
-    .check = weft__shared_check,
-    .fingerprint = weft__shared_fingerprint,
-};
-
-const struct weft_model weft__buffer_egress =
-    WEFT_MODEL_OF(BUFFER, "egress",
-                  "a buffer for every output and priority that all inputs fill together, with headroom for each input",
-                  "IEEE P802.1Qdw, \"SFC simulation\" (Chen, Congdon, Lv, Sivakolundu), backup slides: output queues",
-                  &egress_params, &egress_ops);
+const struct weft_model weft__buffer_egress = WEFT_MODEL_OF(
+    BUFFER, "egress",
+    "a buffer for every output and priority that all inputs fill together, with headroom for each input",
+    "IEEE P802.1Qdw, \"SFC simulation\" (Chen, Congdon, Lv, Sivakolundu), backup slides: output queues", &egress_params,
+    &(const struct weft_buffer_ops){
+        .by_output = true,
+        .fit = weft__shared_fit,
+        .plan = egress_plan,
+        .lossy_most = weft__shared_lossy_most,
+        .state_size = egress_state_size,
+        .init = egress_init,
+        .admit = egress_admit,
+        .release = egress_release,
+        .prefetch = weft__shared_prefetch,
+        .review = weft__shared_review,
+        .set_lossless = weft__shared_set_lossless,
+        .level = weft__shared_level,
+        .room = egress_room,
+        .level_max = weft__shared_level_max,
+        .check = weft__shared_check,
+        .fingerprint = weft__shared_fingerprint,
+    });

@@ -47,24 +47,23 @@ static weft_bytes pool_room(const void *state, const void *conf, uint32_t port, 
     return weft__shared_room(state, conf, port, 0, priority);
 }
 
-static const struct weft_buffer_ops pool_ops = {
-    .fit = weft__shared_fit,
-    .plan = pool_plan,
-    .lossy_most = weft__shared_lossy_most,
-    .state_size = pool_state_size,
-    .init = pool_init,
-    .admit = pool_admit,
-    .release = pool_release,
-    .prefetch = weft__shared_prefetch,
-    .review = weft__shared_review,
-    .set_lossless = weft__shared_set_lossless,
-    .level = weft__shared_level,
-    .room = pool_room,
-    .level_max = weft__shared_level_max,
-    .check = weft__shared_check,
-    .fingerprint = weft__shared_fingerprint,
-};
-
-const struct weft_model weft__buffer_pool = WEFT_MODEL_OF(
-    BUFFER, "pool", "one buffer for all ports of a switch, with headroom for each",
-    "the arithmetic of IEEE P802.1Qdw, \"SFC simulation\" (Chen, Congdon, Lv, Sivakolundu)", &pool_params, &pool_ops);
+const struct weft_model weft__buffer_pool =
+    WEFT_MODEL_OF(BUFFER, "pool", "one buffer for all ports of a switch, with headroom for each",
+                  "the arithmetic of IEEE P802.1Qdw, \"SFC simulation\" (Chen, Congdon, Lv, Sivakolundu)", &pool_params,
+                  &(const struct weft_buffer_ops){
+                      .fit = weft__shared_fit,
+                      .plan = pool_plan,
+                      .lossy_most = weft__shared_lossy_most,
+                      .state_size = pool_state_size,
+                      .init = pool_init,
+                      .admit = pool_admit,
+                      .release = pool_release,
+                      .prefetch = weft__shared_prefetch,
+                      .review = weft__shared_review,
+                      .set_lossless = weft__shared_set_lossless,
+                      .level = weft__shared_level,
+                      .room = pool_room,
+                      .level_max = weft__shared_level_max,
+                      .check = weft__shared_check,
+                      .fingerprint = weft__shared_fingerprint,
+                  });

@@ -158,27 +158,26 @@ static void static_fingerprint(const void *state, const void *conf, struct weft_
         weft__fingerprint_mix(fingerprint, group_of(s, g / WEFT_PRIORITIES, g % WEFT_PRIORITIES)->level);
 }
 
-static const struct weft_buffer_ops static_ops = {
-    .fit = static_fit,
-    .plan = static_plan,
-    .lossy_most = static_lossy_most,
-    .state_size = static_state_size,
-    .init = static_init,
-    .fixed = static_fixed,
-    .keep_at = static_keep_at,
-    .admit = static_admit,
-    .release = static_release,
-    .prefetch = static_prefetch,
-    .review = static_review,
-    .set_lossless = static_set_lossless,
-    .level = static_level,
-    .room = static_room,
-    .level_max = static_level_max,
-    .check = static_check,
-    .fingerprint = static_fingerprint,
-};
-
 const struct weft_model weft__buffer_static = WEFT_MODEL_OF(
     BUFFER, "static", "a fixed buffer for every port and priority",
     "IEEE 802.1Qbb; size as in the IEEE 802.1Qdw simulations, whose threshold leaves no room for frames in flight",
-    &static_params, &static_ops);
+    &static_params,
+    &(const struct weft_buffer_ops){
+        .fit = static_fit,
+        .plan = static_plan,
+        .lossy_most = static_lossy_most,
+        .state_size = static_state_size,
+        .init = static_init,
+        .fixed = static_fixed,
+        .keep_at = static_keep_at,
+        .admit = static_admit,
+        .release = static_release,
+        .prefetch = static_prefetch,
+        .review = static_review,
+        .set_lossless = static_set_lossless,
+        .level = static_level,
+        .room = static_room,
+        .level_max = static_level_max,
+        .check = static_check,
+        .fingerprint = static_fingerprint,
+    });

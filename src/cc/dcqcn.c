@@ -195,17 +195,16 @@ static struct weft_cc_values dcqcn_values(const void *conf) {
     return (struct weft_cc_values){UINT64_C(40000000000), "additive_increase"};
 }
 
-static const struct weft_cc_ops dcqcn_ops = {
-    .state_size = dcqcn_state_size,
-    .on_start = dcqcn_start,
-    .on_cnp = dcqcn_cnp,
-    .on_timer = dcqcn_timer,
-    .on_sent = dcqcn_sent,
-    .values_of = dcqcn_values,
-    .check = dcqcn_check,
-    .estimate = weft_cc_estimate_fair,
-};
-
 const struct weft_model weft__cc_dcqcn =
     WEFT_MODEL_OF(CC, "dcqcn", "DCQCN as in the paper: cut on CNP, raise by timer and byte counter",
-                  "Zhu et al., SIGCOMM 2015, section 3.1; bobzhuyb/ns3-rdma; docs/dcqcn.md", &dcqcn_params, &dcqcn_ops);
+                  "Zhu et al., SIGCOMM 2015, section 3.1; bobzhuyb/ns3-rdma; docs/dcqcn.md", &dcqcn_params,
+                  &(const struct weft_cc_ops){
+                      .state_size = dcqcn_state_size,
+                      .on_start = dcqcn_start,
+                      .on_cnp = dcqcn_cnp,
+                      .on_timer = dcqcn_timer,
+                      .on_sent = dcqcn_sent,
+                      .values_of = dcqcn_values,
+                      .check = dcqcn_check,
+                      .estimate = weft_cc_estimate_fair,
+                  });

@@ -274,17 +274,15 @@ static struct weft_cc_values connectx_values(const void *conf) {
     return (struct weft_cc_values){UINT64_C(100000000000), "additive_increase"};
 }
 
-static const struct weft_cc_ops connectx_ops = {
-    .state_size = connectx_state_size,
-    .on_start = connectx_start,
-    .on_cnp = connectx_cnp,
-    .on_timer = connectx_timer,
-    .values_of = connectx_values,
-    .check = connectx_check,
-    .estimate = weft_cc_estimate_fair,
-};
-
 const struct weft_model weft__cc_dcqcn_connectx = WEFT_MODEL_OF(
     CC, "dcqcn_connectx", "DCQCN as ConnectX NICs do it: CNPs set bits that intervals look at, raise by timer only",
     "Li et al., SIGCOMM 2019 (HPCC simulator, rdma-hw.cc); NVIDIA DCQCN CC parameters; docs/dcqcn.md", &connectx_params,
-    &connectx_ops);
+    &(const struct weft_cc_ops){
+        .state_size = connectx_state_size,
+        .on_start = connectx_start,
+        .on_cnp = connectx_cnp,
+        .on_timer = connectx_timer,
+        .values_of = connectx_values,
+        .check = connectx_check,
+        .estimate = weft_cc_estimate_fair,
+    });

@@ -100,15 +100,14 @@ static const char *dctcp_check(const void *state, const void *conf, const struct
     return NULL;
 }
 
-static const struct weft_cc_ops dctcp_ops = {
-    .state_size = dctcp_state_size,
-    .on_start = dctcp_start,
-    .on_ack = dctcp_ack,
-    .on_loss = dctcp_loss,
-    .check = dctcp_check,
-    .wants_marks = true,
-};
-
 const struct weft_model weft__cc_dctcp =
     WEFT_MODEL_OF(CC, "dctcp", "a window cut in proportion to the part of packets that were marked",
-                  "Alizadeh et al., SIGCOMM 2010, section 3; RFC 8257", &dctcp_params, &dctcp_ops);
+                  "Alizadeh et al., SIGCOMM 2010, section 3; RFC 8257", &dctcp_params,
+                  &(const struct weft_cc_ops){
+                      .state_size = dctcp_state_size,
+                      .on_start = dctcp_start,
+                      .on_ack = dctcp_ack,
+                      .on_loss = dctcp_loss,
+                      .check = dctcp_check,
+                      .wants_marks = true,
+                  });

@@ -88,15 +88,14 @@ static const char *falcon_check(const void *state, const void *conf, const struc
     return weft__delay_check(&s->window, &c->window, act);
 }
 
-static const struct weft_cc_ops falcon_ops = {
-    .state_size = falcon_state_size,
-    .on_start = falcon_start,
-    .on_ack = falcon_ack,
-    .on_loss = falcon_loss,
-    .check = falcon_check,
-    .moves_path = true,
-};
-
 const struct weft_model weft__cc_falcon = WEFT_MODEL_OF(
     CC, "falcon", "Falcon's window by delay, and another path after round trips that were congested (PLB)",
-    "OCP Falcon specification 0.9, chapter 10; Qureshi et al., PLB, SIGCOMM 2022", &falcon_params, &falcon_ops);
+    "OCP Falcon specification 0.9, chapter 10; Qureshi et al., PLB, SIGCOMM 2022", &falcon_params,
+    &(const struct weft_cc_ops){
+        .state_size = falcon_state_size,
+        .on_start = falcon_start,
+        .on_ack = falcon_ack,
+        .on_loss = falcon_loss,
+        .check = falcon_check,
+        .moves_path = true,
+    });

@@ -130,16 +130,15 @@ static void hpcc_estimate(const void *conf, const struct weft_cc_path *path, str
     estimate->share = ((const struct hpcc_conf *)conf)->eta;
 }
 
-static const struct weft_cc_ops hpcc_ops = {
-    .state_size = hpcc_state_size,
-    .on_start = hpcc_start,
-    .on_ack = hpcc_ack,
-    .values_of = hpcc_values,
-    .check = hpcc_check,
-    .estimate = hpcc_estimate,
-    .telemetry_bytes = hpcc_telemetry_bytes,
-};
-
-const struct weft_model weft__cc_hpcc = WEFT_MODEL_OF(
-    CC, "hpcc", "a window computed from telemetry of every switch port on the path",
-    "Li et al., HPCC, SIGCOMM 2019, algorithm 1; its simulator, for the size of telemetry", &hpcc_params, &hpcc_ops);
+const struct weft_model weft__cc_hpcc =
+    WEFT_MODEL_OF(CC, "hpcc", "a window computed from telemetry of every switch port on the path",
+                  "Li et al., HPCC, SIGCOMM 2019, algorithm 1; its simulator, for the size of telemetry", &hpcc_params,
+                  &(const struct weft_cc_ops){
+                      .state_size = hpcc_state_size,
+                      .on_start = hpcc_start,
+                      .on_ack = hpcc_ack,
+                      .values_of = hpcc_values,
+                      .check = hpcc_check,
+                      .estimate = hpcc_estimate,
+                      .telemetry_bytes = hpcc_telemetry_bytes,
+                  });

@@ -259,21 +259,20 @@ static const char *nscc_check(const void *state, const void *conf, const struct 
     return act->window_bytes || s->credit.owed ? NULL : "nothing could be sent";
 }
 
-static const struct weft_cc_ops ops = {
-    .state_size = nscc_state_size,
-    .on_start = nscc_start,
-    .on_ack = nscc_ack,
-    .on_loss = nscc_loss,
-    .on_sent = nscc_sent,
-    .on_credit = nscc_credit,
-    .target = nscc_target,
-    .pull = nscc_pull,
-    .by_credit = nscc_by_credit,
-    .check = nscc_check,
-    .estimate = weft_cc_estimate_fair,
-    .wants_marks = true,
-};
-
 const struct weft_model weft__cc_nscc = WEFT_MODEL_OF(
     CC, "nscc", "Ultra Ethernet's window at the sender, by queueing delay and marks of each acknowledgement",
-    "UE specification 1.0 (NSCC); uet-htsim, sim/uec.cpp", &params, &ops);
+    "UE specification 1.0 (NSCC); uet-htsim, sim/uec.cpp", &params,
+    &(const struct weft_cc_ops){
+        .state_size = nscc_state_size,
+        .on_start = nscc_start,
+        .on_ack = nscc_ack,
+        .on_loss = nscc_loss,
+        .on_sent = nscc_sent,
+        .on_credit = nscc_credit,
+        .target = nscc_target,
+        .pull = nscc_pull,
+        .by_credit = nscc_by_credit,
+        .check = nscc_check,
+        .estimate = weft_cc_estimate_fair,
+        .wants_marks = true,
+    });

@@ -118,14 +118,13 @@ static const char *one_rma_check(const void *state, const void *conf, const stru
     return NULL;
 }
 
-static const struct weft_cc_ops one_rma_ops = {
-    .state_size = one_rma_state_size,
-    .on_start = one_rma_start,
-    .on_ack = one_rma_ack,
-    .on_loss = one_rma_loss,
-    .check = one_rma_check,
-};
-
 const struct weft_model weft__cc_one_rma =
     WEFT_MODEL_OF(CC, "1rma", "a rate from the delay of each operation, for remote memory access in hardware",
-                  "Singhvi et al., 1RMA, SIGCOMM 2020; target and bounds assumed", &one_rma_params, &one_rma_ops);
+                  "Singhvi et al., 1RMA, SIGCOMM 2020; target and bounds assumed", &one_rma_params,
+                  &(const struct weft_cc_ops){
+                      .state_size = one_rma_state_size,
+                      .on_start = one_rma_start,
+                      .on_ack = one_rma_ack,
+                      .on_loss = one_rma_loss,
+                      .check = one_rma_check,
+                  });

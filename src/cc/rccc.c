@@ -83,18 +83,17 @@ static const char *rccc_check(const void *state, const void *conf, const struct 
     return act->window_bytes || s->owed ? NULL : "nothing could ever be sent";
 }
 
-static const struct weft_cc_ops ops = {
-    .state_size = rccc_state_size,
-    .on_start = rccc_start,
-    .on_sent = rccc_sent,
-    .on_ack = rccc_ack,
-    .on_loss = rccc_loss,
-    .on_credit = rccc_credit,
-    .target = rccc_target,
-    .pull = rccc_pull,
-    .check = rccc_check,
-};
-
 const struct weft_model weft__cc_rccc = WEFT_MODEL_OF(
     CC, "rccc", "Ultra Ethernet's credit: receivers grant the rate of their line to those that ask, in turn",
-    "UE specification 1.0 (RCCC); Olteanu et al., EQDS, NSDI 2022; uet-htsim, sim/uec.cpp", &params, &ops);
+    "UE specification 1.0 (RCCC); Olteanu et al., EQDS, NSDI 2022; uet-htsim, sim/uec.cpp", &params,
+    &(const struct weft_cc_ops){
+        .state_size = rccc_state_size,
+        .on_start = rccc_start,
+        .on_sent = rccc_sent,
+        .on_ack = rccc_ack,
+        .on_loss = rccc_loss,
+        .on_credit = rccc_credit,
+        .target = rccc_target,
+        .pull = rccc_pull,
+        .check = rccc_check,
+    });

@@ -50,15 +50,14 @@ static void swift_estimate(const void *conf, const struct weft_cc_path *path, st
     estimate->window_bytes = (weft_bytes)(c->max_cwnd * path->packet_bytes);
 }
 
-static const struct weft_cc_ops swift_ops = {
-    .state_size = swift_state_size,
-    .on_start = swift_start,
-    .on_ack = swift_ack,
-    .on_loss = swift_loss,
-    .check = swift_check,
-    .estimate = swift_estimate,
-};
-
-const struct weft_model weft__cc_swift = WEFT_MODEL_OF(
-    CC, "swift", "a window that holds the round trip at a target delay; below one packet it is paced",
-    "Kumar et al., Swift, SIGCOMM 2020; csg-htsim sim/swift.cpp for what it leaves open", &swift_params, &swift_ops);
+const struct weft_model weft__cc_swift =
+    WEFT_MODEL_OF(CC, "swift", "a window that holds the round trip at a target delay; below one packet it is paced",
+                  "Kumar et al., Swift, SIGCOMM 2020; csg-htsim sim/swift.cpp for what it leaves open", &swift_params,
+                  &(const struct weft_cc_ops){
+                      .state_size = swift_state_size,
+                      .on_start = swift_start,
+                      .on_ack = swift_ack,
+                      .on_loss = swift_loss,
+                      .check = swift_check,
+                      .estimate = swift_estimate,
+                  });

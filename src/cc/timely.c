@@ -108,15 +108,13 @@ static struct weft_cc_values timely_values(const void *conf) {
     return (struct weft_cc_values){UINT64_C(10000000000), "additive_increase"};
 }
 
-static const struct weft_cc_ops timely_ops = {
-    .state_size = timely_state_size,
-    .on_start = timely_start,
-    .on_ack = timely_ack,
-    .values_of = timely_values,
-    .check = timely_check,
-};
-
-const struct weft_model weft__cc_timely =
-    WEFT_MODEL_OF(CC, "timely", "a rate that follows the gradient of the round trip time",
-                  "Mittal et al., SIGCOMM 2015, algorithm 1; parameters of Zhu et al., CoNEXT 2016, table 2",
-                  &timely_params, &timely_ops);
+const struct weft_model weft__cc_timely = WEFT_MODEL_OF(
+    CC, "timely", "a rate that follows the gradient of the round trip time",
+    "Mittal et al., SIGCOMM 2015, algorithm 1; parameters of Zhu et al., CoNEXT 2016, table 2", &timely_params,
+    &(const struct weft_cc_ops){
+        .state_size = timely_state_size,
+        .on_start = timely_start,
+        .on_ack = timely_ack,
+        .values_of = timely_values,
+        .check = timely_check,
+    });

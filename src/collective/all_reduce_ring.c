@@ -88,18 +88,17 @@ static uint32_t ring_sent(const void *conf, const struct weft_collective_shape *
     return 1;
 }
 
-static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_ALL_REDUCE,
-    .lanes = weft__ring_lanes,
-    .steps = ring_steps,
-    .step = ring_step,
-    .plan_size = sizeof(struct ring_plan),
-    .plan = plan_ring,
-    .planned = ring_planned,
-    .alike = ring_alike,
-    .sent = ring_sent,
-};
-
 const struct weft_model weft__collective_all_reduce_ring =
     WEFT_MODEL_OF(COLLECTIVE, "all_reduce_ring", "all-reduce round rings: each rank sends 2 (n - 1) / n of the size",
-                  "Patarasuk and Yuan, JPDC 2009; blocks, loops, chunks and slices as in NCCL 2.x", &table, &ops);
+                  "Patarasuk and Yuan, JPDC 2009; blocks, loops, chunks and slices as in NCCL 2.x", &table,
+                  &(const struct weft_collective_ops){
+                      .goal = WEFT_GOAL_ALL_REDUCE,
+                      .lanes = weft__ring_lanes,
+                      .steps = ring_steps,
+                      .step = ring_step,
+                      .plan_size = sizeof(struct ring_plan),
+                      .plan = plan_ring,
+                      .planned = ring_planned,
+                      .alike = ring_alike,
+                      .sent = ring_sent,
+                  });

@@ -120,9 +120,8 @@ static uint32_t tree_sent(const void *conf, const struct weft_collective_shape *
     return n;
 }
 
-static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_ALL_REDUCE, .lanes = tree_lanes, .steps = tree_steps, .step = tree_step, .sent = tree_sent};
-
 const struct weft_model weft__collective_all_reduce_tree = WEFT_MODEL_OF(
     COLLECTIVE, "all_reduce_tree", "all-reduce up and down a binary tree of servers, or two (double binary tree)",
-    "Sanders, Speck, Traeff, Parallel Computing 2009; tree kernel of NCCL 2.x", &table, &ops);
+    "Sanders, Speck, Traeff, Parallel Computing 2009; tree kernel of NCCL 2.x", &table,
+    &(const struct weft_collective_ops){
+        .goal = WEFT_GOAL_ALL_REDUCE, .lanes = tree_lanes, .steps = tree_steps, .step = tree_step, .sent = tree_sent});

@@ -36,17 +36,16 @@ static uint32_t peers_min(const void *conf, const struct weft_collective_shape *
     return parts ? (uint32_t)parts - 1 : 0;
 }
 
-static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_EXCHANGE,
-                                               .lanes = weft__exchange_lanes,
-                                               .channels = weft__exchange_channels,
-                                               .relays = weft__exchange_relays,
-                                               .steps = all_to_all_steps,
-                                               .step = all_to_all_step,
-                                               .sends = weft__exchange_sends,
-                                               .send = send_to,
-                                               .peers_min = peers_min,
-                                               .part_for = part_for};
-
 const struct weft_model weft__collective_all_to_all =
     WEFT_MODEL_OF(COLLECTIVE, "all_to_all", "every rank sends an equal part of its data to every other",
-                  "a send and a receive a peer, as frameworks do over NCCL 2.x", &table, &ops);
+                  "a send and a receive a peer, as frameworks do over NCCL 2.x", &table,
+                  &(const struct weft_collective_ops){.goal = WEFT_GOAL_EXCHANGE,
+                                                      .lanes = weft__exchange_lanes,
+                                                      .channels = weft__exchange_channels,
+                                                      .relays = weft__exchange_relays,
+                                                      .steps = all_to_all_steps,
+                                                      .step = all_to_all_step,
+                                                      .sends = weft__exchange_sends,
+                                                      .send = send_to,
+                                                      .peers_min = peers_min,
+                                                      .part_for = part_for});

@@ -67,18 +67,17 @@ static uint32_t peers_min(const void *conf, const struct weft_collective_shape *
     return least >= 2 ? shape->ranks - 1 : 0;
 }
 
-static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_EXCHANGE,
-                                               .lanes = weft__exchange_lanes,
-                                               .channels = weft__exchange_channels,
-                                               .relays = weft__exchange_relays,
-                                               .steps = all_to_all_v_steps,
-                                               .step = all_to_all_v_step,
-                                               .sends = weft__exchange_sends,
-                                               .send = send_to,
-                                               .peers_min = peers_min,
-                                               .part_for = part_for,
-                                               .part = all_to_all_v_part};
-
 const struct weft_model weft__collective_all_to_all_v = WEFT_MODEL_OF(
     COLLECTIVE, "all_to_all_v", "every rank sends to every other, more to some than to others, as tokens to experts",
-    "all_to_all with a linear popularity of destinations, which is assumed", &table, &ops);
+    "all_to_all with a linear popularity of destinations, which is assumed", &table,
+    &(const struct weft_collective_ops){.goal = WEFT_GOAL_EXCHANGE,
+                                        .lanes = weft__exchange_lanes,
+                                        .channels = weft__exchange_channels,
+                                        .relays = weft__exchange_relays,
+                                        .steps = all_to_all_v_steps,
+                                        .step = all_to_all_v_step,
+                                        .sends = weft__exchange_sends,
+                                        .send = send_to,
+                                        .peers_min = peers_min,
+                                        .part_for = part_for,
+                                        .part = all_to_all_v_part});

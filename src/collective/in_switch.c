@@ -167,17 +167,16 @@ static enum weft_status in_switch_load(struct weft_place place, struct weft_aren
                        c->switches, loaded->shape.ranks);
 }
 
-static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_OTHER,
-                                               .load = in_switch_load,
-                                               .processors = in_switch_processors,
-                                               .lanes = in_switch_lanes,
-                                               .channels = in_switch_channels,
-                                               .steps = in_switch_steps,
-                                               .step = in_switch_step,
-                                               .sends = in_switch_sends,
-                                               .send = in_switch_send};
-
 const struct weft_model weft__collective_all_reduce_in_switch = WEFT_MODEL_OF(
     COLLECTIVE, "all_reduce_in_switch",
     "all-reduce that processors of switches add and copy, over the servers' own network (NVLS in two steps)",
-    "NVIDIA/nccl, src/device/all_reduce.h (NVLS); NVIDIA/nccl-tests, issue 212", &table, &ops);
+    "NVIDIA/nccl, src/device/all_reduce.h (NVLS); NVIDIA/nccl-tests, issue 212", &table,
+    &(const struct weft_collective_ops){.goal = WEFT_GOAL_OTHER,
+                                        .load = in_switch_load,
+                                        .processors = in_switch_processors,
+                                        .lanes = in_switch_lanes,
+                                        .channels = in_switch_channels,
+                                        .steps = in_switch_steps,
+                                        .step = in_switch_step,
+                                        .sends = in_switch_sends,
+                                        .send = in_switch_send});

@@ -138,12 +138,12 @@ WEFT__PAT(scatter, true)
 #define WEFT__PAT_OPS(name)                                                                                            \
     .lanes = pat_lanes, .channels = weft__ring_lanes, .steps = pat_steps, .step = name##_step, .sends = pat_sends,     \
     .send = name##_send
-static const struct weft_collective_ops gather_ops = {.goal = WEFT_GOAL_ALL_GATHER, WEFT__PAT_OPS(gather)};
-static const struct weft_collective_ops scatter_ops = {.goal = WEFT_GOAL_REDUCE_SCATTER, WEFT__PAT_OPS(scatter)};
 
 const struct weft_model weft__collective_all_gather_pat =
     WEFT_MODEL_OF(COLLECTIVE, "all_gather_pat", "all-gather down a binomial tree of each rank, all at once (PAT)",
-                  "NVIDIA/nccl, src/include/collectives.h; Jeaugey, arXiv 2506.20252", &gather_table, &gather_ops);
+                  "NVIDIA/nccl, src/include/collectives.h; Jeaugey, arXiv 2506.20252", &gather_table,
+                  &(const struct weft_collective_ops){.goal = WEFT_GOAL_ALL_GATHER, WEFT__PAT_OPS(gather)});
 const struct weft_model weft__collective_reduce_scatter_pat =
     WEFT_MODEL_OF(COLLECTIVE, "reduce_scatter_pat", "reduce-scatter up a binomial tree of each rank, all at once (PAT)",
-                  "NVIDIA/nccl, src/include/collectives.h; Jeaugey, arXiv 2506.20252", &scatter_table, &scatter_ops);
+                  "NVIDIA/nccl, src/include/collectives.h; Jeaugey, arXiv 2506.20252", &scatter_table,
+                  &(const struct weft_collective_ops){.goal = WEFT_GOAL_REDUCE_SCATTER, WEFT__PAT_OPS(scatter)});

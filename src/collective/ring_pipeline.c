@@ -53,15 +53,14 @@ static uint32_t broadcast_sent(const void *conf, const struct weft_collective_sh
     return ring_sent(conf, shape, rank, lane, false, ret_sent);
 }
 
-static const struct weft_collective_ops broadcast_ops = {.goal = WEFT_GOAL_BROADCAST,
-                                                         .lanes = weft__ring_lanes,
-                                                         .steps = ring_steps,
-                                                         .step = broadcast_step,
-                                                         .sent = broadcast_sent};
-
 const struct weft_model weft__collective_broadcast =
     WEFT_MODEL_OF(COLLECTIVE, "broadcast", "from one rank to all, as a pipeline round rings",
-                  "ring broadcast of NCCL 2.x", &broadcast_table, &broadcast_ops);
+                  "ring broadcast of NCCL 2.x", &broadcast_table,
+                  &(const struct weft_collective_ops){.goal = WEFT_GOAL_BROADCAST,
+                                                      .lanes = weft__ring_lanes,
+                                                      .steps = ring_steps,
+                                                      .step = broadcast_step,
+                                                      .sent = broadcast_sent});
 
 static void reduce_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                         uint64_t index, struct weft_step *ret_step) {
@@ -73,9 +72,11 @@ static uint32_t reduce_sent(const void *conf, const struct weft_collective_shape
     return ring_sent(conf, shape, rank, lane, true, ret_sent);
 }
 
-static const struct weft_collective_ops reduce_ops = {
-    .goal = WEFT_GOAL_REDUCE, .lanes = weft__ring_lanes, .steps = ring_steps, .step = reduce_step, .sent = reduce_sent};
-
 const struct weft_model weft__collective_reduce =
     WEFT_MODEL_OF(COLLECTIVE, "reduce", "the sum of all ranks at one, as a pipeline round rings",
-                  "ring reduce of NCCL 2.x", &reduce_table, &reduce_ops);
+                  "ring reduce of NCCL 2.x", &reduce_table,
+                  &(const struct weft_collective_ops){.goal = WEFT_GOAL_REDUCE,
+                                                      .lanes = weft__ring_lanes,
+                                                      .steps = ring_steps,
+                                                      .step = reduce_step,
+                                                      .sent = reduce_sent});

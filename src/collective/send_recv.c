@@ -82,17 +82,16 @@ static uint32_t send_recv_sent(const void *conf, const struct weft_collective_sh
     return 1;
 }
 
-static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_NEXT,
-    .lanes = send_recv_lanes,
-    .steps = send_recv_steps,
-    .step = send_recv_step,
-    .plan_size = sizeof(struct end_plan),
-    .plan = plan_end,
-    .planned = end_planned,
-    .sent = send_recv_sent,
-};
-
 const struct weft_model weft__collective_send_recv =
     WEFT_MODEL_OF(COLLECTIVE, "send_recv", "every rank sends to the next one: a pipeline's stages, or a ring",
-                  "point-to-point operations of NCCL 2.x", &table, &ops);
+                  "point-to-point operations of NCCL 2.x", &table,
+                  &(const struct weft_collective_ops){
+                      .goal = WEFT_GOAL_NEXT,
+                      .lanes = send_recv_lanes,
+                      .steps = send_recv_steps,
+                      .step = send_recv_step,
+                      .plan_size = sizeof(struct end_plan),
+                      .plan = plan_end,
+                      .planned = end_planned,
+                      .sent = send_recv_sent,
+                  });

@@ -46,10 +46,8 @@ static weft_bytes cbfc_grant(const void *conf, const struct weft_credit_fact *fa
     return (fact->loop_ps / weft_time_of_bytes(shortest + WEFT_WIRE_OVERHEAD, fact->rate_bps) + 1) * frame;
 }
 
-static const struct weft_credit_ops ops = {.priorities = cbfc_priorities, .unit = cbfc_unit, .grant = cbfc_grant};
-
 const struct weft_model weft__credit_cbfc = WEFT_MODEL_OF(
     CREDIT, "cbfc", "the receiver of a link grants credit for the room it has",
     "Ultra Ethernet Specification 1.0 (2025), link layer: credit-based flow control; H. T. Kung, R. Morris, "
     "\"Credit-based flow control for ATM networks\", IEEE Network 9(2), 1995, for rate and credit",
-    &params, &ops);
+    &params, &(const struct weft_credit_ops){.priorities = cbfc_priorities, .unit = cbfc_unit, .grant = cbfc_grant});

@@ -120,8 +120,7 @@ static void ai_zone_solve(const void *conf, struct weft_fabric_plan *plan) {
     say_ai_zone(own, &s, plan);
 }
 
-static const struct weft_fabric_ops ops = {.solve = ai_zone_solve};
-
 const struct weft_model weft__fabric_ai_zone =
     WEFT_MODEL_OF(FABRIC, "ai_zone", "racks under cluster switches, zones under aggregators; or rails",
-                  "Gangidi et al., SIGCOMM 2024 (zones and their sizes); wiring is assumed", &table, &ops);
+                  "Gangidi et al., SIGCOMM 2024 (zones and their sizes); wiring is assumed", &table,
+                  &(const struct weft_fabric_ops){.solve = ai_zone_solve});

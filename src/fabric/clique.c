@@ -109,8 +109,7 @@ static void clique_solve(const void *conf, struct weft_fabric_plan *plan) {
     say_clique(own, &s, plan);
 }
 
-static const struct weft_fabric_ops ops = {.solve = clique_solve};
-
 const struct weft_model weft__fabric_clique =
     WEFT_MODEL_OF(FABRIC, "clique", "an Aquila Clique with gateways, its rates multiplied to those of the hosts",
-                  "Gibson et al., NSDI 2022; a chip with other rates than the paper's is assumed", &table, &ops);
+                  "Gibson et al., NSDI 2022; a chip with other rates than the paper's is assumed", &table,
+                  &(const struct weft_fabric_ops){.solve = clique_solve});

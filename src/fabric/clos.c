@@ -133,8 +133,7 @@ static void clos_solve(const void *conf, struct weft_fabric_plan *plan) {
     weft__clos_solve(&own->common, own->layers_max, plan);
 }
 
-static const struct weft_fabric_ops ops = {.solve = clos_solve};
-
 const struct weft_model weft__fabric_clos =
     WEFT_MODEL_OF(FABRIC, "clos", "a folded Clos of Ethernet switches, of two layers or three",
-                  "Clos, Bell System Technical Journal 1953; Al-Fares et al., SIGCOMM 2008", &table, &ops);
+                  "Clos, Bell System Technical Journal 1953; Al-Fares et al., SIGCOMM 2008", &table,
+                  &(const struct weft_fabric_ops){.solve = clos_solve});

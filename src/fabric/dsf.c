@@ -221,8 +221,7 @@ static void dsf_solve(const void *conf, struct weft_fabric_plan *plan) {
     say_dsf(own, &s, plan);
 }
 
-static const struct weft_fabric_ops ops = {.solve = dsf_solve};
-
-const struct weft_model weft__fabric_dsf = WEFT_MODEL_OF(
-    FABRIC, "dsf", "a disaggregated scheduled fabric of one stage, of two, or of several buildings",
-    "Meta, Disaggregated Scheduled Fabric, 2025; lanes and devices from FBOSS; rails are assumed", &table, &ops);
+const struct weft_model weft__fabric_dsf =
+    WEFT_MODEL_OF(FABRIC, "dsf", "a disaggregated scheduled fabric of one stage, of two, or of several buildings",
+                  "Meta, Disaggregated Scheduled Fabric, 2025; lanes and devices from FBOSS; rails are assumed", &table,
+                  &(const struct weft_fabric_ops){.solve = dsf_solve});

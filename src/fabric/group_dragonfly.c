@@ -61,8 +61,7 @@ static void dragonfly_solve(const void *conf, struct weft_fabric_plan *plan) {
                      LLU(groups), LLU(a), LLU(p), LLU(p), LLU(c->rate_bps), LLU(local), LLU(host), LLU(global));
 }
 
-static const struct weft_fabric_ops ops = {.solve = dragonfly_solve};
-
-const struct weft_model weft__fabric_group_dragonfly = WEFT_MODEL_OF(
-    FABRIC, "group_dragonfly", "a balanced dragonfly of Ethernet switches",
-    "Kim, Dally, Scott, Abts, Technology-Driven, Highly-Scalable Dragonfly Topology, ISCA 2008", &table, &ops);
+const struct weft_model weft__fabric_group_dragonfly =
+    WEFT_MODEL_OF(FABRIC, "group_dragonfly", "a balanced dragonfly of Ethernet switches",
+                  "Kim, Dally, Scott, Abts, Technology-Driven, Highly-Scalable Dragonfly Topology, ISCA 2008", &table,
+                  &(const struct weft_fabric_ops){.solve = dragonfly_solve});

@@ -48,8 +48,7 @@ static void planes_solve(const void *conf, struct weft_fabric_plan *plan) {
     memcpy(plan->topology, text, (size_t)used + 1);
 }
 
-static const struct weft_fabric_ops ops = {.solve = planes_solve};
-
 const struct weft_model weft__fabric_planes =
     WEFT_MODEL_OF(FABRIC, "planes", "several folded Clos networks side by side, with a port of each host in each",
-                  "Qian et al., Alibaba HPN, SIGCOMM 2024; OCP MRC; Zhao et al., ISCA 2025", &table, &ops);
+                  "Qian et al., Alibaba HPN, SIGCOMM 2024; OCP MRC; Zhao et al., ISCA 2025", &table,
+                  &(const struct weft_fabric_ops){.solve = planes_solve});

@@ -84,8 +84,7 @@ static void rails_solve(const void *conf, struct weft_fabric_plan *plan) {
     say_rails(own, servers, leaves, spines, parallel, plan);
 }
 
-static const struct weft_fabric_ops ops = {.solve = rails_solve};
-
 const struct weft_model weft__fabric_rails = WEFT_MODEL_OF(
     FABRIC, "rails", "a network for each rail, and between rails only those of the servers: rail-only, a plane per NIC",
-    "Wang et al., Rail-only, arXiv 2307.12169; Zhao et al., ISCA 2025 (multi-plane fat tree)", &table, &ops);
+    "Wang et al., Rail-only, arXiv 2307.12169; Zhao et al., ISCA 2025 (multi-plane fat tree)", &table,
+    &(const struct weft_fabric_ops){.solve = rails_solve});

@@ -28,7 +28,5 @@ static void star_solve(const void *conf, struct weft_fabric_plan *plan) {
                      (unsigned long long)c->rate_bps, (unsigned long long)delay);
 }
 
-static const struct weft_fabric_ops ops = {.solve = star_solve};
-
-const struct weft_model weft__fabric_star =
-    WEFT_MODEL_OF(FABRIC, "star", "one switch with all hosts", "none needed", &table, &ops);
+const struct weft_model weft__fabric_star = WEFT_MODEL_OF(FABRIC, "star", "one switch with all hosts", "none needed",
+                                                          &table, &(const struct weft_fabric_ops){.solve = star_solve});

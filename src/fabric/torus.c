@@ -75,8 +75,6 @@ static void torus_solve(const void *conf, struct weft_fabric_plan *plan) {
                      own->twist ? "on" : "off", LLU(link), LLU(c->rate_bps), LLU(blocks ? far : hop), LLU(hop));
 }
 
-static const struct weft_fabric_ops ops = {.solve = torus_solve};
-
 const struct weft_model weft__fabric_torus =
     WEFT_MODEL_OF(FABRIC, "torus", "a torus of chips with routers, joined by optical circuit switches from 64 chips on",
-                  "Jouppi et al., TPU v4, ISCA 2023", &table, &ops);
+                  "Jouppi et al., TPU v4, ISCA 2023", &table, &(const struct weft_fabric_ops){.solve = torus_solve});

@@ -94,10 +94,7 @@ static void adaptive_on_packet(const void *conf, const struct weft_sfc_fact *fac
     if (!act->pause_ps) act->pause_ps = 1;
 }
 
-static const struct weft_sfc_ops adaptive_ops = {
-    .watch = adaptive_watch, .on_packet = adaptive_on_packet, .memory = adaptive_memory};
-
-const struct weft_model weft__sfc_adaptive =
-    WEFT_MODEL_OF(SFC, "adaptive", "threshold and pause from the incast and the occupancy that the switch sees",
-                  "ours; the extension that IEEE P802.1Qdw, \"SFC simulation\", proposes without saying how",
-                  &adaptive_params, &adaptive_ops);
+const struct weft_model weft__sfc_adaptive = WEFT_MODEL_OF(
+    SFC, "adaptive", "threshold and pause from the incast and the occupancy that the switch sees",
+    "ours; the extension that IEEE P802.1Qdw, \"SFC simulation\", proposes without saying how", &adaptive_params,
+    &(const struct weft_sfc_ops){.watch = adaptive_watch, .on_packet = adaptive_on_packet, .memory = adaptive_memory});

@@ -33,8 +33,7 @@ static void fixed_on_packet(const void *conf, const struct weft_sfc_fact *fact, 
     act->pause_ps = c->sfc.pause_ps;
 }
 
-static const struct weft_sfc_ops fixed_ops = {.watch = fixed_watch, .on_packet = fixed_on_packet, .fixed = true};
-
 const struct weft_model weft__sfc_fixed =
     WEFT_MODEL_OF(SFC, "fixed", "a fixed pause for the source of a packet that finds its queue above a fixed threshold",
-                  "IEEE P802.1Qdw, \"SFC simulation\" (Chen, Congdon, Lv, Sivakolundu)", &fixed_params, &fixed_ops);
+                  "IEEE P802.1Qdw, \"SFC simulation\" (Chen, Congdon, Lv, Sivakolundu)", &fixed_params,
+                  &(const struct weft_sfc_ops){.watch = fixed_watch, .on_packet = fixed_on_packet, .fixed = true});

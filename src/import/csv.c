@@ -120,11 +120,10 @@ static enum weft_status csv_expand(const void *conf, struct weft_place place, co
     return status;
 }
 
-static const struct weft_workload_ops csv_ops = {.expand = csv_expand};
-
-const struct weft_model weft__workload_csv = WEFT_MODEL_OF(
-    WORKLOAD, "csv", "flows of a table: start, src, dst, bytes, priority, group, queue pairs",
-    "ours; quoting as RFC 4180. `start` of the entry is added to those of the table", &csv_params, &csv_ops);
+const struct weft_model weft__workload_csv =
+    WEFT_MODEL_OF(WORKLOAD, "csv", "flows of a table: start, src, dst, bytes, priority, group, queue pairs",
+                  "ours; quoting as RFC 4180. `start` of the entry is added to those of the table", &csv_params,
+                  &(const struct weft_workload_ops){.expand = csv_expand});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -196,14 +195,13 @@ static enum weft_status csv_make(const void *conf, const struct weft_import_file
     return status;
 }
 
-static const struct weft_import_ops csv_import_ops = {
-    .recognise = csv_recognise,
-    .make = csv_make,
-    .syntax = WEFT_IMPORT_TEXT,
-    .begins = "a header that names src, dst and bytes",
-};
-
 const struct weft_model weft__import_csv = WEFT_MODEL_OF(
     IMPORT, "csv",
     "a table of flows whose header names columns: src, dst, bytes, and perhaps start, priority, group, qps",
-    "ours; quoting as RFC 4180", &weft_import_table, &csv_import_ops);
+    "ours; quoting as RFC 4180", &weft_import_table,
+    &(const struct weft_import_ops){
+        .recognise = csv_recognise,
+        .make = csv_make,
+        .syntax = WEFT_IMPORT_TEXT,
+        .begins = "a header that names src, dst and bytes",
+    });

@@ -141,9 +141,7 @@ static void min_cut_place(const void *conf, const struct weft_placement_problem 
         choose_racks(p, (uint32_t)c->tries, zone, z, ret_slot);
 }
 
-static const struct weft_placement_ops ops = {.place = min_cut_place, .graph = true};
-
 const struct weft_model weft__placement_min_cut = WEFT_MODEL_OF(
     PLACEMENT, "min_cut", "a minimum cut over zones, then over the racks of each: who talks much is near",
     "Meta, SIGCOMM 2024, section 3 (the idea); METIS (Karypis and Kumar, 1998) and Kernighan and Lin (1970)", &table,
-    &ops);
+    &(const struct weft_placement_ops){.place = min_cut_place, .graph = true});

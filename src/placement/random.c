@@ -26,8 +26,6 @@ static void random_place(const void *conf, const struct weft_placement_problem *
     }
 }
 
-static const struct weft_placement_ops ops = {.place = random_place};
-
-const struct weft_model weft__placement_random =
-    WEFT_MODEL_OF(PLACEMENT, "random", "ranks on free servers drawn at random",
-                  "shuffle by Durstenfeld, CACM Algorithm 235", &table, &ops);
+const struct weft_model weft__placement_random = WEFT_MODEL_OF(
+    PLACEMENT, "random", "ranks on free servers drawn at random", "shuffle by Durstenfeld, CACM Algorithm 235", &table,
+    &(const struct weft_placement_ops){.place = random_place});

@@ -34,9 +34,7 @@ static weft_time_ps llr_wait(const void *conf, const struct weft_retry_fact *fac
     return fact->tries < c->tries ? 2 * fact->link_delay_ps + c->reaction_ps : WEFT_TIME_NEVER;
 }
 
-static const struct weft_retry_ops ops = {.wait = llr_wait, .replays = true};
-
 const struct weft_model weft__retry_llr =
     WEFT_MODEL_OF(RETRY, "llr", "the link sends frames with bit errors again, in order",
                   "Ultra Ethernet Specification 1.0 (2025), link layer: Link Level Retry; its timers are not modelled",
-                  &params, &ops);
+                  &params, &(const struct weft_retry_ops){.wait = llr_wait, .replays = true});

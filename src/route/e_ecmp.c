@@ -17,8 +17,7 @@ static uint32_t e_ecmp_select(const void *conf, const struct weft_route_query *q
     return weft_route_index(query, weft__route_hash_qp(query));
 }
 
-static const struct weft_route_ops e_ecmp_ops = {.select = e_ecmp_select, .hash_seed = weft__route_hash_seed};
-
 const struct weft_model weft__route_e_ecmp =
     WEFT_MODEL_OF(ROUTE, "e_ecmp", "one path for a queue pair: ECMP with the destination queue pair in the hash",
-                  "Meta, SIGCOMM 2024 (E-ECMP); hash as in ecmp", &e_ecmp_params, &e_ecmp_ops);
+                  "Meta, SIGCOMM 2024 (E-ECMP); hash as in ecmp", &e_ecmp_params,
+                  &(const struct weft_route_ops){.select = e_ecmp_select, .hash_seed = weft__route_hash_seed});

@@ -18,9 +18,6 @@ static uint32_t ecmp_select(const void *conf, const struct weft_route_query *que
     return weft_route_index(query, weft_route_hash(query));
 }
 
-static const struct weft_route_ops ecmp_ops = {
-    .select = ecmp_select, .hash_seed = weft__route_hash_seed, .by_tuple = true};
-
-const struct weft_model weft__route_ecmp =
-    WEFT_MODEL_OF(ROUTE, "ecmp", "one path for a 5-tuple, by hash", "RFC 2992 hash-threshold; MurmurHash3 finaliser",
-                  &ecmp_params, &ecmp_ops);
+const struct weft_model weft__route_ecmp = WEFT_MODEL_OF(
+    ROUTE, "ecmp", "one path for a 5-tuple, by hash", "RFC 2992 hash-threshold; MurmurHash3 finaliser", &ecmp_params,
+    &(const struct weft_route_ops){.select = ecmp_select, .hash_seed = weft__route_hash_seed, .by_tuple = true});

@@ -89,15 +89,13 @@ static uint32_t murmur3_choose(void *state, const void *conf, const struct weft_
     return 0;
 }
 
-static const struct weft_route_ops murmur3_ops = {
-    .by_id = true,
-    .hash_seed = weft__route_own_seed,
-    .state_size = murmur3_state_size,
-    .init = murmur3_init,
-    .choose = murmur3_choose,
-};
-
 const struct weft_model weft__route_ecmp_murmur3 = WEFT_MODEL_OF(
     ROUTE, "ecmp_murmur3", "one path for a 5-tuple, by the hash, addresses and order of the HPCC simulator",
     "Li et al., SIGCOMM 2019 (HPCC simulator, switch-node.cc, third.cc); MurmurHash3 by A. Appleby", &murmur3_params,
-    &murmur3_ops);
+    &(const struct weft_route_ops){
+        .by_id = true,
+        .hash_seed = weft__route_own_seed,
+        .state_size = murmur3_state_size,
+        .init = murmur3_init,
+        .choose = murmur3_choose,
+    });

@@ -39,13 +39,12 @@ static uint32_t flowlet_choose(void *state, const void *conf, const struct weft_
     return index;
 }
 
-static const struct weft_route_ops flowlet_ops = {
-    .hash_seed = weft__route_own_seed,
-    .state_size = flowlet_state_size,
-    .init = flowlet_init,
-    .choose = flowlet_choose,
-};
-
 const struct weft_model weft__route_flowlet =
     WEFT_MODEL_OF(ROUTE, "flowlet", "a path for every burst of a queue pair, at random",
-                  "Sinha et al., HotNets 2004; Vanini et al., NSDI 2017 (LetFlow)", &flowlet_params, &flowlet_ops);
+                  "Sinha et al., HotNets 2004; Vanini et al., NSDI 2017 (LetFlow)", &flowlet_params,
+                  &(const struct weft_route_ops){
+                      .hash_seed = weft__route_own_seed,
+                      .state_size = flowlet_state_size,
+                      .init = flowlet_init,
+                      .choose = flowlet_choose,
+                  });

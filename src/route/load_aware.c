@@ -116,15 +116,13 @@ static enum weft_route_paths load_aware_paths(const void *conf) {
     return c->per == PER_PACKET ? WEFT_ROUTE_PATHS_ALL : WEFT_ROUTE_PATHS_UNKNOWN;
 }
 
-static const struct weft_route_ops load_aware_ops = {
-    .hash_seed = weft__route_own_seed,
-    .state_size = load_aware_state_size,
-    .init = load_aware_init,
-    .choose = load_aware_choose,
-    .paths = load_aware_paths,
-};
-
 const struct weft_model weft__route_load_aware =
     WEFT_MODEL_OF(ROUTE, "load_aware", "the least loaded of a few egress queues, for every packet or burst",
                   "Ghorbani et al., SIGCOMM 2017 (DRILL); Mitzenmacher 2001 (power of two choices)", &load_aware_params,
-                  &load_aware_ops);
+                  &(const struct weft_route_ops){
+                      .hash_seed = weft__route_own_seed,
+                      .state_size = load_aware_state_size,
+                      .init = load_aware_init,
+                      .choose = load_aware_choose,
+                      .paths = load_aware_paths,
+                  });

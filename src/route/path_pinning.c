@@ -89,14 +89,13 @@ static enum weft_route_paths path_pinning_paths(const void *conf) {
     return WEFT_ROUTE_PATHS_ONE;
 }
 
-static const struct weft_route_ops path_pinning_ops = {
-    .hash_seed = weft__route_hash_seed,
-    .state_size = path_pinning_state_size,
-    .init = path_pinning_init,
-    .choose = path_pinning_choose,
-    .paths = path_pinning_paths,
-};
-
 const struct weft_model weft__route_path_pinning = WEFT_MODEL_OF(
     ROUTE, "path_pinning", "the uplink with the number of the downlink that the packet came by; ECMP if it has failed",
-    "Meta, SIGCOMM 2024 (path pinning)", &path_pinning_params, &path_pinning_ops);
+    "Meta, SIGCOMM 2024 (path pinning)", &path_pinning_params,
+    &(const struct weft_route_ops){
+        .hash_seed = weft__route_hash_seed,
+        .state_size = path_pinning_state_size,
+        .init = path_pinning_init,
+        .choose = path_pinning_choose,
+        .paths = path_pinning_paths,
+    });

@@ -46,14 +46,13 @@ static enum weft_route_paths spray_paths(const void *conf) {
     return WEFT_ROUTE_PATHS_ALL;
 }
 
-static const struct weft_route_ops spray_ops = {
-    .hash_seed = weft__route_own_seed,
-    .state_size = spray_state_size,
-    .init = spray_init,
-    .choose = spray_choose,
-    .paths = spray_paths,
-};
-
 const struct weft_model weft__route_spray =
     WEFT_MODEL_OF(ROUTE, "spray", "a path for every packet, in turn or at random",
-                  "Dixit et al., INFOCOM 2013 (packet spraying)", &spray_params, &spray_ops);
+                  "Dixit et al., INFOCOM 2013 (packet spraying)", &spray_params,
+                  &(const struct weft_route_ops){
+                      .hash_seed = weft__route_own_seed,
+                      .state_size = spray_state_size,
+                      .init = spray_init,
+                      .choose = spray_choose,
+                      .paths = spray_paths,
+                  });

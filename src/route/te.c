@@ -182,14 +182,13 @@ static const struct weft_route_program te_program = {
     .counts = te_counts,
 };
 
-static const struct weft_route_ops te_ops = {
-    .hash_seed = te_hash_seed,
-    .state_size = te_state_size,
-    .init = te_init,
-    .choose = te_choose,
-    .program = &te_program,
-};
-
 const struct weft_model weft__route_te =
     WEFT_MODEL_OF(ROUTE, "te", "a path for what a host sends to a rack, from a controller (CSPF); E-ECMP without one",
-                  "Meta, SIGCOMM 2024 (centralised traffic engineering)", &te_params, &te_ops);
+                  "Meta, SIGCOMM 2024 (centralised traffic engineering)", &te_params,
+                  &(const struct weft_route_ops){
+                      .hash_seed = te_hash_seed,
+                      .state_size = te_state_size,
+                      .init = te_init,
+                      .choose = te_choose,
+                      .program = &te_program,
+                  });

@@ -52,9 +52,8 @@ static void dwrr_weights(const void *conf, uint64_t ret_weight[WEFT_PRIORITIES])
         ret_weight[p] = c->strict >> p & 1 ? 0 : c->weight[p];
 }
 
-static const struct weft_scheduler_ops dwrr_ops = {.pick = dwrr_pick, .on_sent = dwrr_on_sent, .weights = dwrr_weights};
-
 const struct weft_model weft__scheduler_dwrr = WEFT_MODEL_OF(
     SCHEDULER, "dwrr", "bytes in proportion to weights, optionally below strict priorities",
     "Shreedhar and Varghese, SIGCOMM 1995, with a surplus instead of a deficit; IEEE 802.1Q clause 8.6.8.3",
-    &dwrr_params, &dwrr_ops);
+    &dwrr_params,
+    &(const struct weft_scheduler_ops){.pick = dwrr_pick, .on_sent = dwrr_on_sent, .weights = dwrr_weights});

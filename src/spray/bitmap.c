@@ -93,15 +93,15 @@ static const char *bitmap_check(const void *state, const void *conf) {
     return weft__rounds_value(&s->rounds) < c->spray.values ? NULL : "a value beyond the last one";
 }
 
-static const struct weft_spray_ops ops = {
-    .state_size = bitmap_state_size,
-    .values = weft__spray_values,
-    .start = bitmap_start,
-    .next = bitmap_next,
-    .news = bitmap_news,
-    .check = bitmap_check,
-};
-
 const struct weft_model weft__spray_bitmap =
     WEFT_MODEL_OF(SPRAY, "bitmap", "entropy values in turn; those with marked, trimmed or lost packets miss turns",
-                  "uet-htsim, sim/uec_mp.cpp", &params, &ops, .draws = true);
+                  "uet-htsim, sim/uec_mp.cpp", &params,
+                  &(const struct weft_spray_ops){
+                      .state_size = bitmap_state_size,
+                      .values = weft__spray_values,
+                      .start = bitmap_start,
+                      .next = bitmap_next,
+                      .news = bitmap_news,
+                      .check = bitmap_check,
+                  },
+                  .draws = true);

@@ -192,17 +192,16 @@ static const char *mrc_check(const void *state, const void *conf) {
     return s->usable ? NULL : "no plane is usable";
 }
 
-static const struct weft_spray_ops ops = {
-    .state_size = mrc_state_size,
-    .values = weft__spray_values,
-    .start = mrc_start,
-    .next = mrc_next,
-    .news = mrc_news,
-    .planes = mrc_planes,
-    .check = mrc_check,
-};
-
 const struct weft_model weft__spray_mrc = WEFT_MODEL_OF(
     SPRAY, "mrc", "values bound to the NIC's planes; lost packets retire a value, which is probed and comes back",
-    "OCP, Multi-path Reliable Connection 1.0, 2026: the public abstract; all numbers are assumed", &params, &ops,
+    "OCP, Multi-path Reliable Connection 1.0, 2026: the public abstract; all numbers are assumed", &params,
+    &(const struct weft_spray_ops){
+        .state_size = mrc_state_size,
+        .values = weft__spray_values,
+        .start = mrc_start,
+        .next = mrc_next,
+        .news = mrc_news,
+        .planes = mrc_planes,
+        .check = mrc_check,
+    },
     .draws = true);

@@ -31,14 +31,14 @@ static const char *oblivious_check(const void *state, const void *conf) {
     return weft__rounds_value(state) < weft__spray_values(conf) ? NULL : "a value beyond the last one";
 }
 
-static const struct weft_spray_ops ops = {
-    .state_size = oblivious_state_size,
-    .values = weft__spray_values,
-    .start = oblivious_start,
-    .next = oblivious_next,
-    .check = oblivious_check,
-};
-
 const struct weft_model weft__spray_oblivious =
     WEFT_MODEL_OF(SPRAY, "oblivious", "entropy values in turn, in another order each round, whatever comes of packets",
-                  "uet-htsim, sim/uec_mp.cpp", &params, &ops, .draws = true);
+                  "uet-htsim, sim/uec_mp.cpp", &params,
+                  &(const struct weft_spray_ops){
+                      .state_size = oblivious_state_size,
+                      .values = weft__spray_values,
+                      .start = oblivious_start,
+                      .next = oblivious_next,
+                      .check = oblivious_check,
+                  },
+                  .draws = true);

@@ -94,15 +94,15 @@ static const char *reps_check(const void *state, const void *conf) {
     return NULL;
 }
 
-static const struct weft_spray_ops ops = {
-    .state_size = reps_state_size,
-    .values = weft__spray_values,
-    .start = reps_start,
-    .next = reps_next,
-    .news = reps_news,
-    .check = reps_check,
-};
-
 const struct weft_model weft__spray_reps = WEFT_MODEL_OF(
     SPRAY, "reps", "values of packets that came back unmarked are used again; a timeout has only those used",
-    "Bonato et al., REPS, arXiv 2407.21625; uet-htsim, sim/uec_mp.cpp", &params, &ops, .draws = true);
+    "Bonato et al., REPS, arXiv 2407.21625; uet-htsim, sim/uec_mp.cpp", &params,
+    &(const struct weft_spray_ops){
+        .state_size = reps_state_size,
+        .values = weft__spray_values,
+        .start = reps_start,
+        .next = reps_next,
+        .news = reps_news,
+        .check = reps_check,
+    },
+    .draws = true);

@@ -115,11 +115,9 @@ static const char *ai_zone_wiring(const void *conf, struct weft_arena *arena) {
                              c->parallel > 1 ? "s" : "", above);
 }
 
-static const struct weft_topology_ops ai_zone_ops = {.build = ai_zone_build, .wiring = ai_zone_wiring};
-
 const struct weft_model weft__topology_ai_zone = WEFT_MODEL_OF(
     TOPOLOGY, "ai_zone",
     "rack switches under deep-buffered cluster switches, zones of these under aggregators; by default one "
     "zone of 4096 GPUs at 400G",
     "counts quoted from Meta, SIGCOMM 2024; wiring, delays and the ATSW layer's size are assumed", &ai_zone_params,
-    &ai_zone_ops);
+    &(const struct weft_topology_ops){.build = ai_zone_build, .wiring = ai_zone_wiring});

@@ -96,10 +96,8 @@ static const char *clos3_wiring(const void *conf, struct weft_arena *arena) {
         (unsigned long long)c->core_parallel, c->core_parallel > 1 ? "s" : "");
 }
 
-static const struct weft_topology_ops clos3_ops = {.build = clos3_build, .wiring = clos3_wiring};
-
 const struct weft_model weft__topology_clos3 = WEFT_MODEL_OF(
     TOPOLOGY, "clos3", "three layers: access, aggregation, core; by default 1024 hosts at 200G",
     "counts, rate and delay of the IEEE P802.1Qdw SFC simulation, part 4; its wiring is not known and assumed: "
     "4 pods, every aggregation switch to every core switch, 4:1 between pods",
-    &clos3_params, &clos3_ops);
+    &clos3_params, &(const struct weft_topology_ops){.build = clos3_build, .wiring = clos3_wiring});

@@ -85,10 +85,8 @@ static const char *dc_fabric_wiring(const void *conf, struct weft_arena *arena) 
                              (unsigned long long)c->ssw_parallel);
 }
 
-static const struct weft_topology_ops dc_fabric_ops = {.build = dc_fabric_build, .wiring = dc_fabric_wiring};
-
 const struct weft_model weft__topology_dc_fabric = WEFT_MODEL_OF(
     TOPOLOGY, "dc_fabric",
     "a data centre's rack, fabric and spine switches (RSW, FSW, SSW): a training cluster's frontend",
     "Andreyev, engineering.fb.com, 2014-11-14; counts from there, hosts of a rack, rates and delays assumed",
-    &dc_fabric_params, &dc_fabric_ops);
+    &dc_fabric_params, &(const struct weft_topology_ops){.build = dc_fabric_build, .wiring = dc_fabric_wiring});

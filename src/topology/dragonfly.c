@@ -248,11 +248,9 @@ static const char *dragonfly_wiring(const void *conf, struct weft_arena *arena) 
                              (unsigned long long)c->local_parallel, (unsigned long long)c->global_parallel, spine);
 }
 
-static const struct weft_topology_ops dragonfly_ops = {.build = dragonfly_build, .wiring = dragonfly_wiring};
-
 const struct weft_model weft__topology_dragonfly = WEFT_MODEL_OF(
     TOPOLOGY, "dragonfly",
     "pods of fully meshed ToR-in-NIC chips, pods fully meshed; by default an Aquila Clique of 1152 hosts",
     "Gibson et al., NSDI 2022; Kim et al., ISCA 2008; who ends a link between pods, the layout and delays are "
     "assumed",
-    &dragonfly_params, &dragonfly_ops);
+    &dragonfly_params, &(const struct weft_topology_ops){.build = dragonfly_build, .wiring = dragonfly_wiring});

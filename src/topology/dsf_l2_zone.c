@@ -10,11 +10,10 @@
 static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
     "dsf_l2_zone", struct weft__dsf_conf, WEFT_PARAM_AND(.check = weft__dsf_check, .lists = weft__dsf_lists),
     WEFT__DSF_L1_ROWS, WEFT__DSF_L2_ROWS);
-static const struct weft_topology_ops ops = {.build = weft__dsf_build, .wiring = weft__dsf_wiring};
 
 const struct weft_model weft__topology_dsf_l2_zone = WEFT_MODEL_OF(
     TOPOLOGY, "dsf_l2_zone",
     "DSF in two stages: L1 zones of RDSWs and FDSWs under SDSWs; by default 18432 NIC ports at 400G",
     "Meta, Disaggregated Scheduled Fabric, 2025; counts from FBOSS; delays, rails and which virtual device is "
     "linked to which are assumed",
-    &params, &ops);
+    &params, &(const struct weft_topology_ops){.build = weft__dsf_build, .wiring = weft__dsf_wiring});

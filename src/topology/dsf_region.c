@@ -31,11 +31,10 @@ static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
     WEFT_RATE(T, region_rate_bps, "region_rate", "800Gbps", "10Mbps", "100Tbps", "rate of links between regions"),
     WEFT_TIME(T, superspine_delay_ps, "superspine_delay", "1100ns", "1ps", "1s",
               "delay of links between EDSW and superspine, one way (assumed)"));
-static const struct weft_topology_ops ops = {.build = weft__dsf_build, .wiring = weft__dsf_wiring};
 
 const struct weft_model weft__topology_dsf_region =
     WEFT_MODEL_OF(TOPOLOGY, "dsf_region",
                   "DSF L2 zones joined by their edge PoDs and Ethernet superspines; by default 5 of 18432 NIC ports",
                   "Meta, Disaggregated Scheduled Fabric, 2025; counts from FBOSS; groups of superspines, links between "
                   "regions and what dsf_l2_zone assumes are assumed",
-                  &params, &ops);
+                  &params, &(const struct weft_topology_ops){.build = weft__dsf_build, .wiring = weft__dsf_wiring});

@@ -53,9 +53,7 @@ static enum weft_status fat_tree_build(const void *conf, const struct weft_tree 
     return weft__tiers_build(&tiers, b, ret_error);
 }
 
-static const struct weft_topology_ops fat_tree_ops = {.build = fat_tree_build};
-
 const struct weft_model weft__topology_fat_tree =
     WEFT_MODEL_OF(TOPOLOGY, "fat_tree", "k-ary fat tree: k^3/4 hosts, full bisection",
                   "Al-Fares, Loukissas, Vahdat, SIGCOMM 2008; routing is ECMP rather than two-level tables",
-                  &fat_tree_params, &fat_tree_ops);
+                  &fat_tree_params, &(const struct weft_topology_ops){.build = fat_tree_build});

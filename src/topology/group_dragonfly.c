@@ -80,8 +80,7 @@ static enum weft_status group_build(const void *conf, const struct weft_tree *tr
     return WEFT_OK;
 }
 
-static const struct weft_topology_ops group_ops = {.build = group_build};
-
 const struct weft_model weft__topology_group_dragonfly = WEFT_MODEL_OF(
     TOPOLOGY, "group_dragonfly", "groups of meshed Ethernet switches, and groups meshed; by default 72 hosts",
-    "Kim, Dally, Scott, Abts, ISCA 2008; shortest paths only", &group_params, &group_ops);
+    "Kim, Dally, Scott, Abts, ISCA 2008; shortest paths only", &group_params,
+    &(const struct weft_topology_ops){.build = group_build});

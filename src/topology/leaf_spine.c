@@ -52,8 +52,7 @@ static enum weft_status leaf_spine_build(const void *conf, const struct weft_tre
     return weft__tiers_build(&tiers, b, ret_error);
 }
 
-static const struct weft_topology_ops leaf_spine_ops = {.build = leaf_spine_build};
-
-const struct weft_model weft__topology_leaf_spine = WEFT_MODEL_OF(
-    TOPOLOGY, "leaf_spine", "two layers: every leaf to every spine",
-    "folded Clos network (Clos, Bell System Technical Journal 1953)", &leaf_spine_params, &leaf_spine_ops);
+const struct weft_model weft__topology_leaf_spine =
+    WEFT_MODEL_OF(TOPOLOGY, "leaf_spine", "two layers: every leaf to every spine",
+                  "folded Clos network (Clos, Bell System Technical Journal 1953)", &leaf_spine_params,
+                  &(const struct weft_topology_ops){.build = leaf_spine_build});

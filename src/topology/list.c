@@ -229,7 +229,6 @@ static enum weft_status list_build(const void *conf, const struct weft_tree *tre
     return status;
 }
 
-static const struct weft_topology_ops list_ops = {.build = list_build};
-
 const struct weft_model weft__topology_list =
-    WEFT_MODEL_OF(TOPOLOGY, "list", "nodes and links one by one", "none needed", &list_params, &list_ops);
+    WEFT_MODEL_OF(TOPOLOGY, "list", "nodes and links one by one", "none needed", &list_params,
+                  &(const struct weft_topology_ops){.build = list_build});

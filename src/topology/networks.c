@@ -103,8 +103,7 @@ static enum weft_status networks_build(const void *conf, const struct weft_tree 
     return status ? status : weft__topology_read_machines(tree, b, ret_error);
 }
 
-static const struct weft_topology_ops networks_ops = {.build = networks_build};
-
 const struct weft_model weft__topology_networks =
     WEFT_MODEL_OF(TOPOLOGY, "networks", "several networks side by side, of any kinds",
-                  "backend and frontend of a training cluster: Meta, SIGCOMM 2024", &networks_params, &networks_ops);
+                  "backend and frontend of a training cluster: Meta, SIGCOMM 2024", &networks_params,
+                  &(const struct weft_topology_ops){.build = networks_build});

@@ -29,8 +29,7 @@ static enum weft_status planes_build(const void *conf, const struct weft_tree *t
     return status;
 }
 
-static const struct weft_topology_ops planes_ops = {.build = planes_build};
-
-const struct weft_model weft__topology_planes = WEFT_MODEL_OF(
-    TOPOLOGY, "planes", "equal networks side by side; a NIC has a port in each (host.planes)",
-    "Qian et al., Alibaba HPN, SIGCOMM 2024; OCP MRC; Zhao et al., ISCA 2025", &planes_params, &planes_ops);
+const struct weft_model weft__topology_planes =
+    WEFT_MODEL_OF(TOPOLOGY, "planes", "equal networks side by side; a NIC has a port in each (host.planes)",
+                  "Qian et al., Alibaba HPN, SIGCOMM 2024; OCP MRC; Zhao et al., ISCA 2025", &planes_params,
+                  &(const struct weft_topology_ops){.build = planes_build});

@@ -180,10 +180,8 @@ static enum weft_status scale_up_build(const void *conf, const struct weft_tree 
     return WEFT_OK;
 }
 
-static const struct weft_topology_ops scale_up_ops = {.build = scale_up_build};
-
 const struct weft_model weft__topology_scale_up = WEFT_MODEL_OF(
     TOPOLOGY, "scale_up",
     "GPUs under the switches of their server (NVLink), and rails between servers; by default one server of 8",
     "NVIDIA DGX H100, GB200 NVL72; Wang et al., Rail-only, arXiv 2307.12169; Zhao et al., ISCA 2025", &scale_up_params,
-    &scale_up_ops);
+    &(const struct weft_topology_ops){.build = scale_up_build});

@@ -34,7 +34,6 @@ static enum weft_status single_build(const void *conf, const struct weft_tree *t
     return WEFT_OK;
 }
 
-static const struct weft_topology_ops single_ops = {.build = single_build};
-
 const struct weft_model weft__topology_single =
-    WEFT_MODEL_OF(TOPOLOGY, "single", "one switch with all hosts", "none needed", &single_params, &single_ops);
+    WEFT_MODEL_OF(TOPOLOGY, "single", "one switch with all hosts", "none needed", &single_params,
+                  &(const struct weft_topology_ops){.build = single_build});

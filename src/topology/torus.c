@@ -122,9 +122,7 @@ static enum weft_status torus_build(const void *conf, const struct weft_tree *tr
     return WEFT_OK;
 }
 
-static const struct weft_topology_ops torus_ops = {.build = torus_build};
-
 const struct weft_model weft__topology_torus =
     WEFT_MODEL_OF(TOPOLOGY, "torus", "a torus of chips in 2 to 4 dimensions, also twisted; by default 64",
                   "Jouppi et al., TPU v4, ISCA 2023; Camarero, Martinez, Beivide, IEEE TPDS 2015 (twisted)",
-                  &torus_params, &torus_ops);
+                  &torus_params, &(const struct weft_topology_ops){.build = torus_build});

@@ -478,27 +478,26 @@ static struct weft_transport_acks roce_rc_acks(const void *conf, uint32_t priori
     return (struct weft_transport_acks){(uint32_t)c->ack_every, weft__roce_rc_ack_priority(c, priority)};
 }
 
-static const struct weft_transport_ops ops = {
-    .on_turn = roce_rc_turn,
-    .on_data = roce_rc_data,
-    .on_control = roce_rc_control,
-    .on_start = roce_rc_start,
-    .on_sender_timer = roce_rc_sender_timer,
-    .on_receiver_timer = roce_rc_receiver_timer,
-    .receiver_size = roce_rc_receiver_size,
-    .patience = roce_rc_patience,
-    .draws = roce_rc_draws,
-    .echoes = roce_rc_echoes,
-    .sacks = roce_rc_sacks,
-    .sender_size = roce_rc_sender_size,
-    .check_sender = roce_rc_check_sender,
-    .check_receiver = roce_rc_check_receiver,
-    .acks = roce_rc_acks,
-};
-
 const struct weft_model weft__transport_roce_rc = WEFT_MODEL_OF(
     TRANSPORT, "roce_rc",
     "RoCEv2 reliable connection: go-back-N, or packets placed in any order and lost ones sent again alone; CNPs",
     "IBTA volume 1 chapter 9 and annex A17; Zhu et al., SIGCOMM 2015, for CNPs; differs: PSNs do not wrap, a "
     "READ request asks for all that is missing",
-    &params, &ops);
+    &params,
+    &(const struct weft_transport_ops){
+        .on_turn = roce_rc_turn,
+        .on_data = roce_rc_data,
+        .on_control = roce_rc_control,
+        .on_start = roce_rc_start,
+        .on_sender_timer = roce_rc_sender_timer,
+        .on_receiver_timer = roce_rc_receiver_timer,
+        .receiver_size = roce_rc_receiver_size,
+        .patience = roce_rc_patience,
+        .draws = roce_rc_draws,
+        .echoes = roce_rc_echoes,
+        .sacks = roce_rc_sacks,
+        .sender_size = roce_rc_sender_size,
+        .check_sender = roce_rc_check_sender,
+        .check_receiver = roce_rc_check_receiver,
+        .acks = roce_rc_acks,
+    });

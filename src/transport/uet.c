@@ -442,32 +442,32 @@ static const char *uet_check_receiver(const struct weft_qp_receiver *r, const st
     return weft__reorder_check(&state->reorder, &c->reorder, r->expected);
 }
 
-static const struct weft_transport_ops ops = {
-    .on_turn = uet_turn,
-    .on_data = uet_data,
-    .on_trimmed = uet_trimmed,
-    .on_control = uet_control,
-    .on_held = uet_held,
-    .on_asked = uet_asked,
-    .on_start = uet_start,
-    .on_sender_timer = uet_sender_timer,
-    .on_receiver_timer = uet_receiver_timer,
-    .sender_size = uet_sender_size,
-    .receiver_size = uet_receiver_size,
-    .patience = uet_patience,
-    .frames = &weft__frames_uet,
-    .in_order = uet_in_order,
-    .echoes = is_always,
-    .sacks = is_always,
-    .planes = uet_planes,
-    .path = uet_path,
-    .control_priority = uet_control_priority,
-    .acknowledges_reads = true,
-    .check_sender = uet_check_sender,
-    .check_receiver = uet_check_receiver,
-};
-
-const struct weft_model weft__transport_uet = WEFT_MODEL_OF(
-    TRANSPORT, "uet",
-    "Ultra Ethernet: spraying senders, selective acknowledgement, NACKs of trimmed packets; RUD and ROD",
-    "UE specification 1.0, packet delivery sublayer; uet-htsim, sim/uec.cpp", &params, &ops, .draws = true);
+const struct weft_model weft__transport_uet =
+    WEFT_MODEL_OF(TRANSPORT, "uet",
+                  "Ultra Ethernet: spraying senders, selective acknowledgement, NACKs of trimmed packets; RUD and ROD",
+                  "UE specification 1.0, packet delivery sublayer; uet-htsim, sim/uec.cpp", &params,
+                  &(const struct weft_transport_ops){
+                      .on_turn = uet_turn,
+                      .on_data = uet_data,
+                      .on_trimmed = uet_trimmed,
+                      .on_control = uet_control,
+                      .on_held = uet_held,
+                      .on_asked = uet_asked,
+                      .on_start = uet_start,
+                      .on_sender_timer = uet_sender_timer,
+                      .on_receiver_timer = uet_receiver_timer,
+                      .sender_size = uet_sender_size,
+                      .receiver_size = uet_receiver_size,
+                      .patience = uet_patience,
+                      .frames = &weft__frames_uet,
+                      .in_order = uet_in_order,
+                      .echoes = is_always,
+                      .sacks = is_always,
+                      .planes = uet_planes,
+                      .path = uet_path,
+                      .control_priority = uet_control_priority,
+                      .acknowledges_reads = true,
+                      .check_sender = uet_check_sender,
+                      .check_receiver = uet_check_receiver,
+                  },
+                  .draws = true);

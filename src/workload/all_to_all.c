@@ -41,8 +41,6 @@ static enum weft_status all_to_all_expand(const void *conf, struct weft_place pl
     return status;
 }
 
-static const struct weft_workload_ops all_to_all_ops = {.expand = all_to_all_expand};
-
 const struct weft_model weft__workload_all_to_all =
     WEFT_MODEL_OF(WORKLOAD, "all_to_all", "every host sends to every other", "plain; nothing is drawn",
-                  &all_to_all_params, &all_to_all_ops);
+                  &all_to_all_params, &(const struct weft_workload_ops){.expand = all_to_all_expand});

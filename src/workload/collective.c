@@ -58,8 +58,7 @@ static enum weft_status collective_schedule(const struct weft_model_conf *entry,
     return weft__job_connect(&c->common, entry->place, topology, job, w, ret_error);
 }
 
-static const struct weft_workload_ops collective_ops = {.schedule = collective_schedule};
-
 const struct weft_model weft__workload_collective =
     WEFT_MODEL_OF(WORKLOAD, "collective", "a collective among hosts, of one size or several, as nccl-tests runs them",
-                  "sizes and bandwidths as in nccl-tests", &collective_params, &collective_ops);
+                  "sizes and bandwidths as in nccl-tests", &collective_params,
+                  &(const struct weft_workload_ops){.schedule = collective_schedule});

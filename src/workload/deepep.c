@@ -373,9 +373,7 @@ static bool deepep_draws(const void *conf) {
     return !*((const struct deepep_conf *)conf)->routing_file;
 }
 
-static const struct weft_workload_ops deepep_ops = {.schedule = deepep_schedule, .draws = deepep_draws};
-
 const struct weft_model weft__workload_deepep = WEFT_MODEL_OF(
     WORKLOAD, "deepep", "expert parallelism: tokens to the ranks of their experts and back, as DeepEP does it",
     "deepseek-ai/DeepEP, commit dd758caf: docs/legacy.md, csrc/kernels/legacy, tests/legacy", &deepep_params,
-    &deepep_ops);
+    &(const struct weft_workload_ops){.schedule = deepep_schedule, .draws = deepep_draws});

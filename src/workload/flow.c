@@ -67,9 +67,7 @@ static bool flow_draws(const void *conf) {
     return ((const struct flow_conf *)conf)->draw > 0;
 }
 
-static const struct weft_workload_ops flow_ops = {.expand = flow_expand, .draws = flow_draws};
-
 const struct weft_model weft__workload_flow =
     WEFT_MODEL_OF(WORKLOAD, "flow", "flows between named hosts, pair by pair",
                   "plain; `draw` chooses among the pairs (selection sampling; Knuth, TAOCP 3.4.2, algorithm S)",
-                  &flow_params, &flow_ops);
+                  &flow_params, &(const struct weft_workload_ops){.expand = flow_expand, .draws = flow_draws});

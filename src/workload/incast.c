@@ -43,8 +43,6 @@ static enum weft_status incast_expand(const void *conf, struct weft_place place,
     return status;
 }
 
-static const struct weft_workload_ops incast_ops = {.expand = incast_expand};
-
 const struct weft_model weft__workload_incast =
     WEFT_MODEL_OF(WORKLOAD, "incast", "many hosts send to one at the same time", "plain; nothing is drawn",
-                  &incast_params, &incast_ops);
+                  &incast_params, &(const struct weft_workload_ops){.expand = incast_expand});

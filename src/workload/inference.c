@@ -538,11 +538,9 @@ static bool inference_draws(const void *conf) {
     return c->arrivals.kind == WEFT__ARRIVALS_POISSON || c->transfer.connections == KEPT; // whose ports are drawn
 }
 
-static const struct weft_workload_ops inference_ops = {
-    .expand = inference_expand, .jitters = true, .draws = inference_draws};
-
-const struct weft_model weft__workload_inference =
-    WEFT_MODEL_OF(WORKLOAD, "inference",
-                  "requests to a model whose prefill and decode are on GPUs of their own: transfers of keys and values",
-                  "DistServe, OSDI 2024; Splitwise, ISCA 2024; Mooncake, FAST 2025; vLLM's NixlConnector",
-                  &inference_params, &inference_ops, .draws = true);
+const struct weft_model weft__workload_inference = WEFT_MODEL_OF(
+    WORKLOAD, "inference",
+    "requests to a model whose prefill and decode are on GPUs of their own: transfers of keys and values",
+    "DistServe, OSDI 2024; Splitwise, ISCA 2024; Mooncake, FAST 2025; vLLM's NixlConnector", &inference_params,
+    &(const struct weft_workload_ops){.expand = inference_expand, .jitters = true, .draws = inference_draws},
+    .draws = true);

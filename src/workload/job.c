@@ -387,9 +387,7 @@ static enum weft_status job_schedule(const struct weft_model_conf *entry, const 
     return weft__job_connect(&c->common, entry->place, topology, m.job, w, ret_error);
 }
 
-static const struct weft_workload_ops job_ops = {.schedule = job_schedule};
-
 const struct weft_model weft__workload_job =
     WEFT_MODEL_OF(WORKLOAD, "job", "a training job: iterations of compute and collectives over groups of ranks",
                   "numbering of ranks as in Megatron-LM and in the Llama 3 paper, arXiv 2407.21783, section 3.3",
-                  &job_params, &job_ops);
+                  &job_params, &(const struct weft_workload_ops){.schedule = job_schedule});

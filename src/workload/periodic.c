@@ -73,9 +73,7 @@ static enum weft_status periodic_expand(const void *conf, struct weft_place plac
     return status;
 }
 
-static const struct weft_workload_ops periodic_ops = {.expand = periodic_expand, .jitters = true};
-
-const struct weft_model weft__workload_periodic =
-    WEFT_MODEL_OF(WORKLOAD, "periodic", "many send at intervals: checkpoints, batches of training data, logs",
-                  "the frontend traffic named by Meta, SIGCOMM 2024: data ingestion, checkpointing, logging",
-                  &periodic_params, &periodic_ops, .draws = true);
+const struct weft_model weft__workload_periodic = WEFT_MODEL_OF(
+    WORKLOAD, "periodic", "many send at intervals: checkpoints, batches of training data, logs",
+    "the frontend traffic named by Meta, SIGCOMM 2024: data ingestion, checkpointing, logging", &periodic_params,
+    &(const struct weft_workload_ops){.expand = periodic_expand, .jitters = true}, .draws = true);

@@ -85,9 +85,7 @@ static enum weft_status permutation_expand(const void *conf, struct weft_place p
     return status;
 }
 
-static const struct weft_workload_ops permutation_ops = {.expand = permutation_expand};
-
 const struct weft_model weft__workload_permutation = WEFT_MODEL_OF(
     WORKLOAD, "permutation", "every host sends to one other and receives from one other; each repetition draws anew",
     "random derangement by rejection of shuffles (Durstenfeld, CACM Algorithm 235)", &permutation_params,
-    &permutation_ops, .draws = true);
+    &(const struct weft_workload_ops){.expand = permutation_expand}, .draws = true);

@@ -135,9 +135,7 @@ static enum weft_status poisson_expand(const void *conf, struct weft_place place
     return status;
 }
 
-static const struct weft_workload_ops poisson_ops = {.expand = poisson_expand};
-
 const struct weft_model weft__workload_poisson =
     WEFT_MODEL_OF(WORKLOAD, "poisson", "flows between random pairs, at a load, with sizes from a distribution",
                   "the open-loop traffic of the DCTCP and HPCC papers; destinations by jump hash (arXiv 1406.2294)",
-                  &poisson_params, &poisson_ops, .draws = true);
+                  &poisson_params, &(const struct weft_workload_ops){.expand = poisson_expand}, .draws = true);

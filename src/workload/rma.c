@@ -196,9 +196,7 @@ static enum weft_status rma_schedule(const struct weft_model_conf *entry, const 
     return WEFT_OK;
 }
 
-static const struct weft_workload_ops rma_ops = {.schedule = rma_schedule};
-
 const struct weft_model weft__workload_rma = WEFT_MODEL_OF(
     WORKLOAD, "rma", "clients that read, write and change memory of servers at a rate, by software or by 1RMA",
     "Gibson et al., Aquila, NSDI 2022; Singhvi et al., CliqueMap, SIGCOMM 2021; Marty et al., Snap, SOSP 2019",
-    &rma_params, &rma_ops, .draws = true);
+    &rma_params, &(const struct weft_workload_ops){.schedule = rma_schedule}, .draws = true);

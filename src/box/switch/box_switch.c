@@ -61,29 +61,29 @@ static weft_time_ps switch_crossing(const struct weft_device_conf *conf) {
     return conf->sw.processing_ps;
 }
 
-static const struct weft__box switch_box = {
-    .fluid = true,
-    .make = switch_make,
-    .port = switch_port,
-    .reaction = weft__ethernet_reaction,
-    .pfc = weft__ethernet_pfc,
-    .trace = switch_trace,
-    .held = weft__switch_held,
-    .fingerprint = weft__switch_fingerprint,
-    .finish = switch_finish,
-    .deinit = weft__switch_deinit,
-    .each_waiting = switch_each_waiting,
-    .check_state = weft__switch_check_state,
-    .add_credit = weft__ethernet_add_credit,
-    .route_state = switch_route_state,
-    .check = weft__ethernet_check,
-    .crossing = switch_crossing,
-    .shared = &weft__te_shared,
-    .mechanisms = &weft__switch_mechanisms,
-    .takes_routes = true,
-    .port_weight = 2,
-};
 const struct weft_model weft__box_switch =
     WEFT_MODEL_OF(BOX, "switch", "the Ethernet switch",
                   "IEEE 802.1Q (priorities, PFC, ECN by RFC 3168); queues, arbiter and buffer are models of their own",
-                  &weft_switch_table, &switch_box);
+                  &weft_switch_table,
+                  &(const struct weft__box){
+                      .fluid = true,
+                      .make = switch_make,
+                      .port = switch_port,
+                      .reaction = weft__ethernet_reaction,
+                      .pfc = weft__ethernet_pfc,
+                      .trace = switch_trace,
+                      .held = weft__switch_held,
+                      .fingerprint = weft__switch_fingerprint,
+                      .finish = switch_finish,
+                      .deinit = weft__switch_deinit,
+                      .each_waiting = switch_each_waiting,
+                      .check_state = weft__switch_check_state,
+                      .add_credit = weft__ethernet_add_credit,
+                      .route_state = switch_route_state,
+                      .check = weft__ethernet_check,
+                      .crossing = switch_crossing,
+                      .shared = &weft__te_shared,
+                      .mechanisms = &weft__switch_mechanisms,
+                      .takes_routes = true,
+                      .port_weight = 2,
+                  });

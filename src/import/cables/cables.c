@@ -180,12 +180,10 @@ static enum weft_status cables_build(const void *conf, const struct weft_tree *t
     return status ? status : weft__file_graph_build(&cables.graph, b, ret_error);
 }
 
-static const struct weft_topology_ops topology_ops = {.build = cables_build};
-
 const struct weft_model weft__topology_cables = WEFT_MODEL_OF(
     TOPOLOGY, "cables",
     "lists of cables, or neighbours heard by LLDP: devices keep their names, and ports of switches theirs", source,
-    &topology_params, &topology_ops);
+    &topology_params, &(const struct weft_topology_ops){.build = cables_build});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -322,18 +320,17 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = cables_recognise,
-    .make = cables_make,
-    .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_JSON,
-    .begins =
-        "a header that names \"device B\", or JSON of \"lldp\", \"lldpNeighbors\", \"DEVICE_NEIGHBOR\" or NetBox's "
-        "cables, or what ibnetdiscover, Slurm (topology.conf), containerlab or Graphviz write",
-    .whole = "sonic",
-};
-
 const struct weft_model weft__import_cables = WEFT_MODEL_OF(
     IMPORT, "cables",
     "lists of cables (CSV, NetBox), LLDP neighbours, DEVICE_NEIGHBOR of SONiC switches, ibnetdiscover, Slurm's "
     "topology.conf, containerlab, DOT",
-    source, &import_params, &import_ops);
+    source, &import_params,
+    &(const struct weft_import_ops){
+        .recognise = cables_recognise,
+        .make = cables_make,
+        .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_JSON,
+        .begins =
+            "a header that names \"device B\", or JSON of \"lldp\", \"lldpNeighbors\", \"DEVICE_NEIGHBOR\" or NetBox's "
+            "cables, or what ibnetdiscover, Slurm (topology.conf), containerlab or Graphviz write",
+        .whole = "sonic",
+    });

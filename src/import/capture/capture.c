@@ -73,13 +73,11 @@ static enum weft_status capture_expand(const void *conf, struct weft_place place
     return status;
 }
 
-static const struct weft_workload_ops capture_ops = {.expand = capture_expand};
-
 const struct weft_model weft__workload_capture =
     WEFT_MODEL_OF(WORKLOAD, "capture", "RoCE messages of a capture, each a flow from its first packet on",
                   "ours; messages by the opcodes of IBTA vol. 1 chapter 9. The capture's pauses and losses are in its "
                   "starts already",
-                  &capture_params, &capture_ops);
+                  &capture_params, &(const struct weft_workload_ops){.expand = capture_expand});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -347,14 +345,13 @@ static enum weft_status capture_make(const void *conf, const struct weft_import_
     return WEFT_OK;
 }
 
-static const struct weft_import_ops capture_import_ops = {
-    .recognise = capture_recognise,
-    .make = capture_make,
-    .syntax = WEFT_IMPORT_BINARY,
-    .begins = "the first bytes of pcap or pcapng",
-};
-
-const struct weft_model weft__import_capture = WEFT_MODEL_OF(
-    IMPORT, "capture",
-    "a capture, pcap or pcapng: RoCE messages as flows; PFC, marking and DCQCN as far as it shows them",
-    "draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng; IBTA vol. 1 chapter 9", &weft_import_table, &capture_import_ops);
+const struct weft_model weft__import_capture =
+    WEFT_MODEL_OF(IMPORT, "capture",
+                  "a capture, pcap or pcapng: RoCE messages as flows; PFC, marking and DCQCN as far as it shows them",
+                  "draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng; IBTA vol. 1 chapter 9", &weft_import_table,
+                  &(const struct weft_import_ops){
+                      .recognise = capture_recognise,
+                      .make = capture_make,
+                      .syntax = WEFT_IMPORT_BINARY,
+                      .begins = "the first bytes of pcap or pcapng",
+                  });

@@ -112,8 +112,7 @@ static enum weft_status frames_expand(const void *conf, struct weft_place place,
     return status;
 }
 
-static const struct weft_workload_ops frames_ops = {.expand = frames_expand, .jitters = true};
-
 const struct weft_model weft__workload_frames =
     WEFT_MODEL_OF(WORKLOAD, "frames", "frames of real hosts that weft live has recorded",
-                  "ours; what a bridge learns as IEEE 802.1Q clause 8.7 says", &frames_params, &frames_ops);
+                  "ours; what a bridge learns as IEEE 802.1Q clause 8.7 says", &frames_params,
+                  &(const struct weft_workload_ops){.expand = frames_expand, .jitters = true});

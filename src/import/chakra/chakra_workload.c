@@ -59,11 +59,9 @@ static enum weft_status chakra_schedule(const struct weft_model_conf *entry, con
     return status ? status : weft__job_add_schedule(&c->common, entry, topology, s, &c->models, w, ret_error);
 }
 
-static const struct weft_workload_ops chakra_ops = {.schedule = chakra_schedule};
-
 const struct weft_model weft__workload_chakra = WEFT_MODEL_OF(
     WORKLOAD, "chakra", "Chakra execution traces: nodes that compute, send, receive and take part in collectives",
-    source, &chakra_params, &chakra_ops);
+    source, &chakra_params, &(const struct weft_workload_ops){.schedule = chakra_schedule});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -216,16 +214,15 @@ static enum weft_status chakra_make(const void *conf, const struct weft_import_f
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = chakra_recognise,
-    .make = chakra_make,
-    .syntax = WEFT_IMPORT_BINARY | WEFT_IMPORT_JSON,
-    .begins = "a message GlobalMetadata or a node behind its length, JSON of such messages (a file .json), or JSON "
-              "with lists of ranks by name",
-};
-
 const struct weft_model weft__import_chakra = WEFT_MODEL_OF(
     IMPORT, "chakra",
     "Chakra execution traces: a folder, a prefix or files PREFIX.N.et or PREFIX.N.json, and process groups "
     "of ASTRA-sim",
-    source, &import_params, &import_ops);
+    source, &import_params,
+    &(const struct weft_import_ops){
+        .recognise = chakra_recognise,
+        .make = chakra_make,
+        .syntax = WEFT_IMPORT_BINARY | WEFT_IMPORT_JSON,
+        .begins = "a message GlobalMetadata or a node behind its length, JSON of such messages (a file .json), or JSON "
+                  "with lists of ranks by name",
+    });

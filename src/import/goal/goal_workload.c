@@ -57,12 +57,10 @@ static enum weft_status goal_schedule(const struct weft_model_conf *entry, const
     return weft__job_add_schedule(common, entry, topology, s, NULL, w, ret_error);
 }
 
-static const struct weft_workload_ops goal_ops = {.schedule = goal_schedule};
-
 const struct weft_model weft__workload_goal = WEFT_MODEL_OF(
     WORKLOAD, "goal", "a schedule in GOAL: steps by rank that send, receive and compute, with dependencies",
     "Hoefler, Siebert, Lumsdaine, Group Operation Assembly Language, ICPP 2009; LogGOPSim, ATLAHS (SPCL)", &goal_params,
-    &goal_ops);
+    &(const struct weft_workload_ops){.schedule = goal_schedule});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -98,14 +96,13 @@ static enum weft_status goal_make(const void *conf, const struct weft_import_fil
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = goal_recognise,
-    .make = goal_make,
-    .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_BINARY,
-    .begins = "\"num_ranks N\", or the number 4223 in 8 bytes",
-};
-
 const struct weft_model weft__import_goal =
     WEFT_MODEL_OF(IMPORT, "goal", "a schedule in GOAL, text or binary",
                   "Hoefler, Siebert, Lumsdaine, Group Operation Assembly Language, ICPP 2009; LogGOPSim, ATLAHS (SPCL)",
-                  &weft_import_table, &import_ops);
+                  &weft_import_table,
+                  &(const struct weft_import_ops){
+                      .recognise = goal_recognise,
+                      .make = goal_make,
+                      .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_BINARY,
+                      .begins = "\"num_ranks N\", or the number 4223 in 8 bytes",
+                  });

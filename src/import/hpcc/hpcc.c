@@ -83,11 +83,9 @@ static enum weft_status hpcc_build(const void *conf, const struct weft_tree *tre
     return status;
 }
 
-static const struct weft_topology_ops topology_ops = {.build = hpcc_build};
-
 const struct weft_model weft__topology_hpcc =
     WEFT_MODEL_OF(TOPOLOGY, "hpcc", "a topology file of HPCC or SimAI (ns-3): node N is host-N or switch-N", source,
-                  &topology_params, &topology_ops);
+                  &topology_params, &(const struct weft_topology_ops){.build = hpcc_build});
 
 // --- flows --------------------------------------------------------------------------------------------------------
 
@@ -116,9 +114,7 @@ static enum weft_status hpcc_expand(const void *conf, struct weft_place place, c
     return weft__flow_file_expand(conf, place, topology, &reader, w, ret_error);
 }
 
-static const struct weft_workload_ops flows_ops = {.expand = hpcc_expand};
-
 const struct weft_model weft__workload_hpcc = WEFT_MODEL_OF(
     WORKLOAD, "hpcc",
     "a flow file of HPCC or SimAI (ns-3): source, destination, priority group, port (not in all), bytes, start", source,
-    &flows_params, &flows_ops);
+    &flows_params, &(const struct weft_workload_ops){.expand = hpcc_expand});

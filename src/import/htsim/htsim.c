@@ -97,11 +97,9 @@ static enum weft_status htsim_build(const void *conf, const struct weft_tree *tr
     return WEFT_OK;
 }
 
-static const struct weft_topology_ops topology_ops = {.build = htsim_build};
-
 const struct weft_model weft__topology_htsim = WEFT_MODEL_OF(
     TOPOLOGY, "htsim", "a fat tree of htsim (.topo): host-N, tor-N, agg-N and core-N as htsim numbers them", source,
-    &topology_params, &topology_ops);
+    &topology_params, &(const struct weft_topology_ops){.build = htsim_build});
 
 // --- flows --------------------------------------------------------------------------------------------------------
 
@@ -187,12 +185,10 @@ static enum weft_status htsim_expand(const void *conf, struct weft_place place, 
     return weft__flow_file_expand(conf, place, topology, &reader, w, ret_error);
 }
 
-static const struct weft_workload_ops flows_ops = {.expand = htsim_expand};
-
 const struct weft_model weft__workload_htsim =
     WEFT_MODEL_OF(WORKLOAD, "htsim",
                   "the flows of a connection matrix of htsim (.cm); its failures are events, which weft import writes",
-                  source, &flows_params, &flows_ops);
+                  source, &flows_params, &(const struct weft_workload_ops){.expand = htsim_expand});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -402,13 +398,11 @@ static enum weft_status htsim_make(const void *conf, const struct weft_import_fi
     return status;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = htsim_recognise,
-    .make = htsim_make,
-    .syntax = WEFT_IMPORT_TEXT,
-    .begins = "lines \"Nodes N\" and \"Connections N\", or \"Tiers N\"",
-};
-
-const struct weft_model weft__import_htsim =
-    WEFT_MODEL_OF(IMPORT, "htsim", "files of htsim: a fat tree (.topo), connection matrices (.cm)", source,
-                  &import_table, &import_ops);
+const struct weft_model weft__import_htsim = WEFT_MODEL_OF(
+    IMPORT, "htsim", "files of htsim: a fat tree (.topo), connection matrices (.cm)", source, &import_table,
+    &(const struct weft_import_ops){
+        .recognise = htsim_recognise,
+        .make = htsim_make,
+        .syntax = WEFT_IMPORT_TEXT,
+        .begins = "lines \"Nodes N\" and \"Connections N\", or \"Tiers N\"",
+    });

@@ -55,12 +55,10 @@ static enum weft_status infragraph_build(const void *conf, const struct weft_tre
     return status ? status : weft__file_graph_build_parts(&g.graph, b, ret_error);
 }
 
-static const struct weft_topology_ops topology_ops = {.build = infragraph_build};
-
 const struct weft_model weft__topology_infragraph =
     WEFT_MODEL_OF(TOPOLOGY, "infragraph",
                   "a cluster described in InfraGraph: NICs with a link are hosts (server.0.nic.3), switches are leaf.0",
-                  source, &topology_params, &topology_ops);
+                  source, &topology_params, &(const struct weft_topology_ops){.build = infragraph_build});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -205,13 +203,12 @@ static enum weft_status infragraph_make(const void *conf, const struct weft_impo
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = infragraph_recognise,
-    .make = infragraph_make,
-    .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_JSON,
-    .begins = "devices with components",
-};
-
 const struct weft_model weft__import_infragraph = WEFT_MODEL_OF(
     IMPORT, "infragraph", "a cluster described in InfraGraph, YAML or JSON: devices, instances, links, edges", source,
-    &import_params, &import_ops);
+    &import_params,
+    &(const struct weft_import_ops){
+        .recognise = infragraph_recognise,
+        .make = infragraph_make,
+        .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_JSON,
+        .begins = "devices with components",
+    });

@@ -134,11 +134,9 @@ static enum weft_status inspector_schedule(const struct weft_model_conf *entry, 
     return weft__job_connect(&c.common, entry->place, topology, job, w, ret_error);
 }
 
-static const struct weft_workload_ops inspector_ops = {.schedule = inspector_schedule};
-
 const struct weft_model weft__workload_inspector = WEFT_MODEL_OF(
     WORKLOAD, "inspector", "collectives that NCCL's inspector measured, done again: predicted beside measured", source,
-    &inspector_params, &inspector_ops);
+    &inspector_params, &(const struct weft_workload_ops){.schedule = inspector_schedule});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -221,13 +219,12 @@ static enum weft_status inspector_make(const void *conf, const struct weft_impor
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = inspector_recognise,
-    .make = inspector_make,
-    .syntax = WEFT_IMPORT_JSON,
-    .begins = "objects with coll_perf, p2p_perf or dump_stats",
-};
-
 const struct weft_model weft__import_inspector = WEFT_MODEL_OF(
     IMPORT, "inspector", "lines of JSON that NCCL's inspector writes: collectives with their measured times", source,
-    &weft_import_table, &import_ops);
+    &weft_import_table,
+    &(const struct weft_import_ops){
+        .recognise = inspector_recognise,
+        .make = inspector_make,
+        .syntax = WEFT_IMPORT_JSON,
+        .begins = "objects with coll_perf, p2p_perf or dump_stats",
+    });

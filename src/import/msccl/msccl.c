@@ -204,19 +204,18 @@ static weft_bytes msccl_shortened(const void *conf, const struct weft_collective
     return (w.chunk_bytes - (w.loops.loops - 2) * w.loops.loop_bytes) * l->program->chunks;
 }
 
-static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_OTHER,
-                                               .load = msccl_load,
-                                               .may_deadlock = true,
-                                               .lanes = msccl_lanes,
-                                               .steps = msccl_steps,
-                                               .step = msccl_step,
-                                               .sent = msccl_sent,
-                                               .channels = msccl_channels,
-                                               .shortened = msccl_shortened};
-
 const struct weft_model weft__collective_msccl = WEFT_MODEL_OF(
     COLLECTIVE, "msccl", "an algorithm from a file, XML of MSCCL: thread blocks with steps, channels and dependencies",
-    source, &table, &ops);
+    source, &table,
+    &(const struct weft_collective_ops){.goal = WEFT_GOAL_OTHER,
+                                        .load = msccl_load,
+                                        .may_deadlock = true,
+                                        .lanes = msccl_lanes,
+                                        .steps = msccl_steps,
+                                        .step = msccl_step,
+                                        .sent = msccl_sent,
+                                        .channels = msccl_channels,
+                                        .shortened = msccl_shortened});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -367,12 +366,11 @@ static enum weft_status msccl_make(const void *conf, const struct weft_import_fi
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = msccl_recognise,
-    .make = msccl_make,
-    .syntax = WEFT_IMPORT_XML,
-    .begins = "<algo>",
-};
-
-const struct weft_model weft__import_msccl = WEFT_MODEL_OF(
-    IMPORT, "msccl", "a collective algorithm of MSCCL, XML with the root <algo>", source, &import_table, &import_ops);
+const struct weft_model weft__import_msccl =
+    WEFT_MODEL_OF(IMPORT, "msccl", "a collective algorithm of MSCCL, XML with the root <algo>", source, &import_table,
+                  &(const struct weft_import_ops){
+                      .recognise = msccl_recognise,
+                      .make = msccl_make,
+                      .syntax = WEFT_IMPORT_XML,
+                      .begins = "<algo>",
+                  });

@@ -291,13 +291,12 @@ static enum weft_status nccl_make(const void *conf, const struct weft_import_fil
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = nccl_recognise,
-    .make = nccl_make,
-    .syntax = WEFT_IMPORT_XML,
-    .begins = "<system> or <graphs>",
-};
-
 const struct weft_model weft__import_nccl =
     WEFT_MODEL_OF(IMPORT, "nccl", "servers and channels as NCCL writes them: NCCL_TOPO_DUMP_FILE, NCCL_GRAPH_DUMP_FILE",
-                  "NVIDIA/nccl, src/graph/xml.cc, search.cc, topo.h", &import_table, &import_ops);
+                  "NVIDIA/nccl, src/graph/xml.cc, search.cc, topo.h", &import_table,
+                  &(const struct weft_import_ops){
+                      .recognise = nccl_recognise,
+                      .make = nccl_make,
+                      .syntax = WEFT_IMPORT_XML,
+                      .begins = "<system> or <graphs>",
+                  });

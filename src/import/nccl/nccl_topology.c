@@ -153,8 +153,7 @@ static enum weft_status build_servers(const void *conf, const struct weft_tree *
     return WEFT_OK;
 }
 
-static const struct weft_topology_ops ops = {.build = build_servers};
-
 const struct weft_model weft__topology_nccl =
     WEFT_MODEL_OF(TOPOLOGY, "nccl", "servers as NCCL has found them: a host for each NIC, and the GPUs that use it",
-                  "NVIDIA/nccl, src/graph/xml.cc, topo.h; the network between servers is assumed", &params, &ops);
+                  "NVIDIA/nccl, src/graph/xml.cc, topo.h; the network between servers is assumed", &params,
+                  &(const struct weft_topology_ops){.build = build_servers});

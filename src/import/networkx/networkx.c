@@ -75,16 +75,13 @@ static enum weft_status graphml_build(const void *conf, const struct weft_tree *
     return build_graph(&graphml, conf, b, ret_error);
 }
 
-static const struct weft_topology_ops topology_ops = {.build = networkx_build};
-static const struct weft_topology_ops graphml_topology_ops = {.build = graphml_build};
-
 const struct weft_model weft__topology_networkx = WEFT_MODEL_OF(
     TOPOLOGY, "networkx", "a graph of NetworkX, node-link JSON: nodes keep their names, number N is host-N or switch-N",
-    source, &topology_params, &topology_ops);
+    source, &topology_params, &(const struct weft_topology_ops){.build = networkx_build});
 
 const struct weft_model weft__topology_graphml =
     WEFT_MODEL_OF(TOPOLOGY, "graphml", "a graph in GraphML: nodes keep their names, number N is host-N or switch-N",
-                  graphml_source, &graphml_topology_params, &graphml_topology_ops);
+                  graphml_source, &graphml_topology_params, &(const struct weft_topology_ops){.build = graphml_build});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -185,21 +182,20 @@ static enum weft_status graphml_make(const void *conf, const struct weft_import_
     return make_graph(&graphml, conf, file, files, import, ret_error);
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = networkx_recognise,
-    .make = networkx_make,
-    .syntax = WEFT_IMPORT_JSON,
-    .begins = "nodes and links (or edges)",
-};
-static const struct weft_import_ops graphml_ops = {
-    .recognise = graphml_recognise,
-    .make = graphml_make,
-    .syntax = WEFT_IMPORT_XML,
-    .begins = "<graphml>",
-};
-
 const struct weft_model weft__import_networkx =
-    WEFT_MODEL_OF(IMPORT, "networkx", "a graph of NetworkX, as node-link JSON", source, &import_params, &import_ops);
+    WEFT_MODEL_OF(IMPORT, "networkx", "a graph of NetworkX, as node-link JSON", source, &import_params,
+                  &(const struct weft_import_ops){
+                      .recognise = networkx_recognise,
+                      .make = networkx_make,
+                      .syntax = WEFT_IMPORT_JSON,
+                      .begins = "nodes and links (or edges)",
+                  });
 
 const struct weft_model weft__import_graphml =
-    WEFT_MODEL_OF(IMPORT, "graphml", "a graph in GraphML", graphml_source, &graphml_params, &graphml_ops);
+    WEFT_MODEL_OF(IMPORT, "graphml", "a graph in GraphML", graphml_source, &graphml_params,
+                  &(const struct weft_import_ops){
+                      .recognise = graphml_recognise,
+                      .make = graphml_make,
+                      .syntax = WEFT_IMPORT_XML,
+                      .begins = "<graphml>",
+                  });

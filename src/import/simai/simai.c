@@ -176,17 +176,16 @@ static enum weft_status simai_make(const void *conf, const struct weft_import_fi
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = simai_recognise,
-    .make = simai_make,
-    .syntax = WEFT_IMPORT_TEXT,
-    .begins =
-        "HYBRID_TRANSFORMER, HYBRID_TRANSFORMER_FWD_IN_BCKWD or MICRO; with it a topology or configuration of hpcc",
-    .whole = "hpcc",
-};
-
 const struct weft_model weft__import_simai = WEFT_MODEL_OF(
     IMPORT, "simai",
     "a workload of AICB or SimAI: a header of groups, and layers of twelve columns; perhaps with its topology "
     "and configuration",
-    "aliyun/aicb and aliyun/SimAI (astra-sim-alibabacloud, Workload.cc)", &import_table, &import_ops);
+    "aliyun/aicb and aliyun/SimAI (astra-sim-alibabacloud, Workload.cc)", &import_table,
+    &(const struct weft_import_ops){
+        .recognise = simai_recognise,
+        .make = simai_make,
+        .syntax = WEFT_IMPORT_TEXT,
+        .begins =
+            "HYBRID_TRANSFORMER, HYBRID_TRANSFORMER_FWD_IN_BCKWD or MICRO; with it a topology or configuration of hpcc",
+        .whole = "hpcc",
+    });

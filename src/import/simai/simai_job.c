@@ -245,11 +245,9 @@ static enum weft_status simai_schedule(const struct weft_model_conf *entry, cons
     return weft__job_connect(&c.common, entry->place, topology, m.job, w, ret_error);
 }
 
-static const struct weft_workload_ops simai_ops = {.schedule = simai_schedule};
-
 const struct weft_model weft__workload_simai =
     WEFT_MODEL_OF(WORKLOAD, "simai",
                   "a training job from the workload text of AICB and SimAI: layers with their compute and collectives",
                   "aliyun/aicb (SimAI_training_workload_generator.py) and aliyun/SimAI (astra-sim-alibabacloud, "
                   "Workload.cc, Layer.cc)",
-                  &simai_params, &simai_ops);
+                  &simai_params, &(const struct weft_workload_ops){.schedule = simai_schedule});

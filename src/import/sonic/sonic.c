@@ -520,15 +520,14 @@ static enum weft_status sonic_make(const void *conf, const struct weft_import_fi
     return status;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = sonic_recognise,
-    .make = sonic_make,
-    .syntax = WEFT_IMPORT_JSON | WEFT_IMPORT_TEXT,
-    .begins = "tables of SONiC such as PORT and BUFFER_PG, or lines of pg_profile_lookup.ini",
-};
-
 const struct weft_model weft__import_sonic = WEFT_MODEL_OF(
     IMPORT, "sonic",
     "config_db.json of SONiC switches: ports, cables, buffers, WRED, schedulers, maps, PFC and its watchdog",
     "sonic-net/sonic-buildimage, src/sonic-yang-models; profiles as sonic-swss, cfgmgr/buffermgrd computes them",
-    &import_params, &import_ops);
+    &import_params,
+    &(const struct weft_import_ops){
+        .recognise = sonic_recognise,
+        .make = sonic_make,
+        .syntax = WEFT_IMPORT_JSON | WEFT_IMPORT_TEXT,
+        .begins = "tables of SONiC such as PORT and BUFFER_PG, or lines of pg_profile_lookup.ini",
+    });
