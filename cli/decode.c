@@ -297,8 +297,7 @@ static enum weft_status decode_all(struct decoding *d, const char *path, struct 
 
 static enum weft_status answer_decode(const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct decoding d = {.o = o, .arena = o->arena, .j = {.file = stdout}};
-    enum weft_status status = parse_options(&d, ret_error);
-    if (status) return status;
+    WEFT_TRY(parse_options(&d, ret_error));
     if (columns) {
         weft_cli_tables_markdown(weft__answer_decode.name);
         return WEFT_OK;

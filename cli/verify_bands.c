@@ -79,8 +79,7 @@ static enum weft_status find_own(const struct verified *s, const struct weft_cla
     for (uint32_t i = 0; i < weft_scenario_variants(s->file); i++) {
         struct weft_scenario *scenario = NULL;
         if (!names_variant(c, i)) continue;
-        enum weft_status status = weft_scenario_new(s->file, i, &scenario, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft_scenario_new(s->file, i, &scenario, ret_error));
         weft_scenario_each(scenario, on_value, x);
         if (!b->row) b->row = weft_scenario_row(scenario, path);
         weft_scenario_free(scenario);

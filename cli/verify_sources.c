@@ -48,8 +48,7 @@ static enum weft_status add_statement(struct index_of_sources *x, const struct w
     if (x->statements == STATEMENTS_MAX)
         return WEFT_REFUSE(ret_error, entry->place, "more than %d statements", STATEMENTS_MAX);
     struct verify_statement one = {0};
-    enum weft_status status = weft__params_load_at(&statement_table, entry, path, &one, x->arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__params_load_at(&statement_table, entry, path, &one, x->arena, ret_error));
     if (find_statement(x, one.id, strlen(one.id)))
         return WEFT_REFUSE(ret_error, entry->place, "%s.id: %s is a duplicate", path, one.id);
     one.source = x->source[x->sources].name;
@@ -59,13 +58,13 @@ static enum weft_status add_statement(struct index_of_sources *x, const struct w
 
 static enum weft_status read_source(struct index_of_sources *x, const char *path, struct weft_error *ret_error) {
     struct weft_tree *root;
-    enum weft_status status = weft_tree_read(path, x->arena, &root, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_tree_read(path, x->arena, &root, ret_error));
     const struct weft_tree *source = weft_tree_find(root, "source"), *list = weft_tree_find(root, "statements");
     if (!source || !list || list->type != WEFT_TREE_LIST || x->sources == SOURCES_MAX)
         return WEFT_REFUSE(ret_error, root->place, "expected `source` and a list of `statements`, in %d files at most",
                            SOURCES_MAX);
-    status = weft__params_load_at(&source_table, source, "source", &x->source[x->sources], x->arena, ret_error);
+    enum weft_status status =
+        weft__params_load_at(&source_table, source, "source", &x->source[x->sources], x->arena, ret_error);
     for (uint32_t i = 0; i < list->n && !status; i++)
         status = add_statement(x, list->child[i], i, ret_error);
     x->sources += !status;

@@ -126,8 +126,7 @@ static const struct weft_param_table mean_table =
 static enum weft_status load_mean(struct load *l, const struct weft_tree *seeds, const char *path,
                                   struct weft_claim *claim) {
     struct mean mean;
-    enum weft_status status = weft__params_load_at(&mean_table, seeds, path, &mean, l->arena, l->error);
-    if (status) return status;
+    WEFT_TRY(weft__params_load_at(&mean_table, seeds, path, &mean, l->arena, l->error));
     uint64_t *seed = NULL;
     if (!weft_seeds_parse(mean.mean, l->arena, &seed, &claim->own_seeds) || claim->own_seeds < 2)
         return WEFT_REFUSE(l->error, weft_tree_find(seeds, "mean")->place,
@@ -150,8 +149,7 @@ static enum weft_status load_seeds(struct load *l, const struct weft_tree *seeds
                            "%s: expected each, mean, {mean: 1..8} or {at_least: 6, reason: ...}", path);
     if (weft_tree_find(seeds, "mean")) return load_mean(l, seeds, path, claim);
     struct at_least few;
-    enum weft_status status = weft__params_load_at(&at_least_table, seeds, path, &few, l->arena, l->error);
-    if (status) return status;
+    WEFT_TRY(weft__params_load_at(&at_least_table, seeds, path, &few, l->arena, l->error));
     claim->seeds = WEFT_CLAIM_SEEDS_AT_LEAST;
     claim->at_least = (uint32_t)few.at_least;
     claim->of = (uint32_t)few.of;

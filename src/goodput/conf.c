@@ -142,8 +142,7 @@ static bool is_at_edge(const PART *p) {
 static enum weft_status take_part(TOP *c, const struct weft_tree *said, const char *path, struct weft_arena *arena,
                                   struct weft_error *ret_error) {
     PART part;
-    enum weft_status status = weft__params_load_at(&weft_goodput_part_table, said, path, &part, arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__params_load_at(&weft_goodput_part_table, said, path, &part, arena, ret_error));
     part.slowdown_half = NAN;
     part.measured = false;
     uint32_t i = 0;

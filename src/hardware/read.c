@@ -201,15 +201,14 @@ static enum weft_status read_value(const struct weft_tree *tree, const struct we
     if (fact) row = fact_of(kind, tree->key);
     bool choice = !fact && (!strcmp(tree->key, kinds[kind].row) || !strcmp(tree->key, "preset")); // of the user's alone
     if (!row || choice) return fail_key(tree, kind, arena, ret_error);
-    enum weft_status status = weft__params_load_at(&value_table, tree, path, v, arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__params_load_at(&value_table, tree, path, v, arena, ret_error));
     v->key = tree->key;
     v->row = row;
     v->fact = fact;
     v->place = tree->place;
     if (!*v->low) v->low = NULL;
     if (!*v->high) v->high = NULL;
-    status = parse_text(v, v->typical, weft_tree_find(tree, "typical"), arena, &v->number, ret_error);
+    enum weft_status status = parse_text(v, v->typical, weft_tree_find(tree, "typical"), arena, &v->number, ret_error);
     if (!status) status = parse_text(v, v->low, weft_tree_find(tree, "low"), arena, &v->low_number, ret_error);
     if (!status) status = parse_text(v, v->high, weft_tree_find(tree, "high"), arena, &v->high_number, ret_error);
     return status ? status : check_band(v, tree, path, ret_error);

@@ -172,8 +172,7 @@ static enum weft_status csv_make(const void *conf, const struct weft_import_file
         WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
         struct weft__table table;
         uint64_t flows = 0;
-        status = weft__lines_open(&lines, file[f].path, WEFT_NOWHERE, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft__lines_open(&lines, file[f].path, WEFT_NOWHERE, ret_error));
         status = weft__table_header(&lines, columns, COLUMNS, NULL, &table, ret_error);
         if (!status) status = scan_table(&lines, &table, import, &flows, ret_error);
         if (!status && !flows) status = fail_empty(file[f].path, &lines, ret_error);

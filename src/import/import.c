@@ -116,8 +116,7 @@ static enum weft_status describe_unknown(const struct weft_import_file *file, co
     if (!file->size || (syntax != WEFT_IMPORT_BINARY && !*word))
         return WEFT_REFUSE(ret_error, place, "the file is empty; expected %s",
                            importer ? expected_begins(importer, 0, arena) : "a file of a known format");
-    enum weft_status status = importer ? WEFT_OK : check_syntax(file, syntax, ret_error);
-    if (status) return status;
+    WEFT_TRY(importer ? WEFT_OK : check_syntax(file, syntax, ret_error));
     if (syntax == WEFT_IMPORT_BINARY)
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path},
                            "byte 0: %s do not begin %s; expected %s", show_bytes(file, arena), of,

@@ -126,8 +126,7 @@ static enum weft_status load_head(struct bind *b) {
         if (tree) return FAIL(b, tree->key_place, "%s: cannot be overridden", fixed[i]);
     }
     struct weft__scenario_head head;
-    enum weft_status status = load_params(b, &weft__scenario_table, b->root, "", &head);
-    if (status) return status;
+    WEFT_TRY(load_params(b, &weft__scenario_table, b->root, "", &head));
     b->scenario->name = *head.name ? head.name : stem_of(b->arena, b->scenario->path);
     b->scenario->about = head.about;
     b->ideal = head.hardware == WEFT__HARDWARE_IDEAL;
@@ -214,15 +213,14 @@ static enum weft_status list_of(struct bind *b, const char *key, uint32_t max, c
 static enum weft_status load_devices(struct bind *b) {
     const struct weft_tree *list;
     uint32_t n;
-    enum weft_status status = list_of(b, "devices", DEVICES_MAX, &list, &n);
-    if (status) return status;
+    WEFT_TRY(list_of(b, "devices", DEVICES_MAX, &list, &n));
     struct weft_device_conf *device = weft_arena_alloc(b->arena, n + 1, sizeof *device);
     b->scenario->device = device;
     b->scenario->devices = n + 1;
     const struct weft_tree *tree[WEFT__DEVICE_SECTIONS];
     for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS; k++)
         tree[k] = weft__tree_section(b->root, weft__device_sections[k]);
-    status = load_device(b, &device[0], b->root, tree, "");
+    enum weft_status status = load_device(b, &device[0], b->root, tree, "");
     note_sections(&device[0], b->root);
     for (uint32_t i = 0; i < n; i++)
         status = worse_status(status, load_device_entry(b, list->child[i], i, &device[i + 1]));

@@ -119,8 +119,7 @@ static enum weft_status sample_points(struct design *d, const struct weft_sweep 
             ret_error, place,
             "no parameter is varied, so all points of the sample would be the same; expected --vary PATH=VALUES "
             "or `vary:`");
-    enum weft_status status = check_size(s, points, ret_error);
-    if (status) return status;
+    WEFT_TRY(check_size(s, points, ret_error));
     make_room(d, s, points);
     for (uint32_t a = 0; a < s->axes; a++)
         sample_axis(d, s, a, seed);
@@ -131,8 +130,7 @@ static enum weft_status sample_points(struct design *d, const struct weft_sweep 
 static enum weft_status cross_variants(struct weft_sweep *s, const struct design *d, uint32_t only,
                                        struct weft_error *ret_error) {
     uint32_t variants = only == WEFT_NONE ? weft_scenario_variants(s->file) : 1, first = only == WEFT_NONE ? 0 : only;
-    enum weft_status status = check_size(s, (uint64_t)variants * d->points, ret_error);
-    if (status) return status;
+    WEFT_TRY(check_size(s, (uint64_t)variants * d->points, ret_error));
     s->points = variants * d->points;
     s->point = weft_arena_alloc(s->arena, s->points, sizeof *s->point);
     for (uint32_t p = 0; p < s->points; p++)

@@ -214,8 +214,7 @@ static enum weft_status dragonfly_build(const void *conf, const struct weft_tree
     uint64_t nodes = weft__plus(tins * (1 + nodes_beside_tin(c)) + c->spines, tor_nodes);
     uint64_t links = tins * (c->local_ports + c->global_ports + nodes_beside_tin(c)) + c->gateways;
     links = weft__plus(links, weft__plus(tor_nodes, weft__times(c->tors, c->spines * c->tor_parallel)));
-    enum weft_status status = weft__topology_check_size(b, nodes, links, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__topology_check_size(b, nodes, links, ret_error));
     b->packaging = (struct weft_tin_packaging){(uint32_t)c->local_ports, (uint32_t)c->global_ports,
                                                (uint32_t)c->endpoints, (uint32_t)c->pods_per_rack, !c->global_delay_ps};
     struct numbers n = {.tin = weft_memory_new(WEFT_MEMORY_TOPOLOGY, tins, sizeof(uint32_t))};

@@ -23,8 +23,7 @@ static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
 static enum weft_status read_entry(const struct weft_tree *tree, struct weft__dsf_nics *nics, uint64_t zones,
                                    struct weft_arena *arena, struct weft_error *ret_error) {
     struct entry e;
-    enum weft_status status = weft_params_load(&table, tree, &e, arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_params_load(&table, tree, &e, arena, ret_error));
     if (e.zone >= zones)
         return WEFT_REFUSE(ret_error, weft_tree_find(tree, "zone")->place, "no L1 zone %llu; expected 0 to %llu",
                            (unsigned long long)e.zone, (unsigned long long)zones - 1);

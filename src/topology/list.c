@@ -122,8 +122,7 @@ static enum weft_status add_nodes(const struct weft_tree *list, struct weft_topo
                                   struct weft_error *ret_error) {
     for (uint32_t i = 0; i < list->n; i++) {
         struct node_conf conf;
-        enum weft_status status = weft_params_load(&node_table, list->child[i], &conf, b->arena, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft_params_load(&node_table, list->child[i], &conf, b->arena, ret_error));
         b->place = list->child[i]->place;
         if (!weft__topology_node_name_is_good(conf.name))
             return BAD(
@@ -135,8 +134,7 @@ static enum weft_status add_nodes(const struct weft_tree *list, struct weft_topo
         const char *layer = *conf.layer ? conf.layer : roles[conf.role];
         uint32_t node = weft_topology_add_node(b, host ? WEFT_NODE_HOST : WEFT_NODE_SWITCH, layer,
                                                host ? 0 : WEFT__TIER_BY_DISTANCE, WEFT_NONE, conf.name);
-        status = set_box(&conf, list->child[i], b, ret_error);
-        if (status) return status;
+        WEFT_TRY(set_box(&conf, list->child[i], b, ret_error));
         index->named[i] = (struct named){conf.name, node}; // as the user wrote it
     }
     qsort(index->named, index->nodes, sizeof *index->named, by_name_then_node);

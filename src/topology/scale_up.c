@@ -168,8 +168,7 @@ static enum weft_status scale_up_build(const void *conf, const struct weft_tree 
                                        struct weft_error *ret_error) {
     (void)tree;
     const T *c = conf;
-    enum weft_status status = check_sizes(c, b, ret_error);
-    if (status) return status;
+    WEFT_TRY(check_sizes(c, b, ret_error));
     uint32_t *gpu = weft_arena_alloc(b->arena, c->servers * c->gpus, sizeof *gpu);
     uint32_t *nvswitch = weft_arena_alloc(b->arena, c->servers * c->switches, sizeof *nvswitch);
     for (uint64_t s = 0; s < c->servers; s++)

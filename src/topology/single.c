@@ -22,8 +22,7 @@ static enum weft_status single_build(const void *conf, const struct weft_tree *t
                                      struct weft_error *ret_error) {
     (void)tree;
     const T *c = conf;
-    enum weft_status status = weft__topology_check_size(b, c->hosts + 1, c->hosts, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__topology_check_size(b, c->hosts + 1, c->hosts, ret_error));
     uint32_t sw = weft_topology_add_node(b, WEFT_NODE_SWITCH, "switch", 1, WEFT_NONE, "switch-0");
     for (uint64_t h = 0; h < c->hosts; h++) {
         char name[32];

@@ -127,9 +127,8 @@ static enum weft_status read_table(struct reader *r, const struct weft_tree *tre
     WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     struct weft__table *table = weft_arena_alloc(r->t->arena, 1, sizeof *table);
     const char *path = weft__path_beside(tree->text, tree->place, r->t->arena);
-    enum weft_status status = weft__lines_open(&lines, path, tree->place, ret_error);
-    if (status) return status;
-    status = weft__table_header(&lines, columns, COLUMNS, "", table, ret_error);
+    WEFT_TRY(weft__lines_open(&lines, path, tree->place, ret_error));
+    enum weft_status status = weft__table_header(&lines, columns, COLUMNS, "", table, ret_error);
     for (bool more = true; more && !status;) {
         struct weft__table_row row = {0};
         status = weft__lines_next_full(&lines, &more, ret_error);

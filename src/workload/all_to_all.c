@@ -30,10 +30,9 @@ static enum weft_status all_to_all_expand(const void *conf, struct weft_place pl
     (void)seed, (void)entry;
     const struct all_to_all_conf *c = conf;
     uint32_t *host, n;
-    enum weft_status status = weft_topology_select_hosts(topology, c->hosts, place, &host, &n, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_topology_select_hosts(topology, c->hosts, place, &host, &n, ret_error));
     if (n < 2) return WEFT_REFUSE(ret_error, place, "hosts '%s' is one host; all_to_all expects at least 2", c->hosts);
-    status = weft__workload_reserve(w, &c->common, place, (uint64_t)n * (n - 1), ret_error);
+    enum weft_status status = weft__workload_reserve(w, &c->common, place, (uint64_t)n * (n - 1), ret_error);
     for (uint32_t i = 0; i < n && !status; i++)
         for (uint32_t k = 1; k < n && !status; k++)
             status = weft_workload_add(w, &c->common, place, host[i], host[destination_of(i, k, n, c->stagger)],

@@ -296,8 +296,7 @@ static enum weft_status make_pool(struct build *b, const char *key, const struct
     bool half = !*pool->hosts;
     struct weft_job job = {.server = b->conf.server};
     const struct weft__job_common common = {.hosts = half ? "*" : pool->hosts, .server = b->conf.server};
-    enum weft_status status = weft__job_choose_gpus(&common, b->place, b->w->topology, &job, b->w->arena, b->error);
-    if (status) return status;
+    WEFT_TRY(weft__job_choose_gpus(&common, b->place, b->w->topology, &job, b->w->arena, b->error));
     uint32_t first = half && second ? job.ranks / 2 : 0;
     uint32_t gpus = !half ? job.ranks : second ? job.ranks - first : job.ranks / 2;
     uint64_t fit = gpus / pool->tp;

@@ -180,8 +180,7 @@ static void add_ops(struct maker *m, const struct operation_conf *c, struct dime
 
 static enum weft_status add_operation(struct maker *m, const struct operation_conf *c) {
     struct dimension d;
-    enum weft_status status = find_dimension(m, c->over, c->place, &d);
-    if (status) return status;
+    WEFT_TRY(find_dimension(m, c->over, c->place, &d));
     uint32_t first = m->job->ops;
     add_ops(m, c, d, c->times);
     for (uint32_t s = 0; s < m->job->stages; s++)
@@ -198,8 +197,7 @@ static enum weft_status add_pass(struct maker *m, const struct pipeline *p, cons
     for (uint32_t i = 0; i < list->n; i++) {
         struct dimension d;
         const struct operation_conf *c = &list->conf[i];
-        enum weft_status status = find_dimension(m, c->over, c->place, &d);
-        if (status) return status;
+        WEFT_TRY(find_dimension(m, c->over, c->place, &d));
         if (c->size_bytes && (!*c->over || !strcmp(c->over, p->conf.over)))
             return FAIL(m, c->place,
                         "over: what a stage of a pipeline does is its own; expected a dimension other than %s",
@@ -264,8 +262,7 @@ static enum weft_status make_stages(struct maker *m, const struct operation_list
         if (!*p->conf.over || (over && strcmp(over, p->conf.over)))
             return FAIL(m, p->place, "over: expected a dimension, the same for every pipeline of a job");
         over = p->conf.over;
-        enum weft_status status = find_dimension(m, over, p->place, &stages);
-        if (status) return status;
+        WEFT_TRY(find_dimension(m, over, p->place, &stages));
     }
     m->job->stages = stages.size;
     m->job->stage_stride = stages.stride;
@@ -328,8 +325,7 @@ static enum weft_status load_list(struct maker *m, const struct weft_tree *paren
     for (uint32_t i = 0; i < tree->n; i++) {
         char path[64];
         snprintf(path, sizeof path, "%s.%u", key, i);
-        enum weft_status status = load_operation(m, tree->child[i], path, &ret_list->conf[i]);
-        if (status) return status;
+        WEFT_TRY(load_operation(m, tree->child[i], path, &ret_list->conf[i]));
         ret_list->ops += count_ops(&ret_list->conf[i]);
     }
     if (ret_list->ops > OPS_MAX)

@@ -68,8 +68,7 @@ static enum weft_status permutation_expand(const void *conf, struct weft_place p
                            "shift %" PRIu64 " of %" PRIu32
                            " hosts is every host to itself; expected no multiple of %" PRIu32,
                            c->shift, n, n);
-    status = weft__workload_reserve(w, &c->common, place, n, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__workload_reserve(w, &c->common, place, n, ret_error));
     uint32_t draws = c->mode == MODE_RANDOM ? (uint32_t)c->common.repeat : 1;
     uint32_t *to = weft_memory_new(WEFT_MEMORY_SCENARIO, (size_t)draws * n, sizeof *to);
     for (uint32_t k = 0; k < draws; k++)

@@ -278,8 +278,7 @@ static enum weft_status make_workload(struct weft_workload empty, const struct w
         if (status) return status;
         w->entry_flow[e + 1] = w->flows;
     }
-    enum weft_status status = check_groups(w, ret_error);
-    if (status) return status;
+    WEFT_TRY(check_groups(w, ret_error));
     *ret_workload = w;
     return WEFT_OK;
 }

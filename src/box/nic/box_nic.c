@@ -130,8 +130,7 @@ static enum weft_status nic_check(const struct weft__plan *plan, uint32_t node, 
     const struct weft_topology *t = plan->topology;
     const struct weft_device_conf *device = plan->device[node], *other = plan->device[t->host[0]];
     struct weft_place place = weft_device_place(device, "host.planes");
-    enum weft_status status = check_watchdog(device, t->node[node].name, ret_error);
-    if (status) return status;
+    WEFT_TRY(check_watchdog(device, t->node[node].name, ret_error));
     if (device->host.planes != other->host.planes)
         return WEFT_REFUSE(ret_error, place, "host.planes of %s and %s differ; expected the same for all hosts",
                            t->node[node].name, t->node[t->host[0]].name);

@@ -73,8 +73,7 @@ static enum weft_status read_json(const struct weft__cables_file *file, struct w
     if (weft_tree_find(root, "lldp")) return weft__cables_read_lldp(root, file->device, list, ret_error);
     if (weft__cables_read_json(root, file, list, &status, ret_error)) return status;
     bool part = false;
-    status = weft__sonic_is_part(file->path, list->arena, &part, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__sonic_is_part(file->path, list->arena, &part, ret_error));
     if (part)
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path, .line = 1, .column = 1},
                            "neither 'lldp' nor 'lldpNeighbors', 'a_terminations' or 'PORT'; expected what lldpctl -f "
@@ -130,8 +129,7 @@ static enum weft_status cables_read(const char *path, struct weft_place place, c
     for (uint32_t c = 0; c < list->cables; c++)
         if (list->cable[c].place.file && !strcmp(list->cable[c].place.file, path))
             return WEFT_REFUSE(ret_error, place, "'%s' is there twice; expected each file once", path);
-    enum weft_status status = read_head(path, place, head, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_head(path, place, head, ret_error));
     const struct weft__cables_form *form = weft__cables_form(head);
     if (form) return form->read(&file, list, ret_error);
     char first = head[strspn(head, " \t\r\n")]; // neither is known: the reader says what it expected

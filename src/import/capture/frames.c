@@ -47,8 +47,7 @@ static enum weft_status find_host(const struct reading *r, uint32_t interface, u
 
 static enum weft_status take_frame(struct reading *r, const struct weft_capture_frame *f) {
     uint32_t host, conversation;
-    enum weft_status status = find_host(r, f->interface, &host);
-    if (status) return status;
+    WEFT_TRY(find_host(r, f->interface, &host));
     struct weft_place place = {.file = r->path};
     if (f->captured < f->bytes)
         return WEFT_REFUSE(r->error, place, "frame %" PRIu64 ": %" PRIu32 " of its %" PRIu32 " bytes; expected all",

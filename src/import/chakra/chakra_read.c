@@ -139,8 +139,7 @@ static enum weft_status take_version(struct weft__chakra_reader *r, const char *
 static enum weft_status read_metadata(struct weft__chakra_reader *r, struct weft_error *ret_error) {
     ProtobufCBinaryData bytes;
     bool more;
-    enum weft_status status = read_message(r, &bytes, &more, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_message(r, &bytes, &more, ret_error));
     if (!more) return weft__chakra_fail(r, 0, ret_error, "the file is empty; expected a Chakra trace");
     if (bytes.len && bytes.data[0] == 1 << 3)
         return weft__chakra_fail(

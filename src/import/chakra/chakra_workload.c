@@ -198,9 +198,8 @@ static enum weft_status chakra_make(const void *conf, const struct weft_import_f
                                      .tflops = c->tflops};
     struct weft__chakra_facts facts;
     struct weft_schedule *s = NULL;
-    status = weft__chakra_load(path, &load, (struct weft_place){.file = path}, weft_import_arena(import), &s, &facts,
-                               ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__chakra_load(path, &load, (struct weft_place){.file = path}, weft_import_arena(import), &s, &facts,
+                               ret_error));
     weft_import_need_hosts(import, s->ranks);
     weft_import_say(import, WEFT_IMPORT_WORKLOAD, "- kind: chakra\n  file: %s\n", weft_import_quote(import, written));
     if (groups)

@@ -86,8 +86,7 @@ static enum weft_status htsim_build(const void *conf, const struct weft_tree *tr
     uint64_t links = weft__plus(weft__times(tors, t.tier[WEFT__HTSIM_TOR].radix_up),
                                 weft__times(aggs, t.tier[WEFT__HTSIM_AGG].radix_up));
     uint64_t nodes = weft__plus(weft__plus(t.nodes, tors), weft__plus(aggs, t.cores));
-    status = weft__topology_check_size(b, nodes, weft__plus(t.nodes, links), ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__topology_check_size(b, nodes, weft__plus(t.nodes, links), ret_error));
     struct numbers n = {.host = weft_arena_alloc(b->arena, t.nodes, sizeof(uint32_t)),
                         .tor = weft_arena_alloc(b->arena, tors, sizeof(uint32_t)),
                         .agg = weft_arena_alloc(b->arena, aggs, sizeof(uint32_t)),

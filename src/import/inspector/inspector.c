@@ -203,8 +203,7 @@ static enum weft_status inspector_make(const void *conf, const struct weft_impor
             weft__inspector_sort(&log, (struct weft_place){.file = file[0].path, .line = 1, .column = 1}, ret_error);
     for (uint32_t from = 0, to; from < log.n && !status; from = to) {
         to = communicator_end(&log, from);
-        status = check_communicator(&log, from, to, ret_error);
-        if (status) return status;
+        WEFT_TRY(check_communicator(&log, from, to, ret_error));
         say_communicator(file, files, &log, from, to, communicators++, import);
         hosts += log.record[from].ranks;
     }

@@ -353,8 +353,7 @@ static enum weft_status msccl_make(const void *conf, const struct weft_import_fi
     weft_import_need_hosts(import, m->ranks);
     struct sizes sizes = {0};
     char first[32], last[32];
-    status = choose_sizes(collective_of(c, file->path, import), m, &sizes, ret_error);
-    if (status) return status;
+    WEFT_TRY(choose_sizes(collective_of(c, file->path, import), m, &sizes, ret_error));
     weft_import_say(import, WEFT_IMPORT_WORKLOAD,
                     "- kind: collective\n  collective: %s\n  size: %s\n  size_max: %s\n"
                     "  factor: %d\n  ranks: %" PRIu32 "\n",

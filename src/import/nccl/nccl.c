@@ -87,8 +87,7 @@ static enum weft_status read_channels(struct maker *m) {
     for (uint32_t f = 0; f < m->files; f++) {
         struct weft__nccl_graphs own, *g = m->channels ? &own : &m->graphs;
         if (m->file[f].what != channels_file) continue;
-        status = weft__nccl_graphs_read(m->file[f].path, WEFT_NOWHERE, weft_import_arena(m->import), g, m->error);
-        if (status) return status;
+        WEFT_TRY(weft__nccl_graphs_read(m->file[f].path, WEFT_NOWHERE, weft_import_arena(m->import), g, m->error));
         uint32_t gpus = g->of[g->of[WEFT__NCCL_RING].channels ? WEFT__NCCL_RING : WEFT__NCCL_TREE].gpus;
         if (m->gpus && m->gpus != gpus)
             return WEFT_REFUSE(m->error, (struct weft_place){.file = m->file[f].path},

@@ -20,8 +20,7 @@ enum weft_status weft__nccl_servers_add(struct weft__nccl_servers *list, const c
                                         struct weft_arena *arena, struct weft_error *ret_error) {
     list->server = weft__arena_grow(arena, list->server, list->n, sizeof *list->server);
     struct weft__nccl_server *own = &list->server[list->n];
-    enum weft_status status = weft__nccl_server_read(path, place, arena, own, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__nccl_server_read(path, place, arena, own, ret_error));
     if (!list->n++) list->first = path;
     if (own->gpus == list->server[0].gpus) return WEFT_OK;
     return WEFT_REFUSE(ret_error, (struct weft_place){.file = path},
@@ -135,9 +134,8 @@ static enum weft_status build_servers(const void *conf, const struct weft_tree *
     uint32_t servers = weft__nccl_servers_count(&list, c->servers), rails = weft__nccl_hosts_max(&list);
     bool by_rail = c->network == WEFT__NCCL_RAIL && rails > 1;
     uint64_t hosts = weft__times(servers, rails), spines = by_rail ? servers : 0;
-    status = weft__topology_check_size(b, weft__plus(hosts, by_rail ? rails + spines : 1),
-                                       weft__plus(hosts, weft__times(rails, spines)), ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__topology_check_size(b, weft__plus(hosts, by_rail ? rails + spines : 1),
+                                       weft__plus(hosts, weft__times(rails, spines)), ret_error));
     struct maker m = {c, &list, b, servers, weft_arena_alloc(b->arena, servers + (size_t)1, sizeof *m.first)};
     m.first[0] = b->nodes;
     for (uint32_t s = 0; s < servers; s++)

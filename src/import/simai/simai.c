@@ -154,8 +154,7 @@ static enum weft_status simai_make(const void *conf, const struct weft_import_fi
     const struct simai_import_conf *c = conf;
     struct weft__simai w;
     struct weft__hpcc_network network;
-    enum weft_status status = read_files(conf, file, files, import, &w, &network, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_files(conf, file, files, import, &w, &network, ret_error));
     const struct weft_import_file *workload = weft_import_find(file, files, "workload"),
                                   *topology = weft_import_find(file, files, "topology");
     uint64_t gpus = gpus_of(&w, c->gpus, network.hosts, import);

@@ -58,8 +58,7 @@ static enum weft_status skip_key(struct weft__lines *lines, const char *word, st
     size_t n = strlen(word);
     struct weft_place place = lines->place;
     const char *key = weft_arena_text(arena, word);
-    enum weft_status status = weft__lines_name(lines, word, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__lines_name(lines, word, ret_error));
     if (n < 2 || word[n - 1] != ':' || !is_number(weft__lines_word(lines))) {
         lines->place = place;
         return BAD(lines,
@@ -268,7 +267,6 @@ enum weft_status weft__simai_read(const char *path, struct weft_place place, str
                                   struct weft__simai *ret_workload, struct weft_error *ret_error) {
     WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     *ret_workload = (struct weft__simai){0};
-    enum weft_status status = weft__lines_open(&lines, path, place, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__lines_open(&lines, path, place, ret_error));
     return read_all(&lines, arena, ret_workload, ret_error);
 }

@@ -504,18 +504,16 @@ static enum weft_status sonic_make(const void *conf, const struct weft_import_fi
                                    struct weft_import *import, struct weft_error *ret_error) {
     struct weft_sonic *s = NULL;
     struct sorted sorted = {.lookup = NULL};
-    enum weft_status status = sort_files(all, files, weft_import_arena(import), &sorted, ret_error);
-    if (status) return status;
+    WEFT_TRY(sort_files(all, files, weft_import_arena(import), &sorted, ret_error));
     const struct weft_sonic_lookup *lookup = sorted.lookup;
     if (lookup)
         weft_import_note(import, WEFT_IMPORT_FOUND, "%.60s: %" PRIu32 " lossless profiles by speed and cable",
                          lookup->path, lookup->rows);
     if (sorted.switches > 1)
         return weft__sonic_make_fleet(conf, sorted.file, sorted.switches, lookup, import, ret_error);
-    status = weft_sonic_read(sorted.path, sorted.paths, lookup, weft_import_arena(import), &s, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_sonic_read(sorted.path, sorted.paths, lookup, weft_import_arena(import), &s, ret_error));
     struct weft__sonic_making m = {.s = s, .conf = conf, .im = import, .prefix = ""};
-    status = weft__sonic_making_init(&m, sorted.file, 2, ret_error);
+    enum weft_status status = weft__sonic_making_init(&m, sorted.file, 2, ret_error);
     if (!status) say_alone(&m);
     return status;
 }
