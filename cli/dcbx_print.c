@@ -9,18 +9,14 @@
 enum { TEXT_MAX = 512 };
 
 static const char *mac_text(const uint8_t *mac, char text[TEXT_MAX]) {
-    snprintf(text, TEXT_MAX, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
-    return text;
+    return WEFT_SAY(text, TEXT_MAX, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
 }
 
 /// Names as text; addresses and anything unprintable in hexadecimal.
 static const char *bytes_text(const uint8_t *bytes, size_t length, bool name, char text[TEXT_MAX]) {
     for (size_t i = 0; i < length && name; i++)
         name = isprint(bytes[i]);
-    if (name) {
-        snprintf(text, TEXT_MAX, "%.*s", (int)length, (const char *)bytes);
-        return text;
-    }
+    if (name) return WEFT_SAY(text, TEXT_MAX, "%.*s", (int)length, (const char *)bytes);
     size_t at = 0;
     text[0] = 0;
     for (size_t i = 0; i < length && at + 4 < TEXT_MAX; i++)
@@ -59,13 +55,11 @@ static const char *algorithm_text(uint8_t algorithm, uint8_t percent, char text[
     case WEFT_ETS_CREDIT_SHAPER:
         return "credit-based shaper";
     case WEFT_ETS_SHARE:
-        snprintf(text, TEXT_MAX, "%u %%", percent);
-        return text;
+        return WEFT_SAY(text, TEXT_MAX, "%u %%", percent);
     case WEFT_ETS_VENDOR:
         return "vendor's own";
     }
-    snprintf(text, TEXT_MAX, "algorithm %u", algorithm);
-    return text;
+    return WEFT_SAY(text, TEXT_MAX, "algorithm %u", algorithm);
 }
 
 static void print_line(const char *what) {

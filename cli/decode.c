@@ -32,13 +32,11 @@ static const char *rate_text(weft_rate_bps rate, char text[TEXT]) {
     unsigned u = 0;
     while (u < 4 && (double)rate < unit[u].bps)
         u++;
-    snprintf(text, TEXT, "%.3g%s", (double)rate / unit[u].bps, unit[u].name);
-    return text;
+    return WEFT_SAY(text, TEXT, "%.3g%s", (double)rate / unit[u].bps, unit[u].name);
 }
 
 static const char *time_text(weft_time_ps time, char text[TEXT]) {
-    snprintf(text, TEXT, "%.3f", (double)time / (double)WEFT_PS_PER_US);
-    return text;
+    return WEFT_SAY(text, TEXT, "%.3f", (double)time / (double)WEFT_PS_PER_US);
 }
 
 /// "WRITE 12, READ 3"

@@ -26,7 +26,6 @@
 static atomic_bool interrupted; ///< read by all threads that run something
 
 static void on_interrupt(int number, siginfo_t *info, void *context) {
-    (void)context;
     atomic_store(&interrupted, true);
     weft_cli_ranks_interrupt(number, info->si_pid);
 }

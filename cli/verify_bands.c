@@ -54,7 +54,6 @@ struct search {
 
 static void on_value(void *context, const char *path, const char *value, const char *dflt) {
     struct search *x = context;
-    (void)dflt;
     if (!strcmp(path, x->class_path)) x->class_name = weft_arena_text(x->arena, value);
     if (strcmp(path, x->path) != 0) return;
     x->differ |= x->value && strcmp(x->value, value) != 0;
@@ -308,7 +307,6 @@ static struct verify_in_band judge_band(const struct verified *s, uint32_t claim
 struct verify_in_band verify_judge_band(const struct verify *v, const struct verified *s, uint32_t claim, uint32_t band,
                                         struct weft_arena *arena) {
     struct turn turn;
-    (void)v;
     return judge_band(s, claim, band, arena, &turn);
 }
 

@@ -163,7 +163,6 @@ static void print_text(FILE *file, const void *context) {
     const struct index_of_sources *x = context;
     struct sums sums[SOURCES_MAX] = {{0}}, all = {0};
     uint32_t of = 0;
-    (void)file;
     for (uint32_t i = 0; i < x->statements; i++) {
         const struct verify_statement *s = &x->statement[i];
         while (x->source[of].name != s->source)

@@ -18,7 +18,6 @@ struct guess {
 
 static void on_guess(void *context, const struct weft_model *importer, const char *what) {
     struct guess *g = context;
-    (void)what;
     if (g->n && g->importer == importer) return;
     g->names = weft_arena_format(g->arena, "%s%s%s", g->names, g->n++ ? " and " : "", importer->name);
     g->importer = importer;

@@ -71,10 +71,7 @@ static const char *wred_conf_check(const void *conf, char *text, size_t size) {
     char why[160];
     while (!wrong && next_rate(&rates, &at, why, sizeof why))
         continue;
-    if (!wrong && *why) {
-        snprintf(text, size, "by_rate: %s", why);
-        return text;
-    }
+    if (!wrong && *why) return WEFT_SAY(text, size, "by_rate: %s", why);
     return wrong ? wrong : weft__bytes_above("max", c->max_bytes, "drop", c->drop_bytes, text, size);
 }
 static const struct weft_param_table wred_params = WEFT_PARAM_TABLE_OF(

@@ -42,12 +42,11 @@ static const char *pfc_check(const void *conf, char *text, size_t size) {
     const struct weft_pfc_conf *c = conf;
     double repeat_bits = c->refresh * (double)c->quanta * 512, frame_bits = (WEFT_FRAME_MIN + WEFT_WIRE_OVERHEAD) * 8;
     if (!c->priorities || repeat_bits >= frame_bits) return NULL;
-    snprintf(text, size,
-             "refresh (%g) x quanta (%" PRIu64
-             ") repeats a pause every %.0f bit times, and its frame takes %.0f: nothing "
-             "else would be sent; expected more quanta",
-             c->refresh, c->quanta, repeat_bits, frame_bits);
-    return text;
+    return WEFT_SAY(text, size,
+                    "refresh (%g) x quanta (%" PRIu64
+                    ") repeats a pause every %.0f bit times, and its frame takes %.0f: nothing "
+                    "else would be sent; expected more quanta",
+                    c->refresh, c->quanta, repeat_bits, frame_bits);
 }
 const struct weft_param_table weft_pfc_table = WEFT_PARAM_TABLE_OF(
     "pfc", struct weft_pfc_conf, .check = pfc_check,

@@ -36,10 +36,8 @@ static const char *pfc_check(const void *conf, char *text, size_t size) {
     if (c->buffer_bytes) {
         const char *wrong = weft__bytes_above("xoff", c->xoff_bytes, "buffer", c->buffer_bytes, text, size);
         if (wrong) return wrong;
-    } else if (c->xoff_bytes) {
-        snprintf(text, size, "xoff is given without buffer");
-        return text;
-    }
+    } else if (c->xoff_bytes)
+        return WEFT_SAY(text, size, "xoff is given without buffer");
     return NULL;
 }
 const struct weft_param_table weft_plan_pfc_table = WEFT_PARAM_TABLE_OF(

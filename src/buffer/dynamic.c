@@ -140,19 +140,17 @@ static const char *dynamic_fit_ports(const void *conf, const struct weft_buffer_
     if (c->dedicated == DEDICATED_PORT && groups) groups = 1;
     for (uint32_t k = 0; k < ports; k++) {
         weft_bytes own = calc_headroom(c, &port[k]);
-        if (own > UINT32_MAX) {
-            snprintf(text, size, "link_headroom %g gives port %u a headroom of %llu B; expected below 4 GiB",
-                     c->link_headroom, k, (unsigned long long)own);
-            return text;
-        }
+        if (own > UINT32_MAX)
+            return WEFT_SAY(text, size, "link_headroom %g gives port %u a headroom of %llu B; expected below 4 GiB",
+                            c->link_headroom, k, (unsigned long long)own);
         headroom += groups * own;
     }
     if (ports * reserve + headroom <= c->total_bytes) return NULL;
-    snprintf(text, size,
-             "total is %llu B, but %u ports need %llu B of reserve and, with link_headroom %g, %llu B of headroom",
-             (unsigned long long)c->total_bytes, ports, (unsigned long long)(ports * reserve), c->link_headroom,
-             (unsigned long long)headroom);
-    return text;
+    return WEFT_SAY(
+        text, size,
+        "total is %llu B, but %u ports need %llu B of reserve and, with link_headroom %g, %llu B of headroom",
+        (unsigned long long)c->total_bytes, ports, (unsigned long long)(ports * reserve), c->link_headroom,
+        (unsigned long long)headroom);
 }
 
 static uint32_t calc_doublings(const struct dynamic_conf *c, const struct weft_buffer_port *link) {

@@ -47,9 +47,9 @@ static const char *static_fit(const void *conf, uint32_t ports, uint8_t lossless
                               size_t size) {
     const struct static_conf *c = conf;
     if (weft_buffer_occupied(c->cell_bytes, frame_bytes) <= c->size_bytes) return NULL;
-    snprintf(text, size, "size (%llu B) is less than one full frame (%u B, by host.mtu): it would be dropped for ever",
-             (unsigned long long)c->size_bytes, frame_bytes);
-    return text;
+    return WEFT_SAY(text, size,
+                    "size (%llu B) is less than one full frame (%u B, by host.mtu): it would be dropped for ever",
+                    (unsigned long long)c->size_bytes, frame_bytes);
 }
 
 static void static_plan(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan) {

@@ -3,7 +3,6 @@
 #include "weft/cc.h"
 
 static size_t none_state_size(const void *conf) {
-    (void)conf;
     return 0;
 }
 

@@ -23,9 +23,8 @@ struct one_rma_conf {
 static const char *one_rma_conf_check(const void *conf, char *text, size_t size) {
     const struct one_rma_conf *c = conf;
     if (c->initial_cwnd >= c->min_cwnd && c->initial_cwnd <= c->max_cwnd) return NULL;
-    snprintf(text, size, "initial_cwnd (%g) is not between min_cwnd (%g) and max_cwnd (%g)", c->initial_cwnd,
-             c->min_cwnd, c->max_cwnd);
-    return text;
+    return WEFT_SAY(text, size, "initial_cwnd (%g) is not between min_cwnd (%g) and max_cwnd (%g)", c->initial_cwnd,
+                    c->min_cwnd, c->max_cwnd);
 }
 static const struct weft_param_table one_rma_params = WEFT_PARAM_TABLE_OF(
     "1rma", struct one_rma_conf, .check = one_rma_conf_check,

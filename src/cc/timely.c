@@ -28,8 +28,7 @@ struct timely_conf {
 static const char *timely_conf_check(const void *conf, char *text, size_t size) {
     const struct timely_conf *c = conf;
     if (c->t_low_ps < c->t_high_ps) return NULL;
-    snprintf(text, size, "t_low is not below t_high");
-    return text;
+    return WEFT_SAY(text, size, "t_low is not below t_high");
 }
 static const struct weft_param_table timely_params = WEFT_PARAM_TABLE_OF(
     "timely", struct timely_conf, .check = timely_conf_check,

@@ -17,9 +17,8 @@ struct conf {
 static const char *rails_check(const void *conf, char *text, size_t size) {
     const struct conf *c = conf;
     if (c->links >= c->switches) return NULL;
-    snprintf(text, size, "links is %llu and switches %llu; expected a link to each switch at least", LLU(c->links),
-             LLU(c->switches));
-    return text;
+    return WEFT_SAY(text, size, "links is %llu and switches %llu; expected a link to each switch at least",
+                    LLU(c->links), LLU(c->switches));
 }
 static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
     "rails", struct conf, WEFT_PARAM_AND(.check = rails_check, .lists = weft__fabric_lists),

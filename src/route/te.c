@@ -28,8 +28,7 @@ static const char *te_check(const void *conf, char *text, size_t size) {
         return "fallback: te; expected a model that needs no controller";
     if (c->collector_ps / INTERVALS_MAX <= c->interval_ps && c->programming_ps / INTERVALS_MAX <= c->interval_ps)
         return NULL;
-    snprintf(text, size, "collector_delay or programming_delay is more than %u times interval", INTERVALS_MAX);
-    return text;
+    return WEFT_SAY(text, size, "collector_delay or programming_delay is more than %u times interval", INTERVALS_MAX);
 }
 static const struct weft_param_table te_params = WEFT_PARAM_TABLE_OF(
     "te", struct te_conf, .check = te_check,

@@ -5,8 +5,6 @@
 static const char *const fast_forwards[] = {"off", "exact", "steady", NULL};
 
 static const char *sample_check(const void *conf, char *text, size_t size) {
-    (void)text;
-    (void)size;
     const struct weft_sample_conf *c = conf;
     if (c->operations == 1)
         return "operations is 1: one has no spread, so there would be no interval; expected at least 2";
@@ -36,8 +34,6 @@ const struct weft_param_table weft_sample_table = WEFT_PARAM_TABLE_OF(
 
 static const char *run_check(const void *conf, char *text, size_t size) {
     const struct weft_run_conf *c = conf;
-    (void)text;
-    (void)size;
     if (*c->fast_forward_store && c->fast_forward != WEFT_FAST_FORWARD_STEADY)
         return "fast_forward_store holds what steady learned; expected fast_forward: steady, or no store";
     if (!c->sample_interval_ps || c->sample_interval_ps >= SAMPLE_INTERVAL_MIN_PS) return NULL;

@@ -37,7 +37,6 @@ static bool is_apart(const char *path) {
 
 static void mix_setting(void *context, const char *path, const char *value, const char *dflt) {
     uint64_t *hash = context;
-    (void)dflt;
     if (!is_apart(path)) *hash = weft__hash_text(weft__hash_text(*hash, path), value ? value : "");
 }
 
@@ -259,7 +258,6 @@ void weft__store_put_counted(struct weft__store *store, const struct weft__skips
 }
 
 static void clear_number(void *context, uint64_t *number) {
-    (void)context;
     *number = 0;
 }
 

@@ -28,9 +28,8 @@ struct ai_zone_conf {
 static const char *check_multiple(const char *key, uint64_t value, const char *of_key, uint64_t of, char *text,
                                   size_t size) {
     if (value % of == 0) return NULL;
-    snprintf(text, size, "%s %llu is not a multiple of %s %llu; expected so", key, (unsigned long long)value, of_key,
-             (unsigned long long)of);
-    return text;
+    return WEFT_SAY(text, size, "%s %llu is not a multiple of %s %llu; expected so", key, (unsigned long long)value,
+                    of_key, (unsigned long long)of);
 }
 
 static const char *ai_zone_check(const void *conf, char *text, size_t size) {
@@ -77,7 +76,6 @@ static const struct weft_param_table ai_zone_params = WEFT_PARAM_TABLE_OF(
 
 static enum weft_status ai_zone_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                       struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
     struct weft__line common = {c->rate_bps, 0, c->bit_error_rate};
     struct weft__tiers tiers = {

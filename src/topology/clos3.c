@@ -28,13 +28,12 @@ struct clos3_conf {
 
 static const char *clos3_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
-    if (c->core_wiring == WIRING_PLANE && c->core % c->aggregation_per_pod) {
-        snprintf(text, size,
-                 "core %llu is not a multiple of aggregation_per_pod %llu; expected so with core_wiring plane, which "
-                 "gives every aggregation switch of a pod the same share of the cores",
-                 (unsigned long long)c->core, (unsigned long long)c->aggregation_per_pod);
-        return text;
-    }
+    if (c->core_wiring == WIRING_PLANE && c->core % c->aggregation_per_pod)
+        return WEFT_SAY(
+            text, size,
+            "core %llu is not a multiple of aggregation_per_pod %llu; expected so with core_wiring plane, which "
+            "gives every aggregation switch of a pod the same share of the cores",
+            (unsigned long long)c->core, (unsigned long long)c->aggregation_per_pod);
     const char *bad = weft__check_own_rate("host_rate", c->host_rate_bps, text, size);
     if (!bad) bad = weft__check_own_rate("access_rate", c->access_rate_bps, text, size);
     return bad ? bad : weft__check_own_rate("core_rate", c->core_rate_bps, text, size);
@@ -61,7 +60,6 @@ static const struct weft_param_table clos3_params = WEFT_PARAM_TABLE_OF(
 
 static enum weft_status clos3_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                     struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
     struct weft__line common = {c->rate_bps, c->delay_ps, c->bit_error_rate};
     struct weft__tiers tiers = {

@@ -51,7 +51,6 @@ static const struct weft_param_table dc_fabric_params = WEFT_PARAM_TABLE_OF(
 
 static enum weft_status dc_fabric_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                         struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
     struct weft__line common = {c->rate_bps, 0, c->bit_error_rate};
     struct weft__tiers tiers = {

@@ -33,17 +33,14 @@ struct dragonfly_conf {
 static const char *check_ports(const char *key, uint64_t ports, uint64_t needed, const char *why, char *text,
                                size_t size) {
     if (ports >= needed) return NULL;
-    snprintf(text, size, "%s is %llu; expected %llu or more: %s", key, (unsigned long long)ports,
-             (unsigned long long)needed, why);
-    return text;
+    return WEFT_SAY(text, size, "%s is %llu; expected %llu or more: %s", key, (unsigned long long)ports,
+                    (unsigned long long)needed, why);
 }
 
 static const char *check_spine(const T *c, char *text, size_t size) {
-    if (c->gateways > c->pods * c->tins) {
-        snprintf(text, size, "gateways is %llu; expected at most %llu: one a TiN", (unsigned long long)c->gateways,
-                 (unsigned long long)(c->pods * c->tins));
-        return text;
-    }
+    if (c->gateways > c->pods * c->tins)
+        return WEFT_SAY(text, size, "gateways is %llu; expected at most %llu: one a TiN",
+                        (unsigned long long)c->gateways, (unsigned long long)(c->pods * c->tins));
     if (!c->gateways != !c->spines) return "gateways and spines: expected both, or neither";
     if (c->tors && !c->spines) return "tors without spines; expected spines and gateways as well";
     if (!c->tors && c->gateways < c->spines) return "more spines than gateways and no tors; expected a link a spine";
@@ -53,21 +50,17 @@ static const char *check_spine(const T *c, char *text, size_t size) {
 static const char *dragonfly_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
     uint64_t slots = (c->pods - 1) * c->global_parallel;
-    if (c->pods * c->tins > WEFT_GNET_TINS_MAX) {
-        snprintf(text, size, "pods x tins is %llu; expected at most %d", (unsigned long long)(c->pods * c->tins),
-                 WEFT_GNET_TINS_MAX);
-        return text;
-    }
+    if (c->pods * c->tins > WEFT_GNET_TINS_MAX)
+        return WEFT_SAY(text, size, "pods x tins is %llu; expected at most %d", (unsigned long long)(c->pods * c->tins),
+                        WEFT_GNET_TINS_MAX);
     const char *bad = check_ports("local_ports", c->local_ports, (c->tins - 1) * c->local_parallel,
                                   "local_parallel to each other TiN of the pod", text, size);
     if (!bad)
         bad = check_ports("global_ports", c->global_ports, (slots + c->tins - 1) / c->tins,
                           "global_parallel to each other pod, divided by tins", text, size);
-    if (!bad && c->local_ports + c->global_ports > WEFT_GNET_PORTS_MAX) {
-        snprintf(text, size, "local_ports and global_ports are %llu together; expected at most %d",
-                 (unsigned long long)(c->local_ports + c->global_ports), WEFT_GNET_PORTS_MAX);
-        return text;
-    }
+    if (!bad && c->local_ports + c->global_ports > WEFT_GNET_PORTS_MAX)
+        return WEFT_SAY(text, size, "local_ports and global_ports are %llu together; expected at most %d",
+                        (unsigned long long)(c->local_ports + c->global_ports), WEFT_GNET_PORTS_MAX);
     return bad ? bad : check_spine(c, text, size);
 }
 
@@ -208,7 +201,6 @@ static void connect_ethernet(const T *c, struct weft_topology_builder *b, const 
 
 static enum weft_status dragonfly_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                         struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
     uint64_t tins = c->pods * c->tins, tor_nodes = weft__times(c->tors, c->hosts_per_tor + 1);
     uint64_t nodes = weft__plus(tins * (1 + nodes_beside_tin(c)) + c->spines, tor_nodes);

@@ -20,8 +20,7 @@ struct fat_tree_conf {
 static const char *fat_tree_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
     if (c->k % 2 == 0) return NULL;
-    snprintf(text, size, "k is %llu; expected an even number", (unsigned long long)c->k);
-    return text;
+    return WEFT_SAY(text, size, "k is %llu; expected an even number", (unsigned long long)c->k);
 }
 
 static const struct weft_param_table fat_tree_params = WEFT_PARAM_TABLE_OF(
@@ -30,7 +29,6 @@ static const struct weft_param_table fat_tree_params = WEFT_PARAM_TABLE_OF(
 
 static enum weft_status fat_tree_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                        struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
     struct weft__line line = {c->rate_bps, c->delay_ps, c->bit_error_rate};
     uint64_t half = c->k / 2;

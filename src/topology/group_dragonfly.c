@@ -23,13 +23,12 @@ struct group_conf {
 static const char *group_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
     uint64_t ports = weft__times(c->switches, c->global);
-    if (ports % 2 || ports / 2 < c->groups / 2) {
-        snprintf(text, size,
-                 "%llu groups with %llu ports to others each; expected an even number of ports, at least one to each "
-                 "other group",
-                 (unsigned long long)c->groups, (unsigned long long)ports);
-        return text;
-    }
+    if (ports % 2 || ports / 2 < c->groups / 2)
+        return WEFT_SAY(
+            text, size,
+            "%llu groups with %llu ports to others each; expected an even number of ports, at least one to each "
+            "other group",
+            (unsigned long long)c->groups, (unsigned long long)ports);
     const char *bad = weft__check_own_rate("host_rate", c->host_rate_bps, text, size);
     return bad ? bad : weft__check_own_rate("global_rate", c->global_rate_bps, text, size);
 }
@@ -45,7 +44,6 @@ static const struct weft_param_table group_params =
 
 static enum weft_status group_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                     struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
     uint64_t switches = weft__times(c->groups, c->switches), hosts = weft__times(switches, c->hosts);
     uint64_t global = weft__times(c->groups, c->switches * c->global / 2);

@@ -16,11 +16,9 @@ struct leaf_spine_conf {
 
 static const char *leaf_spine_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
-    if (!c->spines && c->leaves > 1) {
-        snprintf(text, size, "spines is 0 and leaves %llu; expected spines, or a single leaf",
-                 (unsigned long long)c->leaves);
-        return text;
-    }
+    if (!c->spines && c->leaves > 1)
+        return WEFT_SAY(text, size, "spines is 0 and leaves %llu; expected spines, or a single leaf",
+                        (unsigned long long)c->leaves);
     const char *bad = weft__check_own_rate("host_rate", c->host_rate_bps, text, size);
     return bad ? bad : weft__check_own_rate("spine_rate", c->spine_rate_bps, text, size);
 }
@@ -35,7 +33,6 @@ static const struct weft_param_table leaf_spine_params = WEFT_PARAM_TABLE_OF(
 
 static enum weft_status leaf_spine_build(const void *conf, const struct weft_tree *tree,
                                          struct weft_topology_builder *b, struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
     struct weft__line common = {c->rate_bps, c->delay_ps, c->bit_error_rate};
     struct weft__tiers tiers = {

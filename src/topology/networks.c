@@ -75,7 +75,6 @@ enum weft_status weft__topology_build_network(const struct weft_tree *tree, cons
 
 static enum weft_status networks_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                        struct weft_error *ret_error) {
-    (void)conf;
     const struct weft_tree *map = weft_tree_find(tree, "networks");
     if (!map || map->type != WEFT_TREE_MAP || !map->n || map->n > NETWORKS_MAX)
         return BAD(map ? map->place : b->place,

@@ -166,7 +166,6 @@ static void add_rail(const T *c, uint64_t rail, struct weft_topology_builder *b,
 
 static enum weft_status scale_up_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                        struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
     WEFT_TRY(check_sizes(c, b, ret_error));
     uint32_t *gpu = weft_arena_alloc(b->arena, c->servers * c->gpus, sizeof *gpu);

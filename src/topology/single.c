@@ -20,7 +20,6 @@ static const struct weft_param_table single_params =
 
 static enum weft_status single_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                      struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
     WEFT_TRY(weft__topology_check_size(b, c->hosts + 1, c->hosts, ret_error));
     uint32_t sw = weft_topology_add_node(b, WEFT_NODE_SWITCH, "switch", 1, WEFT_NONE, "switch-0");

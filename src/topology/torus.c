@@ -32,11 +32,10 @@ const char *weft__torus_read(const char *size, bool twist, struct weft__torus *t
     for (bool more = true; more; at = end + 1) {
         unsigned long n = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : 0;
         more = *end == 'x';
-        if (n < 2 || n > 4096 || (*end && !more) || t->dimensions == WEFT__TORUS_DIMENSIONS) {
-            snprintf(text, room, "size is '%.40s'; expected 2 to %d numbers from 2 to 4096, such as 16x16 or 4x4x8",
-                     size, WEFT__TORUS_DIMENSIONS);
-            return text;
-        }
+        if (n < 2 || n > 4096 || (*end && !more) || t->dimensions == WEFT__TORUS_DIMENSIONS)
+            return WEFT_SAY(text, room,
+                            "size is '%.40s'; expected 2 to %d numbers from 2 to 4096, such as 16x16 or 4x4x8", size,
+                            WEFT__TORUS_DIMENSIONS);
         t->size[t->dimensions++] = (uint32_t)n;
         t->chips = weft__times(t->chips, n);
     }
@@ -91,7 +90,6 @@ static uint64_t next_chip(const struct weft__torus *t, const uint32_t *at, uint3
 
 static enum weft_status torus_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                     struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
     struct weft__torus t;
     char text[128];

@@ -42,9 +42,9 @@ static const char *conf_check(const void *conf, char *text, size_t size) {
     if (c->adaptive && timeout_of(c) == WEFT_TIME_NEVER) return "adaptive_timeout needs a timeout; expected one";
     if (c->adaptive && c->adaptive_from_ps > c->adaptive_to_ps) return "adaptive_from is above adaptive_to";
     if (c->nak_interval_ps == WEFT_TIME_NEVER || !accepts_any(c)) return NULL;
-    snprintf(text, size,
-             "nak_interval is for packets discarded out of order; where they are accepted there is reorder_timeout");
-    return text;
+    return WEFT_SAY(
+        text, size,
+        "nak_interval is for packets discarded out of order; where they are accepted there is reorder_timeout");
 }
 static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
     "roce_rc", T, .check = conf_check, WEFT_UINT(T, ack_every, "ack_every", "1", "1", "65535", "packets per ACK"),

@@ -13,8 +13,6 @@
 static const char *const orderings[] = {"sequenced", "groups", "none", NULL};
 static const char *sdn_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
-    (void)text;
-    (void)size;
     if (c->rpc_bytes < c->op_bytes) return "rpc is smaller than write_size: expected room for one write";
     if (c->firmware_bytes > c->sram_bytes || c->rpc_bytes > c->sram_bytes - c->firmware_bytes)
         return "firmware and an RPC do not fit into sram: expected the largest RPC to fit in memory";

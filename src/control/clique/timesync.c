@@ -16,8 +16,6 @@
 #define T struct weft_timesync_conf
 static const char *timesync_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
-    (void)text;
-    (void)size;
     return c->holdover_ps > c->interval_ps ? NULL : "holdover is not longer than interval";
 }
 const struct weft_param_table weft_timesync_table = WEFT_PARAM_TABLE_OF(

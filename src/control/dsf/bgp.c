@@ -15,8 +15,6 @@
 #define T struct weft_bgp_conf
 static const char *bgp_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
-    (void)text;
-    (void)size;
     return c->keepalive_ps < c->hold_ps ? NULL : "keepalive is not shorter than hold";
 }
 const struct weft_param_table weft_bgp_table = WEFT_PARAM_TABLE_OF(

@@ -12,8 +12,6 @@
 #define T struct weft_fsdb_conf
 static const char *fsdb_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
-    (void)text;
-    (void)size;
     return c->heartbeat_ps < c->receive_timeout_ps ? NULL : "heartbeat is not shorter than receive_timeout";
 }
 const struct weft_param_table weft_fsdb_table = WEFT_PARAM_TABLE_OF(

@@ -81,8 +81,7 @@ static const char *reach_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
     if (c->min_join < c->min_remain) return "min_links_to_remain is above min_links_to_join: it would join and leave";
     if (c->detection != WEFT_REACH_BY_WATCHDOG || c->watchdog_ps > c->cycle_ps) return NULL;
-    snprintf(text, size, "watchdog is not longer than cycle: a link would go down between two cells");
-    return text;
+    return WEFT_SAY(text, size, "watchdog is not longer than cycle: a link would go down between two cells");
 }
 const struct weft_param_table weft_reach_table = WEFT_PARAM_TABLE_OF(
     "reachability", T, .check = reach_check,

@@ -38,8 +38,7 @@ enum weft_status weft__chakra_fail(const struct weft__chakra_reader *r, uint64_t
 }
 
 const char *weft__chakra_where(const struct weft__chakra_reader *r, uint64_t at, char *text, size_t size) {
-    snprintf(text, size, "%s %" PRIu64, r->json ? "line" : "byte", at);
-    return text;
+    return WEFT_SAY(text, size, "%s %" PRIu64, r->json ? "line" : "byte", at);
 }
 
 // --- messages -----------------------------------------------------------------------------------------------------
@@ -47,10 +46,7 @@ const char *weft__chakra_where(const struct weft__chakra_reader *r, uint64_t at,
 static void *allocate_part(void *arena, size_t size) {
     return weft_arena_alloc(arena, size, 1);
 }
-static void release_part(void *arena, void *memory) {
-    (void)arena;
-    (void)memory;
-}
+static void release_part(void *arena, void *memory) {}
 
 static enum weft_status fail_reading(const struct weft__chakra_reader *r, struct weft_error *ret_error) {
     if (ferror(r->file)) return weft__chakra_fail(r, r->at, ret_error, "cannot be read: %s", weft__file_why(errno));

@@ -227,9 +227,8 @@ struct htsim_conf {
 static const char *import_check(const void *conf, char *text, size_t size) {
     const struct htsim_conf *c = conf;
     if (c->pfc_low <= c->pfc_high) return NULL;
-    snprintf(text, size, "pfc_low is %" PRIu64 ", pfc_high %" PRIu64 "; expected no more than it", c->pfc_low,
-             c->pfc_high);
-    return text;
+    return WEFT_SAY(text, size, "pfc_low is %" PRIu64 ", pfc_high %" PRIu64 "; expected no more than it", c->pfc_low,
+                    c->pfc_high);
 }
 static const struct weft_param_table import_table = WEFT_PARAM_TABLE_OF(
     "htsim", struct htsim_conf, .check = import_check, WEFT_IMPORT_ROWS(struct htsim_conf),

@@ -244,8 +244,7 @@ struct sizes {
 
 static const char *format_size(weft_bytes bytes, char text[32]) {
     bool mebi = bytes >> 20 && !(bytes & ((1 << 20) - 1));
-    snprintf(text, 32, "%" PRIu64 "%s", mebi ? bytes >> 20 : bytes, mebi ? "MiB" : "B");
-    return text;
+    return WEFT_SAY(text, 32, "%" PRIu64 "%s", mebi ? bytes >> 20 : bytes, mebi ? "MiB" : "B");
 }
 
 /// `path`: of the file.

@@ -66,7 +66,6 @@ static const char *mooncake_recognise(const struct weft_import_file *file) {
 
 static enum weft_status mooncake_make(const void *conf, const struct weft_import_file *file, uint32_t files,
                                       struct weft_import *import, struct weft_error *ret_error) {
-    (void)conf;
     return make_requests(WEFT__ARRIVALS_MOONCAKE, "mooncake", file, files, import, ret_error);
 }
 
@@ -91,7 +90,6 @@ static const char *azure_recognise(const struct weft_import_file *file) {
 
 static enum weft_status azure_make(const void *conf, const struct weft_import_file *file, uint32_t files,
                                    struct weft_import *import, struct weft_error *ret_error) {
-    (void)conf;
     return make_requests(WEFT__ARRIVALS_AZURE, "azure", file, files, import, ret_error);
 }
 

@@ -191,13 +191,11 @@ const char *weft__simai_find_groups(const struct weft__simai *w, uint32_t ranks,
                                     char *text, size_t size) {
     uint64_t tp = weft__simai_or_one(w->tp), ep = weft__simai_or_one(w->ep), pp = weft__simai_or_one(w->pp),
              dp = ranks / tp / pp;
-    if (!dp || tp * pp * dp != ranks || dp % ep) {
-        snprintf(text, size,
-                 "%" PRIu32 " ranks in groups of %" PRIu64 " (model_parallel_NPU_group), %" PRIu64
-                 " stages (pp) and %" PRIu64 " experts (ep); expected a multiple of their product",
-                 ranks, tp, pp, ep);
-        return text;
-    }
+    if (!dp || tp * pp * dp != ranks || dp % ep)
+        return WEFT_SAY(text, size,
+                        "%" PRIu32 " ranks in groups of %" PRIu64 " (model_parallel_NPU_group), %" PRIu64
+                        " stages (pp) and %" PRIu64 " experts (ep); expected a multiple of their product",
+                        ranks, tp, pp, ep);
     *ret = (struct weft__simai_groups){.of = {[WEFT__SIMAI_TP] = {(uint32_t)tp, 1},
                                               [WEFT__SIMAI_DP] = {(uint32_t)dp, (uint32_t)tp},
                                               [WEFT__SIMAI_EP] = {(uint32_t)ep, (uint32_t)tp},
