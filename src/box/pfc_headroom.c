@@ -18,7 +18,6 @@
 // Reaction: weft_pfc_calc_reaction, as in a run.
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "base/units.h"
 #include "weft/buffer.h"

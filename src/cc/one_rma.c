@@ -10,7 +10,6 @@
 // dispatched (counted in addition to an idle round trip) and the requests that never were. The lower rate is in force,
 // so a full local window slows no single server, and a slow server slows only itself. Differences: the initial value,
 // its bounds and the target are assumed.
-#include <stdio.h>
 
 #include "weft/cc.h"
 #include "weft/param.h"

@@ -12,7 +12,6 @@
 // Differences: the unit is the round trip that the NIC measures, one at a time, rather than a segment of 16 to 64 KB;
 // one decrease is at most a half, so that a gradient above 1 does not reduce the rate to zero (as in its successor,
 // Swift).
-#include <stdio.h>
 
 #include "cc/rate.h"
 #include "weft/cc.h"

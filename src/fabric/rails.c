@@ -2,7 +2,6 @@
 // A network for each rail, the k-th GPU of every server, and none between rails but the servers' own (NVLink):
 // rail-only, with one leaf of each rail, or a plane per NIC, with a Clos of two layers for each. What is within servers
 // is theirs, and not in the bill.
-#include <stdio.h>
 
 #include "fabric/fabric.h"
 #include "weft/param.h"

@@ -6,7 +6,6 @@
 // Training at Meta Scale", SIGCOMM 2024: CSPF every 30 s, flows by source port and destination prefix, entries that
 // override E-ECMP. Assumed: the delays of collector and programming, and that entries without demand are withdrawn.
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "weft/param.h"

@@ -2,7 +2,6 @@
 #include "spray/rounds.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 void weft__rounds_begin(struct weft__rounds *r, uint32_t values) {
     r->index = 0;

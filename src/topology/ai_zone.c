@@ -7,7 +7,6 @@
 // same manner. 36 uplinks of each CTSW for 256 downlinks give the 1:7 between pods reported for the Llama 3 cluster
 // (arXiv 2407.21783). Delays are assumed: 100 ns a link for FEC and PHYs, and 5 ns a metre for 50 m and 200 m. The star
 // of the first generation is the kind `single`.
-#include <stdio.h>
 
 #include "topology/builder.h"
 #include "weft/param.h"

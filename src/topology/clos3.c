@@ -7,7 +7,6 @@
 // switch (8 up for 32 down: 4:1 between pods, 8 x 8 x 8 shortest paths between hosts of different pods). Other readings
 // of the counts are parameters: core_wiring plane (aggregation switch j to the j-th share of the cores, 32:1 with these
 // counts), core_parallel 4 (1:1 everywhere), another number of pods.
-#include <stdio.h>
 
 #include "topology/builder.h"
 #include "weft/param.h"

@@ -11,7 +11,6 @@
 // spine switches and of everything beyond them. Node order: a TiN and its hosts side by side, pod by pod; then
 // top-of-rack switches with their hosts, then spines.
 #include <math.h>
-#include <stdio.h>
 
 #include "topology/builder.h"
 #include "weft/dragonfly.h"

@@ -3,7 +3,6 @@
 // SIGCOMM 2008: k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 core switches, k^3/4 hosts, every switch with
 // k ports. Core switch c has one link to every pod, to its aggregation switch c / (k/2). Between hosts of different
 // pods there are (k/2)^2 shortest paths. Routing differs: ECMP by hash instead of the paper's two-level suffix tables.
-#include <stdio.h>
 
 #include "topology/builder.h"
 #include "weft/param.h"

@@ -5,7 +5,6 @@
 // pair of groups has a link; ports that remain go round once more. Differs: a packet takes any shortest path, also
 // one over two links between groups where that is as short as over one, and no virtual channel keeps paths apart, so
 // under PFC it can deadlock (docs/torus.md).
-#include <stdio.h>
 
 #include "base/order.h"
 #include "topology/builder.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two layers: every leaf to every spine by the same number of parallel links (a folded Clos network; Clos 1953).
-#include <stdio.h>
 
 #include "topology/builder.h"
 #include "weft/param.h"

@@ -11,8 +11,6 @@
 // missing.
 #include "transport/roce_rc.h"
 
-#include <stdio.h>
-
 #include "transport/scoreboard.h"
 #include "weft/param.h"
 #include "weft/transport.h"
