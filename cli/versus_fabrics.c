@@ -182,7 +182,8 @@ static enum weft_status add_fabric(const struct weft_cli_options *o, struct weft
                                    struct weft_error *ret_error) {
     struct weft_versus_fabric *f = &v->fabric[v->fabrics];
     f->hosts = scale->hosts;
-    WEFT_TRY(read_at_rate(o, v->rate_bps, item, f, ret_error));
+    enum weft_status status = read_at_rate(o, v->rate_bps, item, f, ret_error);
+    if (status) return status;
     for (uint32_t i = scale->first; i < v->fabrics; i++)
         if (!strcmp(v->fabric[i].name, f->name))
             return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--fabrics"}, "'%s' comes twice", f->name);
