@@ -71,7 +71,8 @@ static enum weft_status assemble_fluid(struct weft__fluid *x, const struct weft_
                                        struct weft_error *ret_error) {
     struct weft__network *net = &x->net;
     net->device = weft_device_confs(net->scenario, net->topology, net->arena_switch);
-    WEFT_TRY(weft__estimate_refuse(net, ret_error));
+    enum weft_status status = weft__estimate_refuse(net, ret_error);
+    if (status) return status;
     struct weft_routes *routes = weft_routes_new(net->topology, find_down(net->topology, net->arena_switch));
     net->epoch = weft_arena_alloc(net->arena_switch, 1, sizeof *net->epoch);
     net->epoch[0].routes = routes;
@@ -87,7 +88,7 @@ static enum weft_status assemble_fluid(struct weft__fluid *x, const struct weft_
     weft__levels_init(&x->levels, options->tolerance > 0 ? options->tolerance : tolerance);
     x->batch = net->qps > EXACT_FLOWS ? NEAR : 0;
     weft__timers_init(&x->drains, net->qps ? net->qps : 1);
-    enum weft_status status = weft__ways_new(x, ret_error);
+    status = weft__ways_new(x, ret_error);
     if (!status) status = weft__estimate_refuse_ways(x, ret_error);
     if (status) return status;
     start_engine(x);

@@ -199,7 +199,8 @@ enum weft_status weft__fit_scenario(const struct weft_fit_conf *conf, struct wef
     }
     enum weft_status status = set_scenario(conf, fit, t, ret_error);
     if (status || largest.bytes <= t->simulated) return status;
-    WEFT_TRY(weft_simulation_new(t->scenario, conf->variant, &s, ret_error));
+    status = weft_simulation_new(t->scenario, conf->variant, &s, ret_error);
+    if (status) return status;
     const struct weft_job *job = &s->workload->job[0];
     whole = (struct weft_fit_row){.bytes = t->simulated};
     half = (struct weft_fit_row){.bytes = t->simulated / 2};

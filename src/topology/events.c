@@ -15,13 +15,14 @@ struct event_conf {
     uint32_t state;
 };
 static const char *const states[] = {"down", "up", NULL};
-static const struct weft_param_table event_table = WEFT_PARAM_TABLE_OF(
-    "event", struct event_conf, WEFT_PARAM_UNCHECKED,
+static const struct weft_param event_rows[] = {
     WEFT_TIME(struct event_conf, at_ps, "at", NULL, "0s", "1000s", "when"),
     WEFT_TEXT(
         struct event_conf, link, "link", NULL,
         "\"access-0/8\" (a port's link), \"a--b\" (the first between two nodes) or \"core-0/*\" (all of a switch)"),
-    WEFT_CHOICE(struct event_conf, state, "state", NULL, states, "what it becomes"));
+    WEFT_CHOICE(struct event_conf, state, "state", NULL, states, "what it becomes"),
+};
+static const struct weft_param_table event_table = WEFT_PARAM_TABLE("event", struct event_conf, event_rows);
 
 struct events {
     struct weft_event {
