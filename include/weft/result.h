@@ -124,8 +124,6 @@ struct weft_result_table {
     /// has itself: the JSON has no key for it. There is one row at most then; of a MAP any number, whose keys are
     /// members of that object. NULL: never.
     bool (*merged)(const void *subject);
-    /// Its rows may be many, and come in the order of its keys, which are numbers, if it has any.
-    bool in_order;
     const char *was;                                       ///< as of a column
     void (*print)(FILE *file, const struct weft_run *run); ///< a paragraph in the table for people; NULL: none
 };

@@ -92,8 +92,7 @@ WEFT_RESULT_VALUE(event_begins, value_unless(((const struct weft_event *)c->part
 
 #define EVENT(field, kind, ...) WEFT_RESULT(struct weft_event, field, kind, __VA_ARGS__)
 const struct weft_result_table weft__results_events = WEFT_RESULT_TABLE_OF(
-    "events", APART, "something that happened inside the network, with --out",
-    WEFT_RESULT_AND(.in_order = true, .next = next_event),
+    "events", APART, "something that happened inside the network, with --out", .next = next_event,
     WEFT_RESULT_CALL(event_id, "event", COUNT, "number of the event, from 1, in order of time",
                      .flags = WEFT_RESULT_KEY),
     EVENT(time_ps, TIME, "when the event happened"),

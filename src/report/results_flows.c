@@ -174,7 +174,7 @@ static struct weft_result_value flow_message_rate(struct weft_result_cursor *c) 
 #define OF_FLOW(field, kind, ...) WEFT_RESULT(struct weft_flow, field, kind, __VA_ARGS__)
 #define CAME(field, kind, ...) WEFT_RESULT_AT(1, struct weft_flow_outcome, field, #field, kind, __VA_ARGS__)
 const struct weft_result_table weft__results_flows = WEFT_RESULT_TABLE_OF(
-    "flows", LIST, "a flow", WEFT_RESULT_AND(.in_order = true, .next = next_flow),
+    "flows", LIST, "a flow", .next = next_flow,
     WEFT_RESULT_CALL(weft_result_index, "flow", COUNT, "number of the flow, in the order of the workload",
                      .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(flow_group, "group", TEXT, "name of the flow's group", .was = "group_name"),

@@ -118,8 +118,8 @@ WEFT_RESULT_VALUE(sample_flows, (struct weft_result_value){.known = c->run->outc
 
 #define SAMPLE(field, kind, ...) WEFT_RESULT(struct weft_sample, field, kind, __VA_ARGS__)
 const struct weft_result_table weft__results_series = WEFT_RESULT_TABLE_OF(
-    "series", APART, "a sample of a port and priority, every run.sample_interval",
-    WEFT_RESULT_AND(.in_order = true, .next = next_sample), SAMPLE(time_ps, TIME, "when the sample was taken"),
+    "series", APART, "a sample of a port and priority, every run.sample_interval", .next = next_sample,
+    SAMPLE(time_ps, TIME, "when the sample was taken"),
     SAMPLE(port, COUNT, "number of the port", .references = "ports"),
     SAMPLE(priority, COUNT, "priority; all of a fabric link is priority 0"),
     SAMPLE(queue_bytes, BYTES, "bytes in the egress queue"),
