@@ -404,8 +404,7 @@ static enum weft_status run_all(struct versus *x, const struct weft_scenario_fil
     if (!seeds_text && battery.name && !strcmp(battery.name, "full")) seeds_text = "1..3";
     if (seeds_text && !weft_cli_seeds_parse(seeds_text, s->o->arena, &seed, &options.seeds)) return WEFT_ERROR_INPUT;
     options.seed = seed;
-    enum weft_status status = weft_sweep_new(file, &options, s->o->arena, &s->plan, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_sweep_new(file, &options, s->o->arena, &s->plan, ret_error));
     sweep_begin(s, x->v.job ? x->v.job : "battery");
     s->metric = weft_arena_alloc(s->o->arena, 1, sizeof *s->metric);
     s->r.metric = s->metric;

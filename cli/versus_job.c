@@ -18,7 +18,6 @@ struct guess {
 
 static void on_guess(void *context, const struct weft_model *importer, const char *what) {
     struct guess *g = context;
-    (void)what;
     if (g->n && g->importer == importer) return;
     g->names = weft_arena_format(g->arena, "%s%s%s", g->names, g->n++ ? " and " : "", importer->name);
     g->importer = importer;
@@ -30,11 +29,11 @@ static enum weft_status import_job(const char *path, const struct weft_model *im
     static const char rate[] = "rate: 400Gbps"; // for the network that a workload alone gets: the blueprints' default
     struct weft__text_stream stream, losses;
     struct weft_tree *tree;
-    enum weft_status status = weft_tree_parse("rate", rate, strlen(rate), arena, &tree, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_tree_parse("rate", rate, strlen(rate), arena, &tree, ret_error));
     FILE *out = weft__text_stream_open(&stream);
     FILE *lost = weft__text_stream_open(&losses);
-    status = weft_import_write(importer, tree, &path, 1, weft_cli_folder_of(path, arena), out, lost, ret_error);
+    enum weft_status status =
+        weft_import_write(importer, tree, &path, 1, weft_cli_folder_of(path, arena), out, lost, ret_error);
     if (!status) {
         weft_cli_print_losses(weft__text_stream_text(&losses));
         const char *text = weft__text_stream_text(&stream);

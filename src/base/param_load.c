@@ -262,8 +262,7 @@ static enum weft_status find_layers(struct load *l, const struct weft_param_tabl
     const struct weft_param_value *value = preset_of(table, tree);
     if (value) layers->value[layers->n++] = value;
     for (const char *const *name = table->classes ? table->classes->rows : NULL; name && *name; name++) {
-        enum weft_status status = class_of(l, table, *name, tree, path, layers, &value);
-        if (status) return status;
+        WEFT_TRY(class_of(l, table, *name, tree, path, layers, &value));
         if (value) layers->value[layers->n++] = value;
     }
     return WEFT_OK;

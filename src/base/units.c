@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "weft/error.h"
+
 struct unit {
     const char *name;
     uint64_t factor;
@@ -460,8 +462,7 @@ const char *weft__bytes_above(const char *lower, weft_bytes lower_bytes, const c
     char low[32], up[32];
     weft__quantity_format(WEFT__BYTES, lower_bytes, low, sizeof low);
     weft__quantity_format(WEFT__BYTES, upper_bytes, up, sizeof up);
-    snprintf(text, size, "%s (%s) is above %s (%s)", lower, low, upper, up);
-    return text;
+    return WEFT_SAY(text, size, "%s (%s) is above %s (%s)", lower, low, upper, up);
 }
 
 const char *weft__count_text(char text[WEFT__COUNT_TEXT], double count) {
@@ -469,6 +470,9 @@ const char *weft__count_text(char text[WEFT__COUNT_TEXT], double count) {
     unsigned p = 0;
     for (; p < 4 && count >= 999.5; p++)
         count /= 1000;
-    snprintf(text, WEFT__COUNT_TEXT, "%.*f%s", p && count < 10 ? 2 : p && count < 100 ? 1 : 0, count, prefixes[p]);
-    return text;
+    return WEFT_SAY(text, WEFT__COUNT_TEXT, "%.*f%s",
+                    p && count < 10    ? 2
+                    : p && count < 100 ? 1
+                                       : 0,
+                    count, prefixes[p]);
 }

@@ -9,7 +9,8 @@
 
 #define COST(field, key, dflt, help)                                                                                   \
     WEFT_TIME(struct weft_nccl_costs, field, key, dflt, "0ns", "1ms", help " (assumed)")
-static const struct weft_param rows[] = {
+const struct weft_param_table weft_nccl_costs_table = WEFT_PARAM_TABLE_OF(
+    "nccl_costs", struct weft_nccl_costs, WEFT_PARAM_UNCHECKED,
     COST(ring_ps[WEFT_NCCL_LL], "ring_ll", "0ns", "latency of a step of a ring over the network with LL"),
     COST(ring_ps[WEFT_NCCL_LL128], "ring_ll128", "1us", "with LL128"),
     COST(ring_ps[WEFT_NCCL_SIMPLE], "ring_simple", "11us", "with Simple"),
@@ -42,6 +43,4 @@ static const struct weft_param rows[] = {
     WEFT_REAL(
         struct weft_nccl_costs, factor, "factor", "1", "0", "100",
         "of all latencies, those of a launch and of NVLink among them: how slow this platform is beside those of the "
-        "figures above (assumed)"),
-};
-const struct weft_param_table weft_nccl_costs_table = WEFT_PARAM_TABLE("nccl_costs", struct weft_nccl_costs, rows);
+        "figures above (assumed)"));

@@ -42,7 +42,7 @@ static const char *check_event(const void *conf, char *text, size_t size) {
 }
 
 static const struct weft_param_table event_table =
-    WEFT_PARAM_TABLE_CHECKED("event", struct event_conf, event_rows, check_event);
+    WEFT_PARAM_TABLE("event", struct event_conf, event_rows, .check = check_event);
 
 struct events {
     struct weft_event {

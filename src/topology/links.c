@@ -85,13 +85,12 @@ struct override_conf {
     weft_time_ps delay_ps;
     double bit_error_rate;
 };
-static const struct weft_param override_rows[] = {
+static const struct weft_param_table override_table = WEFT_PARAM_TABLE_OF(
+    "override", struct override_conf, WEFT_PARAM_UNCHECKED,
     WEFT_TEXT(struct override_conf, link, "link", NULL, "as in events: \"access-0/8\", \"a--b\" or \"core-0/*\""),
     WEFT_RATE(struct override_conf, rate_bps, "rate", "1Gbps", "10Mbps", "100Tbps", "unless given: as it was"),
     WEFT_TIME(struct override_conf, delay_ps, "delay", "1ps", "1ps", "1s", "unless given: as it was"),
-    WEFT_REAL(struct override_conf, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "unless given: as it was"),
-};
-static const struct weft_param_table override_table = WEFT_PARAM_TABLE("override", struct override_conf, override_rows);
+    WEFT_REAL(struct override_conf, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "unless given: as it was"));
 const char *const weft__topology_lists[] = {"override", "routes", NULL};
 
 static enum weft_status set_link(struct weft_topology *t, const struct weft_tree *entry, struct weft_error *ret_error) {

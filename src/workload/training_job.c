@@ -369,8 +369,7 @@ enum weft_status weft__training_schedule(const struct weft__job_common *common, 
                            "plan: %" PRIu32 " operations of layers and microbatches; expected at most %d", m.ops,
                            OPS_MAX);
     if (!*own.rank_file) own.ranks = t->gpus;
-    status = weft__job_new(&own, entry, topology, m.ops, w, &m.job, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__job_new(&own, entry, topology, m.ops, w, &m.job, ret_error));
     if (m.job->ranks != t->gpus)
         return WEFT_REFUSE(ret_error, weft__job_key_place(entry, "plan"),
                            "plan: is for %" PRIu64 " GPUs, and the job has %" PRIu32 " ranks; expected the same",

@@ -56,7 +56,8 @@ static const struct weft_param_value htsim[] = {
 static const struct weft_param_preset presets[] = {{"ns3_hpcc", ns3_hpcc}, {"htsim", htsim}, {NULL, NULL}};
 static const char *const preset_names[] = {"none", "ns3_hpcc", "htsim", NULL};
 
-static const struct weft_param switch_rows[] = {
+const struct weft_param_table weft_switch_table = WEFT_PARAM_TABLE_OF(
+    "switch", struct weft_switch_conf, WEFT_PARAM_AND(.presets = presets, .classes = &weft_hardware_by_chip),
     WEFT_CHOICE(struct weft_switch_conf, preset, "preset", "none", preset_names,
                 "another simulator's switches (docs/peers.md); other keys override it"),
     WEFT_TEXT(struct weft_switch_conf, chip, "chip", WEFT_HARDWARE_CHIP_DEFAULT, WEFT_HARDWARE_HELP),
@@ -111,7 +112,4 @@ static const struct weft_param switch_rows[] = {
                      "when a switch tells the source of a packet to pause (IEEE P802.1Qdw)"),
     WEFT_BOOL(struct weft_switch_conf, sfc_proxy, "sfc_proxy", "true",
               "an edge switch turns such a message into a pause frame for a host that does not understand it",
-              .needs = "sfc"),
-};
-const struct weft_param_table weft_switch_table =
-    WEFT_PARAM_TABLE_CLASSES("switch", struct weft_switch_conf, switch_rows, NULL, presets, &weft_hardware_by_chip);
+              .needs = "sfc"));

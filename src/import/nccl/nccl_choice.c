@@ -132,8 +132,7 @@ enum weft_status weft__nccl_choose(enum weft_nccl_function function, const struc
                            " GPUs can do; expected ring among them",
                            machine->nodes, machine->gpus);
     struct weft_collective_common *common;
-    enum weft_status status = set_model(model_of(function, choice.algorithm), NULL, arena, loaded, &common, ret_error);
-    if (status) return status;
+    WEFT_TRY(set_model(model_of(function, choice.algorithm), NULL, arena, loaded, &common, ret_error));
     common->channels = choice.channels;
     common->chunk_bytes = on_wire(choice.protocol, choice.chunk_bytes);
     common->slice_bytes = on_wire(choice.protocol, choice.slice_bytes);
