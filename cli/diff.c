@@ -35,7 +35,7 @@ static const struct weft_cli_command command = {
         "each size as measured beside the class, and which constants explain the difference, at which sizes.\n"
         "Exit status: 0 done, 1 system error, 2 bad input, 5 they differ (with --exit-status).",
     .answer = &weft__answer_diff,
-    .other = &weft__answer_fit,
+    .to_option = {&weft__answer_fit},
     .operands_min = 1,
     .operands_max = 2,
     .option = own,

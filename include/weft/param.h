@@ -47,8 +47,8 @@ struct weft_param {
     const char *const *choices;           ///< for WEFT_PARAM_CHOICE, NULL-terminated; for TIME a word for "never"
     const struct weft_param_table *table; ///< for WEFT_PARAM_SECTION
     bool beside; ///< for WEFT_PARAM_MODEL: its parameters may stand beside it, as if they were those of this table
-    const char *needs; ///< optional: "a", "a or b", "a: x": parameters of the same table, or their values, by which it
-                       ///< has an effect; refused without
+    const char *needs; ///< optional: "a", "a or b", "a: x": parameters of the same table by which it has an
+                       ///< effect; refused where none of them is said, nor x the default of a (beside a kind: x alone)
     /// Optional, of a number: a text that begins with no digit is a value of this TEXT parameter of the same table, or
     /// the word `choices`[0], which is its default.
     const char *otherwise;

@@ -357,7 +357,8 @@ static bool said_any(const struct weft_param_table *table, const struct weft_tre
             *value = 0;
             const struct weft_tree *said = said_child(tree, name);
             const char *is = said ? said->text : default_of(weft_param_find(table, name), layers);
-            if (!is || !strcmp(is, value + 2)) return true;
+            bool by_name = said && strcmp(name, "kind") != 0; // another kind takes the keys of the old one with it
+            if (by_name || !is || !strcmp(is, value + 2)) return true;
             continue;
         }
         if (said_child(tree, name)) return true;

@@ -29,7 +29,6 @@ static const char *const arrival_kinds[] = {"poisson", "mooncake", "azure", NULL
 static const char *arrivals_check(const void *conf, char *text, size_t size) {
     const struct weft__inference_arrivals *a = conf;
     (void)text, (void)size;
-    if (!a->kind && *a->file) return "kind poisson reads no file; expected kind: mooncake or azure, or no file";
     return a->kind && !*a->file ? "kind is that of a file, and file is not set; expected file" : NULL;
 }
 const struct weft_param_table weft_inference_arrivals_table = WEFT_PARAM_TABLE_OF(
