@@ -23,6 +23,7 @@ void weft__levels_deinit(struct weft__levels *l) {
     weft_memory_free(kind, l->changed, l->flows_room * sizeof *l->changed);
     weft_memory_free(kind, l->entry, l->entries_room * sizeof *l->entry);
     weft_memory_free(kind, l->other, l->other_room * sizeof *l->other);
+    weft_memory_free(kind, l->step, l->steps_room * sizeof *l->step);
 }
 
 uint32_t weft__levels_add_link(struct weft__levels *l, double capacity) {
@@ -42,6 +43,7 @@ uint32_t weft__levels_add_flow(struct weft__levels *l, const struct weft__crosse
     double least = most > 0 ? most : ENDLESS;
     for (uint32_t i = 0; i < n; i++) {
         WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, l->entry, l->entries, l->entries_room, 256) = crossed[i];
+        l->link[crossed[i].link].loaded |= crossed[i].weight < 0;
         if (crossed[i].weight > 0) least = fmin(least, l->link[crossed[i].link].capacity / (double)crossed[i].weight);
     }
     if (n) l->rate_max = fmax(l->rate_max, least);
@@ -61,6 +63,7 @@ static bool has_room(const struct weft__levels *l, const struct weft__level_link
 static void enqueue_link(struct weft__levels *l, uint32_t link) {
     if (l->link[link].queued || (l->link[link].level >= ENDLESS && has_room(l, &l->link[link]))) return;
     l->link[link].queued = true;
+    l->waiting += l->link[link].members;
     uint32_t at = l->queue_first + l->queued++;
     l->queue[at < l->links_room ? at : at - l->links_room] = link;
 }
@@ -91,6 +94,7 @@ void weft__levels_begin(struct weft__levels *l, uint32_t flow) {
     unsettle_rates(l);
     f->active = true;
     f->rate = 0;
+    l->members += f->entries;
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
         struct weft__level_link *link = &l->link[l->entry[e].link];
         link->member =
@@ -109,6 +113,7 @@ void weft__levels_end(struct weft__levels *l, uint32_t flow) {
     assert(f->active);
     unsettle_rates(l);
     f->active = false;
+    l->members -= f->entries;
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
         struct weft__level_link *link = &l->link[l->entry[e].link];
         struct weft__level_member last = link->member[--link->members];
@@ -191,14 +196,120 @@ static void update_link(struct weft__levels *l, uint32_t number) {
     }
 }
 
+// --- all at once --------------------------------------------------------------------------------------------------
+
+static void add_step(struct weft__levels *l, double level, uint32_t of) {
+    l->step = weft__memory_double(WEFT_MEMORY_QP, l->step, l->steps, &l->steps_room, 64, sizeof *l->step);
+    uint32_t i = l->steps++;
+    for (; i && level < l->step[(i - 1) / 2].level; i = (i - 1) / 2)
+        l->step[i] = l->step[(i - 1) / 2];
+    l->step[i] = (struct weft__level_step){level, of};
+}
+
+static struct weft__level_step take_step(struct weft__levels *l) {
+    struct weft__level_step first = l->step[0], last = l->step[--l->steps];
+    uint32_t i = 0;
+    for (uint32_t child; (child = 2 * i + 1) < l->steps; i = child) {
+        if (child + 1 < l->steps && l->step[child + 1].level < l->step[child].level) child++;
+        if (l->step[child].level >= last.level) break;
+        l->step[i] = l->step[child];
+    }
+    l->step[i] = last;
+    return first;
+}
+
+/// A flow has its rate: its links have less left for the others.
+static void fill_flow(struct weft__levels *l, uint32_t flow, double rate) {
+    struct weft__level_flow *f = &l->flow[flow];
+    if (f->filled == l->filled) return;
+    f->filled = l->filled;
+    note_change(l, flow);
+    for (uint32_t e = f->first; e < f->first + f->entries; e++) {
+        double weight = fabs((double)l->entry[e].weight);
+        l->link[l->entry[e].link].left -= weight * rate;
+        l->link[l->entry[e].link].sharing -= weight;
+    }
+}
+
+/// The first step of every link that may limit a flow, and of every flow with a bound.
+static void start_filling(struct weft__levels *l) {
+    l->filled += 2; // less 1: a flow that has its first step
+    l->steps = 0;
+    for (uint32_t k = 0; k < l->links; k++) {
+        struct weft__level_link *link = &l->link[k];
+        link->level = ENDLESS;
+        link->left = link->capacity;
+        link->sharing = link->weights;
+        if (!link->members || has_room(l, link)) continue;
+        add_step(l, link->left / link->sharing, k);
+        for (uint32_t i = 0; i < link->members; i++) {
+            struct weft__level_flow *f = &l->flow[link->member[i].flow];
+            if (f->most > 0 && f->filled != l->filled - 1) add_step(l, (double)f->most, l->links + link->member[i].flow);
+            if (f->most > 0) f->filled = l->filled - 1;
+        }
+    }
+}
+
+/// The least level first. What is left of a link for each of the others only grows, so a step that has become later
+/// goes back among the others.
+static void fill_links(struct weft__levels *l) {
+    start_filling(l);
+    while (l->steps) {
+        struct weft__level_step step = take_step(l);
+        if (step.of >= l->links) {
+            fill_flow(l, step.of - l->links, step.level);
+            continue;
+        }
+        struct weft__level_link *link = &l->link[step.of];
+        if (link->sharing <= link->weights * 1e-9) continue; // other links limit all
+        double level = fmax(link->left, 0) / link->sharing;
+        if (level > step.level * (1 + 1e-12)) {
+            add_step(l, level, step.of);
+            continue;
+        }
+        link->level = level;
+        l->updates++;
+        for (uint32_t i = 0; i < link->members; i++)
+            if (l->entry[link->member[i].entry].weight > 0) fill_flow(l, link->member[i].flow, level);
+    }
+}
+
+static void clear_queue(struct weft__levels *l) {
+    for (; l->queued; l->queued--) {
+        l->link[l->queue[l->queue_first]].queued = false;
+        l->queue_first = l->queue_first + 1 == l->links_room ? 0 : l->queue_first + 1;
+    }
+}
+
+/// Until a load had its rate it counted like a flow of the level, and that rate may be another one: such a link is now
+/// too full, or not as full as a link that limits flows.
+static bool is_off(const struct weft__levels *l, const struct weft__level_link *link) {
+    double off = l->tolerance * link->capacity;
+    return link->loaded && link->members && (link->left < -off || (link->level < ENDLESS && link->left > off));
+}
+
+static void fill_all(struct weft__levels *l) {
+    clear_queue(l);
+    fill_links(l);
+    for (uint32_t k = 0; k < l->links; k++)
+        if (is_off(l, &l->link[k])) enqueue_link(l, k);
+}
+
 void weft__levels_settle(struct weft__levels *l) {
-    while (l->queued) {
+    enum { DEAR = 4 }; // a flow at a link, looked at link by link, costs so many times as much as in order
+    for (bool filled = false; l->queued;) {
+        if (!filled && l->waiting > (l->members + l->links) / DEAR) {
+            filled = true;
+            fill_all(l);
+            continue;
+        }
         uint32_t link = l->queue[l->queue_first];
         l->queue_first = l->queue_first + 1 == l->links_room ? 0 : l->queue_first + 1;
         l->queued--;
         l->link[link].queued = false;
         update_link(l, link);
     }
+    l->waiting = 0;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < l->changes; i++) {
         uint32_t flow = l->changed[i];

@@ -178,7 +178,7 @@ static uint32_t end_of(const struct weft__fluid *x, uint32_t qp) {
 
 #define EACH_STEP(x, q, e) /* entries e and e + 1 of queue pair q */                                                   \
     for (uint32_t q = 0; q < (x)->net.qps; q++)                                                                        \
-        for (uint32_t e = (x)->levels.flow[q].first; e + 1 < end_of((x), q); e++)
+        for (uint32_t e = (x)->levels.flow[q].first, end = end_of((x), q); e + 1 < end; e++)
 
 /// Bytes of each flow that may be under way at once.
 static double *find_flights(const struct weft_workload *w, struct weft_arena *arena) {
@@ -269,7 +269,7 @@ static enum weft_status refuse_priorities(const struct weft__fluid *x, struct we
     const struct weft_topology *t = x->net.topology;
     uint32_t *first = weft_arena_alloc(arena, x->levels.links, sizeof *first); ///< queue pair + 1
     for (uint32_t q = 0; q < x->net.qps; q++)
-        for (uint32_t e = x->levels.flow[q].first; e < end_of(x, q); e++) {
+        for (uint32_t e = x->levels.flow[q].first, end = end_of(x, q); e < end; e++) {
             uint32_t *other = &first[x->levels.entry[e].link];
             if (!*other) *other = q + 1;
             const struct weft_qp_conf *a = &x->net.qp[*other - 1], *b = &x->net.qp[q];
