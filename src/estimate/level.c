@@ -93,6 +93,7 @@ void weft__levels_begin(struct weft__levels *l, uint32_t flow) {
     assert(!f->active);
     unsettle_rates(l);
     f->active = true;
+    f->known = false;
     f->rate = 0;
     l->members += f->entries;
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
@@ -134,15 +135,49 @@ void weft__levels_weigh(struct weft__levels *l, uint32_t flow, uint32_t entry, f
     enqueue_link(l, l->entry[entry].link);
 }
 
-/// What a flow would have without the link of entry `own`.
-static double rate_without(const struct weft__levels *l, const struct weft__level_flow *f, uint32_t own) {
-    double least = f->most > 0 ? (double)f->most : ENDLESS;
+static void look_at_links(const struct weft__levels *l, struct weft__level_flow *f) {
+    f->least = f->most > 0 ? (double)f->most : ENDLESS;
+    f->next = ENDLESS;
+    f->at = WEFT_NONE;
+    f->known = true;
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
-        if (e == own || l->entry[e].weight < 0) continue;
         double level = l->link[l->entry[e].link].level;
-        if (level < least) least = level;
+        if (l->entry[e].weight < 0 || level >= f->next) continue;
+        if (level < f->least) {
+            f->next = f->least;
+            f->least = level;
+            f->at = e;
+        } else {
+            f->next = level;
+        }
     }
-    return least;
+}
+
+static double rate_of(const struct weft__levels *l, struct weft__level_flow *f) {
+    if (!f->known) look_at_links(l, f);
+    return f->least;
+}
+
+/// What a flow would have without the link of entry `own`.
+static double rate_without(const struct weft__levels *l, struct weft__level_flow *f, uint32_t own) {
+    if (!f->known) look_at_links(l, f);
+    return own == f->at ? f->next : f->least;
+}
+
+/// The level of the link of entry `own` is another one.
+static void note_level(struct weft__level_flow *f, uint32_t own, double old, double level) {
+    if (own == f->at) {
+        f->known = level <= f->next;
+        f->least = level;
+    } else if (level < f->least) {
+        f->next = f->least;
+        f->least = level;
+        f->at = own;
+    } else if (level < f->next) {
+        f->next = level;
+    } else if (old <= f->next) {
+        f->known = false; // it may have been the one
+    }
 }
 
 /// The level at which the link is full: flows that others limit more have their own, the rest shares what they leave.
@@ -181,15 +216,17 @@ static double find_level(struct weft__levels *l, const struct weft__level_link *
 
 static void update_link(struct weft__levels *l, uint32_t number) {
     struct weft__level_link *link = &l->link[number];
-    double level = has_room(l, link) ? ENDLESS : find_level(l, link), lower = level < link->level ? level : link->level;
+    double level = has_room(l, link) ? ENDLESS : find_level(l, link), old = link->level, lower = fmin(level, old);
     l->updates++;
-    if (fabs(level - link->level) <= l->tolerance * lower) return;
+    if (fabs(level - old) <= l->tolerance * lower) return;
     link->level = level;
     for (uint32_t i = 0; i < link->members; i++) {
         uint32_t flow = link->member[i].flow, own = link->member[i].entry;
-        const struct weft__level_flow *f = &l->flow[flow];
-        if (l->entry[own].weight < 0 || rate_without(l, f, own) <= lower)
-            continue; // another link limits it, before and after
+        struct weft__level_flow *f = &l->flow[flow];
+        if (l->entry[own].weight < 0) continue;
+        double other = rate_without(l, f, own);
+        note_level(f, own, old, level);
+        if (other <= lower) continue; // another link limits it, before and after
         note_change(l, flow);
         for (uint32_t e = f->first; e < f->first + f->entries; e++)
             if (e != own) enqueue_link(l, l->entry[e].link);
@@ -223,6 +260,7 @@ static void fill_flow(struct weft__levels *l, uint32_t flow, double rate) {
     struct weft__level_flow *f = &l->flow[flow];
     if (f->filled == l->filled) return;
     f->filled = l->filled;
+    f->known = false;
     note_change(l, flow);
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
         double weight = fabs((double)l->entry[e].weight);
@@ -315,7 +353,7 @@ void weft__levels_settle(struct weft__levels *l) {
     for (uint32_t i = 0; i < l->changes; i++) {
         uint32_t flow = l->changed[i];
         struct weft__level_flow *f = &l->flow[flow];
-        double rate = f->active ? rate_without(l, f, UINT32_MAX) : 0;
+        double rate = f->active ? rate_of(l, f) : 0;
         if (!f->active || fabs(rate - f->rate) <= l->tolerance * rate) continue;
         f->rate = rate;
         l->changed[kept++] = flow;
