@@ -25,7 +25,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build build-tests mpi dist deb wheel tarball install setup setup-tests help demo live-demo test test-long sanitize sanitize-address sanitize-thread arm64 random fuzz mutation \
-        bench format format-check lint readme calibrate figures choosing validation hardware book clean
+        bench format format-check lint readme calibrate figures choosing validation hardware book moving clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
 # $(call run-tests,BUILD_DIR,MESON_TEST_ARGUMENTS)
@@ -168,6 +168,10 @@ calibrate: build ## measure intervals of weft estimate and write calibration/est
 choosing: build ## run the commands of docs/choosing.md; write what they print, the answers and the pictures (three minutes)
 	@tools/setup figures
 	@tools/choosing $(WEFT)
+
+moving: build ## draw the moving picture of README.md from the demo's first run; needs chromium
+	@tools/setup peers
+	@tools/moving $(WEFT) $(DEMO_SCENARIO) docs/report/motion.svg 5MB/pfc
 
 validation: build-tests ## run what weft is compared with and write the numbers of docs/validation.md (three minutes)
 	@tools/setup peers

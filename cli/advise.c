@@ -132,8 +132,7 @@ static enum weft_status keep_removable(struct advise *a, struct weft_error *ret_
         const char *patch = a->cause[c].patch;
         struct weft_tree *tree;
         struct weft_error error = {0};
-        enum weft_status status = weft_tree_parse("patch", patch, strlen(patch), arena, &tree, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft_tree_parse("patch", patch, strlen(patch), arena, &tree, ret_error));
         const struct weft_tree *over = tree;
         if (!weft_cli_simulation_init(&sim, weft_scenario_file_over(a->file, &over, 1, arena), a->variant, &error))
             a->cause[kept++] = a->cause[c];
@@ -192,8 +191,7 @@ static enum weft_status make_values(struct advise *a, struct weft_sweep_value (*
     for (uint32_t c = 0; c < a->causes; c++) {
         struct weft_tree *over;
         const char *patch = a->cause[c].patch, *source = weft_arena_format(arena, "advise, %s", a->cause[c].name);
-        enum weft_status status = weft_tree_parse(source, patch, strlen(patch), arena, &over, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft_tree_parse(source, patch, strlen(patch), arena, &over, ret_error));
         value[c][0] = (struct weft_sweep_value){"", &nothing};
         value[c][1] = (struct weft_sweep_value){a->cause[c].detail, over};
     }

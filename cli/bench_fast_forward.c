@@ -170,12 +170,10 @@ static enum weft_status run_example(const struct example *e, bool raw, struct we
                                     struct weft_error *error) {
     static const char *const modes[] = {"exact", "steady"};
     struct figures off, on;
-    enum weft_status status = run_mode(e->scenario, "off", &off, error);
-    if (status) return status;
+    WEFT_TRY(run_mode(e->scenario, "off", &off, error));
     if (!raw) printf("%s: %.1f M events, %.2f s of CPU\n", e->name, 1e-6 * (double)off.events, off.cpu_s);
     for (size_t m = off.cpu_s > EXACT_S_MAX; m < 2; m++) {
-        status = run_mode(e->scenario, modes[m], &on, error);
-        if (status) return status;
+        WEFT_TRY(run_mode(e->scenario, modes[m], &on, error));
         add_figures(answer, e->name, modes[m], &off, &on);
         if (!raw) print_mode(modes[m], &off, &on);
         fflush(stdout);
@@ -240,8 +238,7 @@ static enum weft_status run_set(bool raw, struct weft_bench_answer *answer, stru
         if (!raw) printf("| %s | %s |", w->name, n->name);
         for (size_t h = 0; h < HOSTS; h++) {
             struct figures off, on;
-            enum weft_status status = run_cell(w, n, &hosts[h], answer, &off, &on, error);
-            if (status) return status;
+            WEFT_TRY(run_cell(w, n, &hosts[h], answer, &off, &on, error));
             if (!raw) print_cell(&reasons, &off, &on);
         }
         if (!raw) putchar('\n');

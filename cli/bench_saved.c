@@ -24,8 +24,7 @@ enum weft_status weft_bench_saved_read(const char *path, const char *name, const
                                        struct weft_bench_saved *ret, struct weft_error *ret_error) {
     struct weft_tree *root;
     *ret = (struct weft_bench_saved){0};
-    enum weft_status status = weft_cli_saved_read("--compare", path, arena, &root, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_cli_saved_read("--compare", path, arena, &root, ret_error));
     const char *of = text_in(root, "bench");
     const struct weft_tree *list = weft_tree_find(root, "runs");
     if (!of || !list || list->type != WEFT_TREE_LIST)

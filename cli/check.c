@@ -77,10 +77,9 @@ static void take_trial(struct trial *t, const struct weft_cli_simulation *s) {
 static enum weft_status try_run(struct trial *t, struct weft_error *ret_error) {
     WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation s = {0};
     t->start_s = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID);
-    enum weft_status status = weft_cli_simulation_init(&s, t->file, t->variant, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_cli_simulation_init(&s, t->file, t->variant, ret_error));
     struct weft_sim_options how = {.threads = t->o->threads, .on_progress = go_on, .context = t};
-    status = weft_simulate(s.scenario, s.topology, s.workload, &how, &s.outcome, ret_error);
+    enum weft_status status = weft_simulate(s.scenario, s.topology, s.workload, &how, &s.outcome, ret_error);
     if (status == WEFT_ERROR_INPUT || status == WEFT_ERROR_SYSTEM || !s.outcome)
         return status ? status : WEFT_ERROR_SYSTEM;
     take_trial(t, &s);
@@ -100,8 +99,7 @@ static void compute_connections(struct weft_check_estimate *e, const struct weft
 static enum weft_status estimate_run(void *context, struct weft_error *ret_error) {
     struct trial *t = context;
     WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation s = {0};
-    enum weft_status status = weft_cli_simulation_count(&s, t->file, t->variant, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_cli_simulation_count(&s, t->file, t->variant, ret_error));
     bool many = s.workload->counted_flows > TRIED_FLOWS_MAX;
     if (many) compute_connections(&t->estimate, &s);
     return many ? WEFT_OK : try_run(t, ret_error);

@@ -65,8 +65,7 @@ static void take_status(enum weft_status *all, enum weft_status status, const st
 static enum weft_status run_one(struct compare *c, uint32_t i, const struct weft_cli_options *options,
                                 struct weft_error *ret_error) {
     struct weft_cli_simulation *s = &c->s[i];
-    enum weft_status status = s->whole ? WEFT_OK : compare_prepare(c, i, ret_error);
-    if (status) return status;
+    WEFT_TRY(s->whole ? WEFT_OK : compare_prepare(c, i, ret_error));
     return weft_cli_simulation_run(s, options, s->scenario->variant, &c->run[i], ret_error);
 }
 

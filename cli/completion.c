@@ -120,7 +120,6 @@ static void print_bash(void) {
 }
 
 static void zsh_option(void *context, const char *name, const char *argument, const char *help) {
-    (void)context;
     printf(" \\\n            '*--%s%s[", name, argument ? "=" : "");
     print_quoted(help, "[]\\:", "'\\''");
     printf("]");

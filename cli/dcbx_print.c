@@ -9,18 +9,14 @@
 enum { TEXT_MAX = 512 };
 
 static const char *mac_text(const uint8_t *mac, char text[TEXT_MAX]) {
-    snprintf(text, TEXT_MAX, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
-    return text;
+    return WEFT_SAY(text, TEXT_MAX, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
 }
 
 /// Names as text; addresses and anything unprintable in hexadecimal.
 static const char *bytes_text(const uint8_t *bytes, size_t length, bool name, char text[TEXT_MAX]) {
     for (size_t i = 0; i < length && name; i++)
         name = isprint(bytes[i]);
-    if (name) {
-        snprintf(text, TEXT_MAX, "%.*s", (int)length, (const char *)bytes);
-        return text;
-    }
+    if (name) return WEFT_SAY(text, TEXT_MAX, "%.*s", (int)length, (const char *)bytes);
     size_t at = 0;
     text[0] = 0;
     for (size_t i = 0; i < length && at + 4 < TEXT_MAX; i++)
@@ -59,13 +55,11 @@ static const char *algorithm_text(uint8_t algorithm, uint8_t percent, char text[
     case WEFT_ETS_CREDIT_SHAPER:
         return "credit-based shaper";
     case WEFT_ETS_SHARE:
-        snprintf(text, TEXT_MAX, "%u %%", percent);
-        return text;
+        return WEFT_SAY(text, TEXT_MAX, "%u %%", percent);
     case WEFT_ETS_VENDOR:
         return "vendor's own";
     }
-    snprintf(text, TEXT_MAX, "algorithm %u", algorithm);
-    return text;
+    return WEFT_SAY(text, TEXT_MAX, "algorithm %u", algorithm);
 }
 
 static void print_line(const char *what) {
@@ -264,7 +258,8 @@ static struct weft_result_value sender_system(struct weft_result_cursor *c) {
 }
 
 #define SAID(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_cli_dcbx_said, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column sender_columns[] = {
+static const struct weft_result_table sender_table = WEFT_RESULT_TABLE_OF(
+    "senders", LIST, "what an LLDP sender says: one row per content", .next = next_sender,
     WEFT_RESULT_NUMBER("sender", "number of the sender and of what it says, from 0"),
     WEFT_RESULT_CALL(sender_mac, "mac", TEXT, "MAC address of the sender", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(sender_chassis, "chassis", TEXT, "chassis id"),
@@ -272,23 +267,17 @@ static const struct weft_result_column sender_columns[] = {
     WEFT_RESULT_CALL(sender_system, "system_name", TEXT, "system name, if it gives one"),
     SAID(pdu.ttl_s, "ttl_s", COUNT, "time to live; 0: the sender withdraws its earlier frames", .unit = "s"),
     SAID(frames, "frames", COUNT, "frames in which the sender says so"),
-    SAID(first, "first_frame", COUNT, "number of the first frame, from 1"),
-};
-static const struct weft_result_table sender_table = WEFT_RESULT_TABLE(
-    "senders", LIST, "what an LLDP sender says: one row per content", sender_columns, .next = next_sender);
+    SAID(first, "first_frame", COUNT, "number of the first frame, from 1"));
 
 WEFT_RESULT_NEXT(next_pfc, struct weft_cli_dcbx_said, said,
                  weft_result_take(c, (said->end.says.has & WEFT_DCBX_PFC) ? &said->end.says.pfc : NULL, NULL))
 #define PFC(field, kind, help) WEFT_RESULT(struct weft_pfc_configuration, field, kind, help)
-static const struct weft_result_column pfc_columns[] = {
-    OF_SENDER,
-    PFC(willing, BOOL, "whether the sender takes over the neighbour's configuration"),
-    PFC(macsec_bypass, BOOL, "whether the sender can bypass MACsec"),
-    PFC(capability, COUNT, "priorities on which the sender can do PFC at once"),
-    PFC(enabled, PRIORITIES, "priorities with PFC"),
-};
 static const struct weft_result_table pfc_table =
-    WEFT_RESULT_TABLE("senders.pfc", OBJECT, "PFC as a sender says it", pfc_columns, .next = next_pfc);
+    WEFT_RESULT_TABLE_OF("senders.pfc", OBJECT, "PFC as a sender says it", .next = next_pfc, OF_SENDER,
+                         PFC(willing, BOOL, "whether the sender takes over the neighbour's configuration"),
+                         PFC(macsec_bypass, BOOL, "whether the sender can bypass MACsec"),
+                         PFC(capability, COUNT, "priorities on which the sender can do PFC at once"),
+                         PFC(enabled, PRIORITIES, "priorities with PFC"));
 
 /// Of a row whose part 1 is a struct weft_ets_table, or NULL.
 #define ETS_LIST(name, field)                                                                                          \
@@ -309,23 +298,18 @@ WEFT_RESULT_NEXT(next_ets, struct weft_cli_dcbx_said, said,
                  weft_result_take(c, (said->end.says.has & WEFT_DCBX_ETS) ? &said->end.says.ets : NULL,
                                   &said->end.says.ets.table))
 #define ETS(field, kind, help) WEFT_RESULT(struct weft_ets_configuration, field, kind, help)
-static const struct weft_result_column ets_columns[] = {
-    OF_SENDER,
-    ETS(willing, BOOL, "whether the sender takes over what the neighbour recommends"),
-    ETS(credit_shaper, BOOL, "whether the sender has credit-based shapers"),
-    ETS(classes, COUNT, "traffic classes that can be had"),
-    ETS_COLUMNS,
-};
-static const struct weft_result_table ets_table = WEFT_RESULT_TABLE(
-    "senders.ets", OBJECT, "shares of bandwidth as a sender says them", ets_columns, .next = next_ets);
+static const struct weft_result_table ets_table =
+    WEFT_RESULT_TABLE_OF("senders.ets", OBJECT, "shares of bandwidth as a sender says them", .next = next_ets,
+                         OF_SENDER, ETS(willing, BOOL, "whether the sender takes over what the neighbour recommends"),
+                         ETS(credit_shaper, BOOL, "whether the sender has credit-based shapers"),
+                         ETS(classes, COUNT, "traffic classes that can be had"), ETS_COLUMNS);
 
 WEFT_RESULT_NEXT(next_recommendation, struct weft_cli_dcbx_said, said,
                  weft_result_take(c, (said->end.says.has & WEFT_DCBX_ETS_RECOMMENDATION) ? &said->end.says : NULL,
                                   &said->end.says.recommendation.table))
-static const struct weft_result_column recommendation_columns[] = {OF_SENDER, ETS_COLUMNS};
 static const struct weft_result_table recommendation_table =
-    WEFT_RESULT_TABLE("senders.ets_recommendation", OBJECT, "shares of bandwidth that a sender recommends",
-                      recommendation_columns, .next = next_recommendation);
+    WEFT_RESULT_TABLE_OF("senders.ets_recommendation", OBJECT, "shares of bandwidth that a sender recommends",
+                         .next = next_recommendation, OF_SENDER, ETS_COLUMNS);
 
 WEFT_RESULT_NEXT(next_app, struct weft_cli_dcbx_said, said,
                  weft_result_take_from(c, (said->end.says.has & WEFT_DCBX_APPS) ? said->end.says.apps.n : 0,
@@ -363,32 +347,24 @@ CEE(cee_percents, PG, list_octets(c, known, cee->pg.percent))
 CEE(cee_willing, PFC, weft_result_whole(known, cee->pfc.feature.willing))
 CEE(cee_enabled, PFC, weft_result_whole(known, cee->pfc.enabled))
 #define SOME(function, key, kind, help) WEFT_RESULT_CALL(function, key, kind, help, .flags = WEFT_RESULT_SPARSE)
-static const struct weft_result_column cee_columns[] = {
-    OF_SENDER,
+static const struct weft_result_table cee_table = WEFT_RESULT_TABLE_OF(
+    "senders.cee", OBJECT, "CEE DCBX of a sender", .next = next_cee, OF_SENDER,
     SOME(cee_sequence, "sequence", COUNT, "sequence number"),
     SOME(cee_acknowledged, "acknowledged", COUNT, "sequence number of the neighbour that the sender has seen"),
     LISTED(cee_groups, "group_of_priority", "priority group of each priority; 15: strict"),
     LISTED(cee_percents, "percent_of_group", "bandwidth of each priority group, per cent"),
     SOME(cee_willing, "pfc_willing", BOOL, "whether the sender takes over the neighbour's PFC"),
-    SOME(cee_enabled, "pfc_enabled", PRIORITIES, "priorities with PFC"),
-};
-static const struct weft_result_table cee_table =
-    WEFT_RESULT_TABLE("senders.cee", OBJECT, "CEE DCBX of a sender", cee_columns, .next = next_cee);
+    SOME(cee_enabled, "pfc_enabled", PRIORITIES, "priorities with PFC"));
 
 WEFT_RESULT_NEXT(next_cee_app, struct weft_cee, cee,
                  weft_result_take_from(c, cee->has >> WEFT_CEE_APPS & 1 ? cee->apps.n : 0, cee->apps.app,
                                        sizeof *cee->apps.app))
 #define CEE_APP(field, kind, help) WEFT_RESULT(struct weft_cee_app, field, kind, help)
-static const struct weft_result_column cee_app_columns[] = {
-    OF_SENDER,
-    WEFT_RESULT_NUMBER("number", "in this order, from 0"),
-    CEE_APP(selector, COUNT, "0 EtherType, 1 TCP or UDP port"),
-    CEE_APP(protocol, COUNT, "EtherType or port"),
-    CEE_APP(priorities, PRIORITIES, "priorities of the application"),
-};
-static const struct weft_result_table cee_app_table =
-    WEFT_RESULT_TABLE("senders.cee.applications", LIST, "the priorities of an application in CEE DCBX", cee_app_columns,
-                      .next = next_cee_app, .sparse = true);
+static const struct weft_result_table cee_app_table = WEFT_RESULT_TABLE_OF(
+    "senders.cee.applications", LIST, "the priorities of an application in CEE DCBX",
+    WEFT_RESULT_AND(.next = next_cee_app, .sparse = true), OF_SENDER,
+    WEFT_RESULT_NUMBER("number", "in this order, from 0"), CEE_APP(selector, COUNT, "0 EtherType, 1 TCP or UDP port"),
+    CEE_APP(protocol, COUNT, "EtherType or port"), CEE_APP(priorities, PRIORITIES, "priorities of the application"));
 
 static bool next_negotiated(struct weft_result_cursor *c) {
     const struct weft_dcbx_end *own = ((const struct weft_cli_dcbx *)c->subject)->own;
@@ -400,17 +376,13 @@ WEFT_RESULT_VALUE(negotiated_rule,
                   known_text(c, weft_dcbx_rule_text(((const struct weft_dcbx_operation *)c->part[0])->rule)))
 WEFT_RESULT_VALUE(negotiated_recommended,
                   weft_result_whole(c->part[1], ((const struct weft_dcbx_operation *)c->part[0])->ets_of_peer))
-static const struct weft_result_column negotiated_columns[] = {
-    OF_SENDER,
-    WEFT_RESULT(struct weft_dcbx_operation, pfc, PRIORITIES, "priorities with PFC in force here"),
+static const struct weft_result_table negotiated_table = WEFT_RESULT_TABLE_OF(
+    "senders.negotiated", OBJECT, "what the own port would negotiate with a sender (--pfc)", .next = next_negotiated,
+    OF_SENDER, WEFT_RESULT(struct weft_dcbx_operation, pfc, PRIORITIES, "priorities with PFC in force here"),
     WEFT_RESULT(struct weft_dcbx_operation, lossless, PRIORITIES, "priorities with PFC in force at both ends"),
     WEFT_RESULT_CALL(negotiated_rule, "rule", TEXT, "why PFC is in force as it is"),
     SOME(negotiated_recommended, "ets_as_recommended", BOOL, "whether bandwidth is shared as the neighbour recommends"),
-    ETS_COLUMNS,
-};
-static const struct weft_result_table negotiated_table =
-    WEFT_RESULT_TABLE("senders.negotiated", OBJECT, "what the own port would negotiate with a sender (--pfc)",
-                      negotiated_columns, .next = next_negotiated);
+    ETS_COLUMNS);
 
 WEFT_RESULT_NEXT(next_negotiated_app, struct weft_dcbx_operation, o,
                  weft_result_take_from(c, o->apps.n, o->apps.app, sizeof *o->apps.app))
@@ -432,27 +404,19 @@ static struct weft_result_value difference_consequence(struct weft_result_cursor
     return known_text(c, consequence);
 }
 
-static const struct weft_result_column difference_columns[] = {
-    OF_SENDER,
-    WEFT_RESULT_NUMBER("number", "in this order, from 0"),
-    WEFT_RESULT_CALL(difference_found, "found", TEXT, "what differs"),
-    WEFT_RESULT_CALL(difference_consequence, "consequence", TEXT, "effect of the difference"),
-    WEFT_RESULT(struct weft_dcbx_difference, priorities, PRIORITIES, "priorities concerned"),
-};
 static const struct weft_result_table difference_table =
-    WEFT_RESULT_TABLE("senders.negotiated.differences", LIST, "a difference between both ends", difference_columns,
-                      .next = next_difference);
+    WEFT_RESULT_TABLE_OF("senders.negotiated.differences", LIST, "a difference between both ends",
+                         .next = next_difference, OF_SENDER, WEFT_RESULT_NUMBER("number", "in this order, from 0"),
+                         WEFT_RESULT_CALL(difference_found, "found", TEXT, "what differs"),
+                         WEFT_RESULT_CALL(difference_consequence, "consequence", TEXT, "effect of the difference"),
+                         WEFT_RESULT(struct weft_dcbx_difference, priorities, PRIORITIES, "priorities concerned"));
 
 #define FOUND(field, key, kind, help) WEFT_RESULT_NAMED(struct weft_cli_dcbx, field, key, kind, help)
-static const struct weft_result_column dcbx_columns[] = {
-    WEFT_RESULT_VERSION,
-    FOUND(file, "file", TEXT, "the capture"),
-    FOUND(frames, "frames", COUNT, "frames in the capture"),
+static const struct weft_result_table dcbx_table = WEFT_RESULT_TABLE_OF(
+    "dcbx", OBJECT, "what a capture has of LLDP", WEFT_RESULT_SUBJECT, WEFT_RESULT_VERSION,
+    FOUND(file, "file", TEXT, "the capture"), FOUND(frames, "frames", COUNT, "frames in the capture"),
     FOUND(lldp, "lldp_frames", COUNT, "LLDP frames"),
-    FOUND(wrong, "unreadable", COUNT, "LLDP frames that cannot be read"),
-};
-static const struct weft_result_table dcbx_table =
-    WEFT_RESULT_TABLE("dcbx", OBJECT, "what a capture has of LLDP", dcbx_columns);
+    FOUND(wrong, "unreadable", COUNT, "LLDP frames that cannot be read"));
 const struct weft_answer weft__answer_dcbx =
     WEFT_ANSWER_OF("dcbx", "weft dcbx: what LLDP senders say, and what a port would negotiate with them", &dcbx_table,
                    &sender_table, &pfc_table, &ets_table, &recommendation_table, &app_table, &cee_table, &cee_app_table,

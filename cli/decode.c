@@ -32,13 +32,11 @@ static const char *rate_text(weft_rate_bps rate, char text[TEXT]) {
     unsigned u = 0;
     while (u < 4 && (double)rate < unit[u].bps)
         u++;
-    snprintf(text, TEXT, "%.3g%s", (double)rate / unit[u].bps, unit[u].name);
-    return text;
+    return WEFT_SAY(text, TEXT, "%.3g%s", (double)rate / unit[u].bps, unit[u].name);
 }
 
 static const char *time_text(weft_time_ps time, char text[TEXT]) {
-    snprintf(text, TEXT, "%.3f", (double)time / (double)WEFT_PS_PER_US);
-    return text;
+    return WEFT_SAY(text, TEXT, "%.3f", (double)time / (double)WEFT_PS_PER_US);
 }
 
 /// "WRITE 12, READ 3"
@@ -297,8 +295,7 @@ static enum weft_status decode_all(struct decoding *d, const char *path, struct 
 
 static enum weft_status answer_decode(const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct decoding d = {.o = o, .arena = o->arena, .j = {.file = stdout}};
-    enum weft_status status = parse_options(&d, ret_error);
-    if (status) return status;
+    WEFT_TRY(parse_options(&d, ret_error));
     if (columns) {
         weft_cli_tables_markdown(weft__answer_decode.name);
         return WEFT_OK;

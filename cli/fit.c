@@ -30,13 +30,13 @@ static const struct weft_cli_command command = {
     .name = "fit",
     .operands = "[SCENARIO.yaml] TABLE...",
     .about =
-        "Finds what steps of collectives take at your hosts (server.launch, server.costs) from measured times: the\n"
+        "Finds what steps of collectives take at your hosts (server.launch, rate, costs) from measured times: the\n"
         "output of nccl-tests, CSV with the columns size_bytes,time_us, or lines of NCCL's inspector. Comments say "
         "how\n"
         "it was measured: # nodes=2 gpus_per_node=8 gpu=H100 nics=8x400G collective=all_reduce; or --setup, or a\n"
         "scenario whose work has a server. A time is left out, with a warning, if it is more than 1.2 times that in\n"
-        "place or, where that is not known, that of a larger size. Sizes above 128 MiB are not run: they go on in a\n"
-        "straight line. See docs/fit.md.",
+        "place or, where that is not known, that of a larger size. Large sizes are not run: they go on in a straight\n"
+        "line. See docs/fit.md.",
     .accept = WEFT_CLI_VARIANT | WEFT_CLI_REPLACE | WEFT_CLI_QUIET,
     .answer = &weft__answer_fit,
     .operands_min = 1,
@@ -141,6 +141,34 @@ static bool is_scenario(const char *name) {
     return (n > 5 && !strcmp(name + n - 5, ".yaml")) || (n > 4 && !strcmp(name + n - 4, ".yml"));
 }
 
+static enum weft_status run_fit(const struct weft_cli_options *o, const struct weft_fit_conf *conf,
+                                struct weft_fit *fit, struct weft_error *ret_error) {
+    weft_cli_catch_interrupt();
+    enum weft_status status = weft_fit_tables(conf, o->arena, fit, ret_error);
+    for (uint32_t k = 0; k < fit->warnings; k++)
+        fprintf(stderr, "weft: %s\n", fit->warning[k]);
+    return status;
+}
+
+enum weft_status weft_cli_diff_log(const struct weft_cli_options *o, const char *class, const char *setup,
+                                   bool *ret_differs, struct weft_error *ret_error) {
+    const char *const *log = (const char *const *)&o->operand[1];
+    const struct weft_fit_conf conf = {.table = log,
+                                       .tables = 1,
+                                       .setup = setup,
+                                       .server = class,
+                                       .check = true,
+                                       .why = true,
+                                       .is_interrupted = weft_cli_interrupted};
+    struct weft_fit fit = {0};
+    why = true;
+    enum weft_status status = run_fit(o, &conf, &fit, ret_error);
+    if (!status) status = weft_cli_answer(o, &weft__answer_fit, &fit, print_text, ret_error);
+    *ret_differs = fit.causes;
+    weft_fit_free(&fit);
+    return status;
+}
+
 static enum weft_status fit_tables(const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct weft_fit_conf conf = {.is_interrupted = weft_cli_interrupted};
     struct weft_scenario_file *file = NULL;
@@ -155,10 +183,7 @@ static enum weft_status fit_tables(const struct weft_cli_options *o, struct weft
     if (!status && scenario) status = weft_cli_scenario_read(o, &file, ret_error);
     if (!status && scenario) status = weft_cli_variant(o, file, &conf.variant, ret_error);
     conf.scenario = file;
-    weft_cli_catch_interrupt();
-    if (!status) status = weft_fit_tables(&conf, o->arena, &fit, ret_error);
-    for (uint32_t k = 0; k < fit.warnings; k++)
-        fprintf(stderr, "weft: %s\n", fit.warning[k]);
+    if (!status) status = run_fit(o, &conf, &fit, ret_error);
     if (!status && out_file) status = weft_cli_replace_file(out_file, write_class, &fit, ret_error);
     if (!status && out_file) weft_cli_mention_file(out_file, o);
     if (!status) status = weft_cli_answer(o, &weft__answer_fit, &fit, print_text, ret_error);

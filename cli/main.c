@@ -142,7 +142,6 @@ static bool speaks;
 /// show catch the signal themselves from then on (weft_cli_catch_interrupt).
 static void on_early_signal(int number) {
     static const char text[] = "weft: interrupted before there was a result\n";
-    (void)number;
     if (speaks && write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(WEFT_ERROR_SYSTEM);
     _exit(WEFT_INTERRUPTED);
 }

@@ -33,7 +33,6 @@ static void print_title(const char *name, const char *summary) {
 }
 
 static void print_option(void *context, const char *name, const char *argument, const char *help) {
-    (void)context;
     printf("\n.TP\n.B \\-\\-");
     print_text(name);
     if (argument) {

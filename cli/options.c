@@ -98,7 +98,6 @@ void weft_cli_each_option(const struct weft_cli_command *command,
 }
 
 static void print_option(void *context, const char *name, const char *argument, const char *help) {
-    (void)context;
     char left[64];
     snprintf(left, sizeof left, "--%s%s%s", name, argument ? " " : "", argument ? argument : "");
     printf("  %-20s  %s\n", left, help);

@@ -51,8 +51,7 @@ enum weft_status weft_cli_own_folder(const char *path, bool shared, struct weft_
 enum weft_status weft_cli_out_folder(const struct weft_cli_options *o, bool shared, bool fresh,
                                      struct weft_error *ret_error) {
     if (locked && !strcmp(locked, o->out)) return WEFT_OK;
-    enum weft_status status = weft_cli_own_folder(o->out, shared, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_cli_own_folder(o->out, shared, ret_error));
     locked = o->out;
     if (!fresh || o->force || !weft_cli_is_result(o->out)) return WEFT_OK;
     return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--out: '%s' holds results already; --force replaces them",

@@ -113,10 +113,9 @@ static enum weft_status plan_variant(const struct plan *plan, const struct weft_
     WEFT_ENDS(weft_scenario_end) struct weft_scenario *s = NULL;
     struct weft_topology *t;
     struct weft_workload *w;
-    enum weft_status status = weft_scenario_new(file, variant, &s, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_scenario_new(file, variant, &s, ret_error));
     ret_variant->variant = weft_arena_text(o->arena, s->variant);
-    status = weft_scenario_topology(s, s->arena, &t, ret_error);
+    enum weft_status status = weft_scenario_topology(s, s->arena, &t, ret_error);
     if (!status)
         status = weft_workload_new(s->workload, s->workloads, t, s->run.seed, s->run.until_ps, s->arena, &w, ret_error);
     return status ? status : plan->by_scenario(plan, o, s, t, w, ret_variant, ret_error);

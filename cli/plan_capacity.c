@@ -408,12 +408,11 @@ static enum weft_status find_capacity(const struct weft_cli_options *o, const st
     uint32_t jobs;
     if (!weft_cli_jobs_parse(jobs_text, &jobs)) return WEFT_ERROR_INPUT;
     sweep_begin(&c.s, o->operand[0]);
-    enum weft_status status = read_options(&c, file, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_options(&c, file, ret_error));
     c.probed = weft_arena_alloc(o->arena, c.s.plan->points, sizeof *c.probed);
     c.s.falls_back = true;
     if (estimate) sweep_estimate(&c.s);
-    status = sweep_prepare(&c.s, false, ret_error);
+    enum weft_status status = sweep_prepare(&c.s, false, ret_error);
     const uint32_t ends[2] = {0, c.s.plan->points - 1};
     if (!status) {
         own_points(&c, ends, 2);

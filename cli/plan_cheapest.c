@@ -130,8 +130,7 @@ static enum weft_status add_candidate(struct cheapest *x, const struct weft_scen
                           .high_ps = NAN,
                           .cost = INFINITY,
                           .how = "none"};
-    enum weft_status status = weft_scenario_fabric(file, 0, arena, &model, &name, &about, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_scenario_fabric(file, 0, arena, &model, &name, &about, ret_error));
     c.name = weft_arena_text(arena, name);
     for (uint32_t a = 0; point != WEFT_NONE && a < plan->axes; a++) {
         const char *path = plan->axis[a].path, *value = plan->point[point].value[a].text;

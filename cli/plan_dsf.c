@@ -151,8 +151,7 @@ static void print_values(FILE *file, const void *subject) {
 static enum weft_status by_values(const struct plan *plan, const struct weft_cli_options *o,
                                   struct weft_error *ret_error) {
     struct weft_plan_dsf_sort sort = {.plan = plan->name, .nodes = WEFT_NONE};
-    enum weft_status status = plan_load(plan, true, &sort.conf, o->arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(plan_load(plan, true, &sort.conf, o->arena, ret_error));
     weft_plan_dsf_judge(&sort);
     return weft_cli_answer(o, plan->values, &sort, print_values, ret_error);
 }

@@ -219,10 +219,9 @@ static void write_scenario(FILE *file, const void *context) {
 static enum weft_status save_scenario(const struct fabric *f, const struct weft_cli_options *o,
                                       struct weft_error *ret_error) {
     struct weft_scenario *s;
-    enum weft_status status = weft_scenario_new(f->file, 0, &s, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_scenario_new(f->file, 0, &s, ret_error));
     struct written w = {s->tree, o->arena};
-    status = weft_cli_replace_file(scenario_path, write_scenario, &w, ret_error);
+    enum weft_status status = weft_cli_replace_file(scenario_path, write_scenario, &w, ret_error);
     if (!status) weft_cli_mention_file(scenario_path, o);
     return status;
 }
@@ -234,8 +233,8 @@ static enum weft_status plan_all(const struct weft_cli_options *o, struct fabric
     for (uint32_t i = 0; i < n && !status; i++)
         status = load_fabric(o, o->operands ? o->operand[i] : weft_blueprint_at(i)->name, &f[i], ret_error);
     if (status) return status;
-    status = weft_cli_answer(o, &weft__answer_plan_fabric, &(struct fabrics){"fabric", f, n}, print_fabrics, ret_error);
-    if (status) return status;
+    WEFT_TRY(
+        weft_cli_answer(o, &weft__answer_plan_fabric, &(struct fabrics){"fabric", f, n}, print_fabrics, ret_error));
     if (scenario_path) return save_scenario(&f[0], o, ret_error);
     return n == 1 && *f[0].plan->reason ? WEFT_ERROR_INPUT : WEFT_OK;
 }

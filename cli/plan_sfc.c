@@ -142,8 +142,7 @@ static enum weft_status load_values(const struct plan *plan, bool defaults, stru
 static enum weft_status by_values(const struct plan *plan, const struct weft_cli_options *o,
                                   struct weft_error *ret_error) {
     struct weft_plan_variant v = {.sfc = {.plan = plan->name}};
-    enum weft_status status = load_values(plan, true, &v.sfc.conf, o->arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(load_values(plan, true, &v.sfc.conf, o->arena, ret_error));
     v.sfc.sfc = weft_plan_calc_sfc(&v.sfc.conf, NULL);
     v.sfc.warnings = weft_plan_warnings(v.sfc.sfc.warnings, weft_plan_warning_names, v.sfc.warning);
     return weft_cli_answer(o, plan->values, &v, print_values, ret_error);
@@ -168,8 +167,7 @@ static enum weft_status by_scenario(const struct plan *plan, const struct weft_c
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = scenario->path},
                            "no host has two senders: there is no incast to plan for");
     v->conf = v->place.conf;
-    enum weft_status status = load_values(plan, false, &v->conf, o->arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(load_values(plan, false, &v->conf, o->arena, ret_error));
     set_headroom(plan, v->place.pfc, &v->conf);
     v->own_way = !plan_given(plan, "delay") && !plan_given(plan, "processing") && !plan_given(plan, "layers");
     v->sfc = weft_plan_calc_sfc(&v->conf, v->own_way ? &v->place.path : NULL);

@@ -185,8 +185,7 @@ static enum weft_status fill_slots(struct running *r, struct weft_error *ret_err
             r->cost_known += cost_of(p, run);
             continue;
         }
-        enum weft_status status = start_run(r, run, ret_error);
-        if (status) return status;
+        WEFT_TRY(start_run(r, run, ret_error));
         r->running++;
     }
     return WEFT_OK;

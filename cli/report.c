@@ -11,7 +11,8 @@
 
 #include "base/units.h"
 
-enum { FLOWS = 3, HOPS_MAX = 2000000 };
+/// HOPS_MAX: explained in all; MOVED_HOPS_MAX: run once more for their samples alone, some 10 million a second.
+enum { FLOWS = 3, HOPS_MAX = 2000000, MOVED_HOPS_MAX = 100000000 };
 
 static struct {
     const char *out, *why;
@@ -44,10 +45,10 @@ static const struct weft_cli_command command = {
     .option = own,
 };
 
-/// How many flows and packet hops may still be run again.
+/// How many flows and packet hops may still be run again; moved_hops: without following anything.
 struct budget {
     const struct weft_cli_options *o;
-    uint64_t flows, hops;
+    uint64_t flows, hops, moved_hops;
 };
 
 /// A run that is run again anyway is sampled, as finely as the page shows.
@@ -79,6 +80,43 @@ static enum weft_status explain_stored(const struct budget *b, const struct weft
     return status;
 }
 
+/// The motion of a run too long to be explained: of the samples that it has, or that it gives when it runs once more.
+static enum weft_status move_stored(struct budget *b, const struct weft_report_shown *run, struct weft_arena *arena,
+                                    struct weft__json *j, struct weft_error *ret_error) {
+    struct weft_stored stored;
+    struct weft_scenario_file *file = NULL;
+    struct weft_cli_simulation s = {0};
+    struct weft_run again;
+    uint32_t variant = 0;
+    if (!run->sampled && run->packet_hops > b->moved_hops) return WEFT_OK;
+    enum weft_status status = weft_stored_read(run->dir, run->variant, &run->seed, arena, &stored, ret_error);
+    if (!status) status = weft_scenario_file_stored(stored.source, stored.sources, &file, ret_error);
+    if (!status) status = sample_again(file, run, ret_error);
+    const struct weft_scenario_file *seeded = file;
+    if (!status) status = weft_cli_stored_scenario(&seeded, run->dir, &stored, arena, &variant, ret_error);
+    if (!status) status = weft_cli_simulation_init(&s, seeded, variant, ret_error);
+    if (!status && run->sampled) status = weft_report_motion_stored(j, run, s.scenario, s.topology, arena, ret_error);
+    if (!status && !run->sampled) {
+        b->moved_hops -= run->packet_hops;
+        status = weft_cli_simulation_run(&s, b->o, "for its motion", &again, ret_error);
+        if (!status) status = weft_cli_compare_digests(&stored, again.outcome, ret_error);
+        if (!status) weft_report_motion(j, &again, arena);
+    }
+    weft_cli_simulation_deinit(&s);
+    weft_scenario_file_free(file);
+    return status;
+}
+
+/// The report is still made if there is no motion, unless the user has interrupted it.
+static enum weft_status move_run(struct budget *b, const struct weft_report_shown *run, struct weft__json *j,
+                                 struct weft_error *ret_error) {
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
+    enum weft_status status = move_stored(b, run, arena, j, ret_error);
+    if (!status || status == WEFT_INTERRUPTED) return status;
+    *ret_error = (struct weft_error){0};
+    return WEFT_OK;
+}
+
 /// Unless the user asks for an explanation, the report is still made if there is none.
 static enum weft_status explain_run(void *context, const struct weft_report_shown *run, struct weft__json *j,
                                     struct weft_error *ret_error) {
@@ -88,7 +126,7 @@ static enum weft_status explain_run(void *context, const struct weft_report_show
             j, "note",
             "The run is long: weft report --why 3 runs it again and tells where the time of its slowest "
             "flows went.");
-        return WEFT_OK;
+        return move_run(b, run, j, ret_error);
     }
     b->hops -= run->packet_hops < b->hops ? run->packet_hops : b->hops;
     WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
@@ -220,7 +258,7 @@ static enum weft_status estimate_page(const struct weft_cli_options *o, struct w
 
 static enum weft_status report_folder(const struct weft_cli_options *o, struct weft_error *error) {
     const char *file = asked.out ? asked.out : "report.html";
-    struct budget budget = {o, FLOWS, HOPS_MAX};
+    struct budget budget = {o, FLOWS, HOPS_MAX, MOVED_HOPS_MAX};
     if (asked.why && !weft_cli_number("--why", asked.why, 0, 1000, &budget.flows)) return WEFT_ERROR_INPUT;
     const struct weft_report_options options = {
         .no_data = asked.no_data, .explain = budget.flows ? explain_run : NULL, .context = &budget};

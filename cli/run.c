@@ -103,8 +103,7 @@ static enum weft_status checkpoint_resume(const struct weft_cli_options *o,
     if (!status && given->every) status = parse_every(given->every, &every_s, ret_error);
     if (status) return status;
     const char *file = weft_arena_format(o->arena, "%s/%s", given->resume, saved_name);
-    status = weft_checkpoint_read(file, &program, weft_cli_ranks(), ret_checkpoint, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_checkpoint_read(file, &program, weft_cli_ranks(), ret_checkpoint, ret_error));
     struct weft_checkpoint *checkpoint = *ret_checkpoint;
     if (given->every) checkpoint->every_s = every_s;
     checkpoint->file = file;
@@ -375,8 +374,7 @@ static enum weft_status resume_run(const struct weft_cli_options *given, struct 
         return WEFT_REFUSE(error, WEFT_NOWHERE,
                            "--resume and --%s; expected the folder alone: what the run writes was said when it began",
                            export_text ? "export" : "table");
-    enum weft_status status = checkpoint_resume(given, &saving, &checkpoint, error);
-    if (status) return status;
+    WEFT_TRY(checkpoint_resume(given, &saving, &checkpoint, error));
     struct work *work = checkpoint->root;
     struct weft_cli_options *o = &work->o;
     o->threads = given->threads;
@@ -402,9 +400,8 @@ static enum weft_status resume_run(const struct weft_cli_options *given, struct 
 static enum weft_status begin_run(struct work *work, struct weft_error *error) {
     work->export_text = export_text;
     work->table_name = table_name;
-    enum weft_status status = prepare_run(work, error);
-    if (!status) status = run_work(work, error);
-    return status;
+    WEFT_TRY(prepare_run(work, error));
+    return run_work(work, error);
 }
 
 static int end_run(const struct work *work, const struct weft_error *error, enum weft_status status) {

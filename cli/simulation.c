@@ -26,7 +26,6 @@
 static atomic_bool interrupted; ///< read by all threads that run something
 
 static void on_interrupt(int number, siginfo_t *info, void *context) {
-    (void)context;
     atomic_store(&interrupted, true);
     weft_cli_ranks_interrupt(number, info->si_pid);
 }
@@ -313,8 +312,7 @@ enum weft_status weft_cli_stored_variant(const struct weft_cli_options *o, const
     enum weft_status status =
         weft_stored_read(o->operand[0], o->variant, seeded ? &seed : NULL, o->arena, ret_stored, ret_error);
     if (status) return status;
-    status = weft_cli_stored_scenario(file, o->operand[0], ret_stored, o->arena, ret_variant, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_cli_stored_scenario(file, o->operand[0], ret_stored, o->arena, ret_variant, ret_error));
     bool other_seed = seeded && seed != ret_stored->seed;
     if (other_seed && !o->set && !o->quiet && !weft_cli_is_raw(o))
         fprintf(stderr, "weft: %s has no run with seed %" PRIu64 ": no digest is compared\n",

@@ -98,3 +98,7 @@ enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_r
                                         struct weft_error *ret_error);
 /// JSON or text.
 void weft_cli_print_results(FILE *file, const struct weft_cli_results *results, bool json);
+/// The answer of `weft diff CLASS LOG`: a log of measured collectives beside a class of servers, and why they differ.
+/// *ret_differs: something explains it.
+enum weft_status weft_cli_diff_log(const struct weft_cli_options *o, const char *class, const char *setup,
+                                   bool *ret_differs, struct weft_error *ret_error);

@@ -18,9 +18,8 @@ const char *sweep_run_name(const struct sweep *s, uint32_t run) {
 static enum weft_status estimate_run(struct weft_cli_simulation *sim, struct weft_arena *arena,
                                      struct weft_sweep_came *ret_came, struct weft_error *ret_error) {
     struct weft_estimate *e = NULL;
-    enum weft_status status = weft_estimate_run(sim->scenario, sim->topology, sim->workload,
-                                                &(struct weft_estimate_options){0}, arena, &e, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_estimate_run(sim->scenario, sim->topology, sim->workload, &(struct weft_estimate_options){0}, arena,
+                               &e, ret_error));
     ret_came->estimate = e;
     ret_came->run = (struct weft_run){
         .scenario = sim->scenario, .topology = sim->topology, .workload = sim->workload, .outcome = e->outcome};

@@ -130,7 +130,6 @@ static void give_up(void) {
 }
 
 static ssize_t take_text(void *cookie, const char *text, size_t size) {
-    (void)cookie;
     size_t n = 0;
     while (n < size && !terminal.raw && take_byte(text[n]))
         n++;

@@ -270,8 +270,7 @@ static enum weft_status read_story(const struct weft_cli_options *o, struct time
                                    struct weft_error *error) {
     if (!v->t.events && !v->t.unrecorded)
         return WEFT_REFUSE(error, WEFT_NOWHERE, "%s: no events are recorded; run.events was 0", o->operand[0]);
-    enum weft_status status = read_filters(v, error);
-    if (status) return status;
+    WEFT_TRY(read_filters(v, error));
     v->root = weft_story_new(v->t.event, v->t.events, v->t.ports, v->t.flows, v->keep, v->arena);
     bool table = o->database || o->csv; // --csv and --out give every table
     v->story = !asked.all || table;
@@ -282,12 +281,11 @@ static enum weft_status read_story(const struct weft_cli_options *o, struct time
 static enum weft_status answer_question(const struct weft_cli_options *o, struct weft_error *error) {
     struct timeline_view v = {.arena = o->arena, .out = stdout};
     if (asked.perfetto) return write_perfetto(o, error);
-    enum weft_status status = weft_timeline_read(o->operand[0], o->variant, o->arena, &v.t, error);
-    if (status) return status;
+    WEFT_TRY(weft_timeline_read(o->operand[0], o->variant, o->arena, &v.t, error));
     if (!o->variant && !o->json) weft_cli_mention_others("showing", v.t.variants_there, v.t.runs, "");
     if (asked.why && asked.why_not) return refuse_option(error, "why", asked.why, "not together with --why-not");
     if (asked.at && !asked.why) return refuse_option(error, "at", asked.at, "expected with --why");
-    status = asked.why || asked.why_not ? find_reason(&v, error) : read_story(o, &v, error);
+    enum weft_status status = asked.why || asked.why_not ? find_reason(&v, error) : read_story(o, &v, error);
     return status ? status : weft_cli_answer(o, &weft__answer_timeline, &v, print_answer, error);
 }
 

@@ -69,13 +69,14 @@ WEFT_RESULT_PRESENT(has_story, ((const struct timeline_view *)(const void *)run)
 
 #define STORY(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_story, field, key, kind, __VA_ARGS__)
 #define SOME(function, key, kind, ...) WEFT_RESULT_CALL(function, key, kind, __VA_ARGS__, .flags = WEFT_RESULT_SPARSE)
-static const struct weft_result_column story_columns[] = {
+static const struct weft_result_table story_table = WEFT_RESULT_TABLE_OF(
+    "story", LIST, "events of one sort with one place and cause",
+    WEFT_RESULT_AND(.next = next_story, .present = has_story),
     STORY(first, "id", COUNT, "number of the first event", .flags = WEFT_RESULT_KEY),
     SOME(story_parent, "parent", COUNT, "id of what it is a consequence of"),
     WEFT_RESULT_OF_NAMES(0, struct weft_story, kind, "kind", weft_story_names, "what happened"),
     STORY(from_ps, "from_ps", TIME, "time of the first event"),
-    STORY(until_ps, "until_ps", TIME, "time of the last event"),
-    STORY(events, "events", COUNT, "events in this row"),
+    STORY(until_ps, "until_ps", TIME, "time of the last event"), STORY(events, "events", COUNT, "events in this row"),
     WEFT_RESULT_CALL(story_port, "port", TEXT, "port of the events; of a pause, the one above XOFF"),
     SOME(story_paused, "paused_port", TEXT, "port that was paused"),
     STORY(priority, "priority", COUNT, "priority concerned", .flags = WEFT_RESULT_SPARSE),
@@ -88,23 +89,17 @@ static const struct weft_result_column story_columns[] = {
     SOME(story_by_time, "ended_by_time", COUNT, "pauses whose time ran out"),
     SOME(story_marked, "marked", COUNT, "packets marked"),
     SOME(story_congested, "congested", COUNT, "times that the queue was congested"),
-    SOME(story_cnps, "cnps", COUNT, "CNPs received"),
-    SOME(story_rate_min, "rate_min_bps", RATE, "lowest rate"),
+    SOME(story_cnps, "cnps", COUNT, "CNPs received"), SOME(story_rate_min, "rate_min_bps", RATE, "lowest rate"),
     SOME(story_rate, "rate_bps", RATE, "last known rate"),
     SOME(story_reason, "reason", TEXT, "why packets or cells were lost"),
-    SOME(story_packets, "packets", COUNT, "packets dropped"),
-    SOME(story_cells, "cells", COUNT, "cells lost"),
+    SOME(story_packets, "packets", COUNT, "packets dropped"), SOME(story_cells, "cells", COUNT, "cells lost"),
     SOME(story_without, "without", TEXT, "what a 1RMA request did not get: an answer, or room in the window"),
     SOME(story_requests, "requests", COUNT, "1RMA requests handed back"),
     SOME(story_level, "level_max", COUNT, "highest level to which credits were slowed down"),
     SOME(story_stopped_ps, "stopped_ps", TIME, "time that the fabric link was stopped"),
     WEFT_RESULT_CALL(story_bytes, "bytes", BYTES, "payload of a flow, or what was lost", .flags = WEFT_RESULT_OPTIONAL),
     WEFT_RESULT_CALL(story_bytes_max, "bytes_max", BYTES, "most bytes in the queue or buffer at an event",
-                     .flags = WEFT_RESULT_OPTIONAL),
-};
-static const struct weft_result_table story_table =
-    WEFT_RESULT_TABLE("story", LIST, "events of one sort with one place and cause", story_columns, .next = next_story,
-                      .present = has_story);
+                     .flags = WEFT_RESULT_OPTIONAL));
 
 // --- events -------------------------------------------------------------------------------------------------------
 
@@ -165,54 +160,40 @@ static bool next_cause(struct weft_result_cursor *c) {
 }
 
 #define WHY(field, kind, ...) WEFT_RESULT(struct timeline_why, field, kind, __VA_ARGS__)
-static const struct weft_result_column why_columns[] = {
-    WHY(port, TEXT, "port that was paused"),
-    WHY(priority, COUNT, "priority that was paused"),
-    WHY(pauses, COUNT, "how often the port was paused"),
-    WHY(paused_ps, TIME, "time of all its pauses"),
-    WHY(duration_ps, TIME, "time of the pause that is explained"),
-};
-static const struct weft_result_table why_table =
-    WEFT_RESULT_TABLE("why", OBJECT, "why a port could not send a priority (--why)", why_columns,
-                      .merged = weft_result_always, WEFT_RESULT_IF(struct timeline_view, why));
+static const struct weft_result_table why_table = WEFT_RESULT_TABLE_OF(
+    "why", OBJECT, "why a port could not send a priority (--why)",
+    WEFT_RESULT_AND(.merged = weft_result_always, WEFT_RESULT_IF(struct timeline_view, why)),
+    WHY(port, TEXT, "port that was paused"), WHY(priority, COUNT, "priority that was paused"),
+    WHY(pauses, COUNT, "how often the port was paused"), WHY(paused_ps, TIME, "time of all its pauses"),
+    WHY(duration_ps, TIME, "time of the pause that is explained"));
 static const struct weft_result_table because_table = WEFT_RESULT_TABLE(
     "why.because", LIST, "an event that led to the pause, the last one first", event_columns, .next = next_cause);
 #define REASON(field, key, kind, ...) WEFT_RESULT_NAMED(struct timeline_reason, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column reason_columns[] = {
-    REASON(by, "by", TEXT, "port that sent the pause frames"),
+static const struct weft_result_table reason_table = WEFT_RESULT_TABLE_OF(
+    "why.reasons", LIST, "the pauses of the port that have one cause",
+    WEFT_RESULT_EACH(struct timeline_why, reason, reasons), REASON(by, "by", TEXT, "port that sent the pause frames"),
     REASON(because_of, "because_of", TEXT, "port at which the chain of causes ends"),
     REASON(root_kind, "kind", TEXT, "event with which the chain of causes ends: congestion, XOFF of a host, a message"),
     REASON(times, "times", COUNT, "pauses with this cause"),
-    REASON(total_ps, "paused_ps", TIME, "time of the pauses with this cause"),
-};
-static const struct weft_result_table reason_table =
-    WEFT_RESULT_TABLE("why.reasons", LIST, "the pauses of the port that have one cause", reason_columns,
-                      WEFT_RESULT_EACH(struct timeline_why, reason, reasons));
+    REASON(total_ps, "paused_ps", TIME, "time of the pauses with this cause"));
 #define WHY_NOT(field, kind, ...) WEFT_RESULT(struct timeline_why_not, field, kind, __VA_ARGS__)
-static const struct weft_result_column why_not_columns[] = {
-    WHY_NOT(port, TEXT, "port that was not paused"),
-    WHY_NOT(priority, COUNT, "priority that was not paused"),
+static const struct weft_result_table why_not_table = WEFT_RESULT_TABLE_OF(
+    "why_not", OBJECT, "why a port was never paused (--why-not)",
+    WEFT_RESULT_AND(.merged = weft_result_always, WEFT_RESULT_IF(struct timeline_view, why_not)),
+    WHY_NOT(port, TEXT, "port that was not paused"), WHY_NOT(priority, COUNT, "priority that was not paused"),
     WHY_NOT(peer_port, TEXT, "port at the other end, which would ask for a pause"),
     WHY_NOT(reason, TEXT, "why it was not paused, in a word"),
     WHY_NOT(ingress_bytes_max, BYTES, "most bytes of the priority in the ingress buffer of the other end"),
-    WHY_NOT(text, TEXT, "why it was not paused, in words"),
-};
-static const struct weft_result_table why_not_table =
-    WEFT_RESULT_TABLE("why_not", OBJECT, "why a port was never paused (--why-not)", why_not_columns,
-                      .merged = weft_result_always, WEFT_RESULT_IF(struct timeline_view, why_not));
+    WHY_NOT(text, TEXT, "why it was not paused, in words"));
 
 #define RUN(field, kind, ...) WEFT_RESULT_NAMED(struct timeline_view, t.field, #field, kind, __VA_ARGS__)
-static const struct weft_result_column timeline_columns[] = {
-    WEFT_RESULT_VERSION,
-    RUN(scenario, TEXT, "name of the scenario"),
-    RUN(variant, TEXT, "variant; empty: the scenario has none"),
+static const struct weft_result_table timeline_table = WEFT_RESULT_TABLE_OF(
+    "timeline", OBJECT, "a recorded run", WEFT_RESULT_SUBJECT, WEFT_RESULT_VERSION,
+    RUN(scenario, TEXT, "name of the scenario"), RUN(variant, TEXT, "variant; empty: the scenario has none"),
     RUN(sim_time_ps, TIME, "simulated time"),
     RUN(unrecorded, COUNT, "events not recorded, because their nodes reached the limit run.events"),
     RUN(stall, TEXT, "who waits for whom at the end, if the network made no progress any more",
-        .flags = WEFT_RESULT_OPTIONAL),
-};
-static const struct weft_result_table timeline_table =
-    WEFT_RESULT_TABLE("timeline", OBJECT, "a recorded run", timeline_columns);
+        .flags = WEFT_RESULT_OPTIONAL));
 const struct weft_answer weft__answer_timeline =
     WEFT_ANSWER_OF("timeline", "weft timeline: the events of a recorded run, and their causes", &timeline_table,
                    &story_table, &event_table, &why_table, &because_table, &reason_table, &why_not_table);

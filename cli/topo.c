@@ -14,11 +14,16 @@ enum { TEXT = 32 };
 
 static struct {
     bool dot, paths;
-    const char *svg, *report;
+    const char *links, *svg, *report;
 } form;
 static const struct weft_cli_option own[] = {
     {"dot", NULL, "Graphviz on standard output: weft topo --dot FILE | dot -Tsvg", NULL, &form.dot},
     {"paths", NULL, "the path of every flow with all links up, and the links where flows meet", NULL, &form.paths},
+    {"links", "PATTERN",
+     "the links by name, rate and delay: \"*\" lists all, \"core-0/*\" those of a switch, \"leaf-*--spine-1\" those "
+     "between "
+     "nodes; a name goes into events: and override:",
+     &form.links, NULL},
     {"svg", "FILE", "write a drawing for a slide: one row per layer; in large networks similar nodes are merged",
      &form.svg, NULL},
     {"report", "FILE", "write a page of HTML: the drawing and the figures", &form.report, NULL},
@@ -168,6 +173,22 @@ static enum weft_status show_paths(const struct weft_scenario *s, const struct w
     return status;
 }
 
+static enum weft_status show_links(const struct weft_topology *t, struct weft_error *ret_error) {
+    uint32_t *link, n;
+    enum weft_status status = weft_topology_select_links(t, form.links, WEFT_NOWHERE, &link, &n, ret_error);
+    for (uint32_t i = 0; !status && i < n; i++) {
+        const struct weft_link_info *l = &t->link[link[i]];
+        char end[2][128];
+        for (unsigned e = 0; e < 2; e++)
+            weft_topology_port_name(t, l->port[e], end[e], sizeof end[e]);
+        printf("%-20s %-20s %8s %10s", end[0], end[1], weft__short_rate(l->rate_bps).text,
+               weft__short_time(l->delay_ps).text);
+        if (l->bit_error_rate > 0) printf("  bit error rate %.3g", l->bit_error_rate);
+        putchar('\n');
+    }
+    return status;
+}
+
 static void write_report(FILE *file, const void *topo_page) {
     static const char style[] = "body{font:15px sans-serif;max-width:1200px;margin:2em auto;padding:0 1em;color:#222}"
                                 "svg{width:100%;height:auto}pre{overflow-x:auto;font-size:13px}";
@@ -202,16 +223,19 @@ static enum weft_status show_variant(const struct weft_scenario *s, const struct
                                      struct weft_error *ret_error) {
     struct weft_topology *t;
     enum weft_status status = WEFT_OK;
-    if ((form.dot || form.paths) && (weft_cli_is_raw(o) || o->database))
+    if ((form.dot || form.paths || form.links) && (weft_cli_is_raw(o) || o->database))
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
                            "--%s: it is text; expected no --json, --csv, --pick or --out with it",
-                           form.dot ? "dot" : "paths");
+                           form.dot     ? "dot"
+                           : form.paths ? "paths"
+                                        : "links");
     if (form.svg) status = weft_cli_can_write_file("--svg", form.svg, o, ret_error);
     if (form.report && !status) status = weft_cli_can_write_file("--report", form.report, o, ret_error);
     if (!status) status = weft_scenario_topology(s, s->arena, &t, ret_error);
     if (!status) status = weft_simulation_check(s, t, ret_error);
     if (status) return status;
     if (form.paths) return show_paths(s, t, ret_error);
+    if (form.links) return show_links(t, ret_error);
     if (form.dot) {
         weft_cli_terminal_raw();
         topo_print_dot(stdout, t);

@@ -214,8 +214,7 @@ static enum weft_status trace_fabrics(const struct weft_scenario *s, const struc
     struct weft_control_trace *trace;
     struct weft_control_event *event;
     uint32_t events;
-    enum weft_status status = weft_control_events_read(t, s->control_tree, &event, &events, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_control_events_read(t, s->control_tree, &event, &events, ret_error));
     const struct weft_dragonflies *cliques = weft_dragonflies_new(t, s->arena);
     if (cliques->n > 1)
         return WEFT_REFUSE(ret_error, s->topology.place, "topology %s has %s; expected one", t->kind,
@@ -225,8 +224,7 @@ static enum weft_status trace_fabrics(const struct weft_scenario *s, const struc
                                           event, events, s->run.seed, s->arena);
         return WEFT_OK;
     }
-    status = weft_control_trace_new(t, &s->control, event, events, s->run.seed, s->arena, &trace, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_control_trace_new(t, &s->control, event, events, s->run.seed, s->arena, &trace, ret_error));
     if (!trace->fabrics)
         return WEFT_REFUSE(ret_error, s->topology.place,
                            "topology %s has no DSF fabric: expected interface and fabric nodes, as in dsf_l1_zone, or "
@@ -240,11 +238,10 @@ static enum weft_status trace_variant(const struct weft_scenario *s, const struc
                                       struct weft_error *ret_error) {
     struct weft_topology *t;
     if (form.steps && !weft_cli_number("--steps", form.steps, 0, UINT32_MAX, &steps_max)) return WEFT_ERROR_INPUT;
-    enum weft_status status = weft_scenario_topology(s, s->arena, &t, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_scenario_topology(s, s->arena, &t, ret_error));
     struct weft_control_answer a = {
         .scenario = s->name, .variant = s->variant, .seed = s->run.seed, .topology = t, .conf = &s->control};
-    status = trace_fabrics(s, t, &a, ret_error);
+    enum weft_status status = trace_fabrics(s, t, &a, ret_error);
     return status ? status : weft_cli_answer(o, &weft__answer_trace_control, &a, print_text, ret_error);
 }
 

@@ -104,8 +104,7 @@ static enum weft_status read_objective(struct tune *t, const struct weft_scenari
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
                            "--objective is missing: expected the figure to minimise, such as victims.fct.mean, or "
                            "p99 of the only group");
-    enum weft_status status = sweep_metric_in_full("--objective", s->o, file, &text, ret_error);
-    if (status) return status;
+    WEFT_TRY(sweep_metric_in_full("--objective", s->o, file, &text, ret_error));
     if (!weft_sweep_metric_parse(text, place, true, s->r.column, s->r.columns, s->o->arena, &t->metric))
         return WEFT_REFUSE(ret_error, place,
                            "\"%.200s\": expected a metric of a run, such as p99, victims.fct.mean or counters.cnp",
@@ -248,8 +247,7 @@ static enum weft_status climb_rungs(struct tune *t, uint32_t jobs, struct weft_e
             t->seconds > 0 && rung > estimate && due && weft__clock_s(CLOCK_MONOTONIC) - start + expected > t->seconds;
         if (t->stopped) break;
         double began = weft__clock_s(CLOCK_MONOTONIC);
-        enum weft_status status = sweep_run(s, jobs, ret_error);
-        if (status) return status;
+        WEFT_TRY(sweep_run(s, jobs, ret_error));
         if (s->interrupted) break;
         took += weft__clock_s(CLOCK_MONOTONIC) - began;
         ran += due;

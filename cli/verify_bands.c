@@ -54,7 +54,6 @@ struct search {
 
 static void on_value(void *context, const char *path, const char *value, const char *dflt) {
     struct search *x = context;
-    (void)dflt;
     if (!strcmp(path, x->class_path)) x->class_name = weft_arena_text(x->arena, value);
     if (strcmp(path, x->path) != 0) return;
     x->differ |= x->value && strcmp(x->value, value) != 0;
@@ -79,8 +78,7 @@ static enum weft_status find_own(const struct verified *s, const struct weft_cla
     for (uint32_t i = 0; i < weft_scenario_variants(s->file); i++) {
         struct weft_scenario *scenario = NULL;
         if (!names_variant(c, i)) continue;
-        enum weft_status status = weft_scenario_new(s->file, i, &scenario, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft_scenario_new(s->file, i, &scenario, ret_error));
         weft_scenario_each(scenario, on_value, x);
         if (!b->row) b->row = weft_scenario_row(scenario, path);
         weft_scenario_free(scenario);
@@ -309,7 +307,6 @@ static struct verify_in_band judge_band(const struct verified *s, uint32_t claim
 struct verify_in_band verify_judge_band(const struct verify *v, const struct verified *s, uint32_t claim, uint32_t band,
                                         struct weft_arena *arena) {
     struct turn turn;
-    (void)v;
     return judge_band(s, claim, band, arena, &turn);
 }
 

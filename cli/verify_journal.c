@@ -19,7 +19,6 @@ enum { SUM_DIGITS = 16 };
 
 static void hash_value(void *context, const struct weft_claim *claim, const struct weft_claim_metric *metric,
                        double *value) {
-    (void)value;
     uint64_t *hash = context;
     *hash = weft__hash_text(*hash, claim->that);
     *hash = weft__hash(*hash, &metric->at, sizeof metric->at);

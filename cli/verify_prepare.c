@@ -22,8 +22,7 @@ static enum weft_status add_file(struct verify *v, const char *path, struct weft
     s->path = weft_arena_text(v->o->arena, path);
     v->preparing = s;
     s->shown = weft__text_shown(s->path, v->o->arena);
-    enum weft_status status = weft_scenario_file_read(path, v->o->setting, v->o->settings, &s->file, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_scenario_file_read(path, v->o->setting, v->o->settings, &s->file, ret_error));
     if (!weft_scenario_claims(s->file)) {
         weft_scenario_file_free(s->file);
         v->preparing = NULL;

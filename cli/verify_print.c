@@ -159,7 +159,6 @@ static void print_claims(const struct verify *v, enum part part) {
 
 void verify_print(FILE *file, const void *context) {
     const struct verify *v = context;
-    (void)file;
     print_table(v);
     if (v->all) print_claims(v, PLAIN);
     print_claims(v, NOTED);

@@ -173,15 +173,13 @@ WEFT_RESULT_PRESENT(has_sources, !has_run(run))
 // --- tables -------------------------------------------------------------------------------------------------------
 
 #define VERIFY(field, kind, ...) WEFT_RESULT(struct verify_answer, field, kind, __VA_ARGS__)
-static const struct weft_result_column verify_columns[] = {
+static const struct weft_result_table verify_table = WEFT_RESULT_TABLE_OF(
+    "verify", OBJECT, "what weft verify found", WEFT_RESULT_SUBJECT,
     VERIFY(interrupted, BOOL, "whether weft verify was interrupted: what had not ended by then is not judged",
            .flags = WEFT_RESULT_SPARSE),
     VERIFY(runs, COUNT, "runs, and answers of other commands, that the claims need", .flags = WEFT_RESULT_SPARSE),
     VERIFY(uses, COUNT, "uses of these runs: claims, seeds and scenarios share equal ones",
-           .flags = WEFT_RESULT_SPARSE),
-};
-static const struct weft_result_table verify_table =
-    WEFT_RESULT_TABLE("verify", OBJECT, "what weft verify found", verify_columns);
+           .flags = WEFT_RESULT_SPARSE));
 WEFT_RESULT_VALUES(seeds_table, "seeds", "a seed of --seeds", WEFT_RESULT_EACH(struct verify_answer, seed, seeds),
                    .present = has_run, uint64_t, COUNT, );
 
@@ -216,8 +214,8 @@ static const struct weft_result_table scenarios_table =
 
 #define SCENARIO_OF(n) WEFT_RESULT_ABOVE_AT(n, struct scenario_row, path, "path", TEXT, "path of the scenario")
 #define CLAIM(field, key, kind, ...) WEFT_RESULT_NAMED(struct claim_row, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column claims_columns[] = {
-    SCENARIO_OF(1),
+static const struct weft_result_table claims_table = WEFT_RESULT_TABLE_OF(
+    "scenarios.claims", LIST, "a claim", WEFT_RESULT_EACH(struct scenario_row, claim, claims), SCENARIO_OF(1),
     WEFT_CLAIM_COLUMNS,
     CLAIM(is.verdict, "verdict", TEXT, "holds, finding, control, not judged, does not hold, holds after all"),
     CLAIM(is.holds, "holds", BOOL, "whether the claim holds, judged over seeds as the claim asks"),
@@ -230,38 +228,28 @@ static const struct weft_result_column claims_columns[] = {
     CLAIM(found_in_band, "found_in_band", TEXT,
           "outcome of the bands together: holds, turns, hidden, ideal, or unknown: not judged",
           .flags = WEFT_RESULT_SPARSE),
-    CLAIM(broken, "broken", COUNT, "judgements in which `without` breaks the claim", .flags = WEFT_RESULT_SPARSE),
-};
-static const struct weft_result_table claims_table = WEFT_RESULT_TABLE(
-    "scenarios.claims", LIST, "a claim", claims_columns, WEFT_RESULT_EACH(struct scenario_row, claim, claims));
+    CLAIM(broken, "broken", COUNT, "judgements in which `without` breaks the claim", .flags = WEFT_RESULT_SPARSE));
 WEFT_CLAIM_TABLES(claim, "scenarios.claims", WEFT_CLAIM_OF(1), SCENARIO_OF(2));
-static const struct weft_result_column bands_columns[] = {
-    WEFT_CLAIM_OF(1),
-    SCENARIO_OF(2),
+static const struct weft_result_table bands_table = WEFT_RESULT_TABLE_OF(
+    "scenarios.claims.bands", LIST, "a claim in a band of hardware (--bands)",
+    WEFT_RESULT_AND(WEFT_RESULT_EACH(struct claim_row, band, bands), .sparse = true), WEFT_CLAIM_OF(1), SCENARIO_OF(2),
     WEFT_RESULT(struct band_row, parameter, TEXT, "path of a value of hardware that the claim can hang on",
                 .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_NAMED(struct band_row, hardware, "class", TEXT, "class of hardware whose band it is",
                       .flags = WEFT_RESULT_SPARSE),
     WEFT_RESULT(struct band_row, own, TEXT, "value that the scenario has", .flags = WEFT_RESULT_SPARSE),
     WEFT_RESULT(struct band_row, verdict, TEXT, "holds, turns, hidden, ideal, or unknown: not judged"),
-    WEFT_RESULT(struct band_row, turns_at, TEXT, "value at which the claim turns", .flags = WEFT_RESULT_SPARSE),
-};
-static const struct weft_result_table bands_table =
-    WEFT_RESULT_TABLE("scenarios.claims.bands", LIST, "a claim in a band of hardware (--bands)", bands_columns,
-                      WEFT_RESULT_EACH(struct claim_row, band, bands), .sparse = true);
-static const struct weft_result_column points_columns[] = {
-    WEFT_RESULT_ABOVE_AT(1, struct band_row, parameter, "parameter", TEXT, "path of the value"),
-    WEFT_CLAIM_OF(2),
+    WEFT_RESULT(struct band_row, turns_at, TEXT, "value at which the claim turns", .flags = WEFT_RESULT_SPARSE));
+static const struct weft_result_table points_table = WEFT_RESULT_TABLE_OF(
+    "scenarios.claims.bands.points", LIST, "a claim at a value of a band",
+    WEFT_RESULT_EACH(struct band_row, point, points),
+    WEFT_RESULT_ABOVE_AT(1, struct band_row, parameter, "parameter", TEXT, "path of the value"), WEFT_CLAIM_OF(2),
     SCENARIO_OF(3),
     WEFT_RESULT(struct point_row, name, TEXT, "low, typical, high; half, twice; search: found by bisection",
                 .flags = WEFT_RESULT_KEY),
     WEFT_RESULT(struct point_row, value, TEXT, "the value; of a class its name", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT(struct point_row, holds, BOOL, "whether the claim holds with it; none: not judged",
-                .flags = WEFT_RESULT_SPARSE),
-};
-static const struct weft_result_table points_table =
-    WEFT_RESULT_TABLE("scenarios.claims.bands.points", LIST, "a claim at a value of a band", points_columns,
-                      WEFT_RESULT_EACH(struct band_row, point, points));
+                .flags = WEFT_RESULT_SPARSE));
 #define OF_METRICS(symbol, key, what, field)                                                                           \
     WEFT_RESULT_VALUES(symbol, "scenarios.claims." key, what,                                                          \
                        WEFT_RESULT_EACH(struct claim_row, field, is.claim.metrics), .sparse = false, double, REAL,     \
@@ -290,24 +278,19 @@ READINGS(runs, "runs", "a claim with one seed", run, runs);
 READINGS(runs_without, "runs_without", "a claim with one seed, under what must break it", run_without, runs_without);
 
 #define STATEMENT(field, kind, ...) WEFT_RESULT(struct verify_statement, field, kind, __VA_ARGS__)
-static const struct weft_result_column statements_columns[] = {
+static const struct weft_result_table statements_table = WEFT_RESULT_TABLE_OF(
+    "statements", LIST, "a statement of a source (--sources)",
+    WEFT_RESULT_AND(WEFT_RESULT_EACH(struct verify_answer, statement, statements), .present = has_sources),
     STATEMENT(source, TEXT, "name of the source"),
     STATEMENT(id, TEXT, "id of the statement, which claims name", .flags = WEFT_RESULT_KEY),
     STATEMENT(at, TEXT, "section or paragraph of the source"),
     STATEMENT(says, TEXT, "what the source says, in other words"),
-    STATEMENT(none, TEXT, "why no claim checks the statement"),
-};
-static const struct weft_result_table statements_table =
-    WEFT_RESULT_TABLE("statements", LIST, "a statement of a source (--sources)", statements_columns,
-                      WEFT_RESULT_EACH(struct verify_answer, statement, statements), .present = has_sources);
-static const struct weft_result_column checks_columns[] = {
-    WEFT_RESULT_OF(struct verify_statement, id, TEXT, "id of the statement"),
-    WEFT_RESULT(struct verify_check, path, TEXT, "path of the scenario"),
-    WEFT_CLAIM_COLUMNS,
-};
+    STATEMENT(none, TEXT, "why no claim checks the statement"));
 static const struct weft_result_table checks_table =
-    WEFT_RESULT_TABLE("statements.claims", LIST, "a claim that checks a statement", checks_columns,
-                      WEFT_RESULT_EACH(struct verify_statement, check, checks));
+    WEFT_RESULT_TABLE_OF("statements.claims", LIST, "a claim that checks a statement",
+                         WEFT_RESULT_EACH(struct verify_statement, check, checks),
+                         WEFT_RESULT_OF(struct verify_statement, id, TEXT, "id of the statement"),
+                         WEFT_RESULT(struct verify_check, path, TEXT, "path of the scenario"), WEFT_CLAIM_COLUMNS);
 WEFT_CLAIM_TABLES(check, "statements.claims", WEFT_CLAIM_OF(1),
                   WEFT_RESULT_ABOVE_AT(2, struct verify_statement, id, "id", TEXT, "id of the statement"));
 

@@ -14,21 +14,18 @@
 struct source {
     const char *name, *title, *where;
 };
-static const struct weft_param source_rows[] = {
-    WEFT_TEXT(struct source, name, "name", NULL, "with which the ids of its statements begin"),
-    WEFT_PROSE(struct source, title, "title", NULL, "as published"),
-    WEFT_PROSE(struct source, where, "where", "", "venue and year, or address"),
-};
-static const struct weft_param_table source_table = WEFT_PARAM_TABLE("source", struct source, source_rows);
+static const struct weft_param_table source_table =
+    WEFT_PARAM_TABLE_OF("source", struct source, WEFT_PARAM_UNCHECKED,
+                        WEFT_TEXT(struct source, name, "name", NULL, "with which the ids of its statements begin"),
+                        WEFT_PROSE(struct source, title, "title", NULL, "as published"),
+                        WEFT_PROSE(struct source, where, "where", "", "venue and year, or address"));
 
-static const struct weft_param statement_rows[] = {
-    WEFT_TEXT(struct verify_statement, id, "id", NULL, "that claims name"),
-    WEFT_PROSE(struct verify_statement, at, "at", "", "section or paragraph"),
-    WEFT_PROSE(struct verify_statement, says, "says", NULL, "in other words than the source's"),
-    WEFT_PROSE(struct verify_statement, none, "none", "", "why no claim checks the statement"),
-};
 static const struct weft_param_table statement_table =
-    WEFT_PARAM_TABLE("statement", struct verify_statement, statement_rows);
+    WEFT_PARAM_TABLE_OF("statement", struct verify_statement, WEFT_PARAM_UNCHECKED,
+                        WEFT_TEXT(struct verify_statement, id, "id", NULL, "that claims name"),
+                        WEFT_PROSE(struct verify_statement, at, "at", "", "section or paragraph"),
+                        WEFT_PROSE(struct verify_statement, says, "says", NULL, "in other words than the source's"),
+                        WEFT_PROSE(struct verify_statement, none, "none", "", "why no claim checks the statement"));
 
 enum { SOURCES_MAX = 64, STATEMENTS_MAX = 4096 };
 struct index_of_sources {
@@ -51,8 +48,7 @@ static enum weft_status add_statement(struct index_of_sources *x, const struct w
     if (x->statements == STATEMENTS_MAX)
         return WEFT_REFUSE(ret_error, entry->place, "more than %d statements", STATEMENTS_MAX);
     struct verify_statement one = {0};
-    enum weft_status status = weft__params_load_at(&statement_table, entry, path, &one, x->arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__params_load_at(&statement_table, entry, path, &one, x->arena, ret_error));
     if (find_statement(x, one.id, strlen(one.id)))
         return WEFT_REFUSE(ret_error, entry->place, "%s.id: %s is a duplicate", path, one.id);
     one.source = x->source[x->sources].name;
@@ -62,13 +58,13 @@ static enum weft_status add_statement(struct index_of_sources *x, const struct w
 
 static enum weft_status read_source(struct index_of_sources *x, const char *path, struct weft_error *ret_error) {
     struct weft_tree *root;
-    enum weft_status status = weft_tree_read(path, x->arena, &root, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_tree_read(path, x->arena, &root, ret_error));
     const struct weft_tree *source = weft_tree_find(root, "source"), *list = weft_tree_find(root, "statements");
     if (!source || !list || list->type != WEFT_TREE_LIST || x->sources == SOURCES_MAX)
         return WEFT_REFUSE(ret_error, root->place, "expected `source` and a list of `statements`, in %d files at most",
                            SOURCES_MAX);
-    status = weft__params_load_at(&source_table, source, "source", &x->source[x->sources], x->arena, ret_error);
+    enum weft_status status =
+        weft__params_load_at(&source_table, source, "source", &x->source[x->sources], x->arena, ret_error);
     for (uint32_t i = 0; i < list->n && !status; i++)
         status = add_statement(x, list->child[i], i, ret_error);
     x->sources += !status;
@@ -167,7 +163,6 @@ static void print_text(FILE *file, const void *context) {
     const struct index_of_sources *x = context;
     struct sums sums[SOURCES_MAX] = {{0}}, all = {0};
     uint32_t of = 0;
-    (void)file;
     for (uint32_t i = 0; i < x->statements; i++) {
         const struct verify_statement *s = &x->statement[i];
         while (x->source[of].name != s->source)

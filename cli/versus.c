@@ -19,7 +19,7 @@
 static const char *hosts, *rate, *fabrics, *budget, *seeds_text, *jobs_text, *task_text, *diff;
 static struct versus_battery battery;
 static bool merge, no_why, assumptions, estimate;
-static const char *packets_text;
+static const char *packets_text, *goodput_text;
 static const struct weft_tree *old; ///< what --diff names; NULL: nothing
 static const struct weft_cli_option own[] = {
     {"hosts", "LIST",
@@ -57,6 +57,11 @@ static const struct weft_cli_option own[] = {
      "with --estimate: then run in packets who leads, whom its interval does not tell from it, and what has no "
      "estimate, until that is decided; at most N runs, or runs of so much processor time as predicted",
      &packets_text, NULL},
+    {"goodput", "GPUS",
+     "also what failures leave of a month of a job of so many GPUs on each fabric, with rates, recovery and "
+     "checkpoints "
+     "of JOB's section goodput (weft goodput); what a lost link or switch costs, cases with failures measure",
+     &goodput_text, NULL},
     {"no-why", NULL, "do not rerun each fabric to see where the time went", NULL, &no_why},
     {0}};
 static const struct weft_cli_command command = {
@@ -79,8 +84,8 @@ static const struct weft_cli_command command = {
 struct versus {
     struct sweep sweep; ///< must be first: the sweep's callbacks get a pointer to it
     struct weft_versus v;
-    const char *text;                  ///< of the scenario
-    const struct weft_tree *run;       ///< the job's section; NULL: none
+    const char *text; ///< of the scenario
+    struct versus_job job;
     struct weft_versus_answer *answer; ///< once it is known
     struct sweep_packets packets;      ///< that are left
 };
@@ -126,7 +131,7 @@ static bool begins_with(const char *text, const char *with) {
 
 /// What fast-forward will skip is known once it has.
 static bool skips_ahead(const struct versus *x) {
-    const struct weft_tree *mode = weft_tree_find(x->run, "fast_forward");
+    const struct weft_tree *mode = weft_tree_find(x->job.run, "fast_forward");
     for (uint32_t i = 0; i < x->sweep.o->settings; i++)
         if (begins_with(x->sweep.o->setting[i], "run.fast_forward=")) return true;
     return mode && mode->type != WEFT_TREE_NULL;
@@ -285,7 +290,8 @@ static enum weft_status tell_answer(struct versus *x, struct weft_error *ret_err
 static enum weft_status show_versus(struct sweep *s, struct weft_error *ret_error) {
     struct versus *x = (struct versus *)s;
     weft_versus_judge(&x->v, s->o->arena);
-    return tell_answer(x, ret_error);
+    enum weft_status status = weft_versus_goodput(&x->v, x->job.goodput, s->o->arena, ret_error);
+    return status ? status : tell_answer(x, ret_error);
 }
 
 // --- what is run --------------------------------------------------------------------------------------------------
@@ -398,8 +404,7 @@ static enum weft_status run_all(struct versus *x, const struct weft_scenario_fil
     if (!seeds_text && battery.name && !strcmp(battery.name, "full")) seeds_text = "1..3";
     if (seeds_text && !weft_cli_seeds_parse(seeds_text, s->o->arena, &seed, &options.seeds)) return WEFT_ERROR_INPUT;
     options.seed = seed;
-    enum weft_status status = weft_sweep_new(file, &options, s->o->arena, &s->plan, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_sweep_new(file, &options, s->o->arena, &s->plan, ret_error));
     sweep_begin(s, x->v.job ? x->v.job : "battery");
     s->metric = weft_arena_alloc(s->o->arena, 1, sizeof *s->metric);
     s->r.metric = s->metric;
@@ -412,27 +417,34 @@ static enum weft_status run_all(struct versus *x, const struct weft_scenario_fil
     return sweep_through(s, jobs, show_versus, ret_error);
 }
 
+static enum weft_status read_gpus(struct weft_versus *v, struct weft_error *ret_error) {
+    enum { GPUS_MAX = 1048576 };
+    if (!goodput_text) return WEFT_OK;
+    return weft_cli_number("--goodput", goodput_text, 8, GPUS_MAX, &v->gpus) ? WEFT_OK : WEFT_ERROR_INPUT;
+}
+
 static enum weft_status run_versus(const struct weft_cli_options *o, struct weft_error *ret_error) {
     struct versus x = {.sweep = {.o = o, .lock = -1, .merge = merge}};
-    struct versus_job job = {0};
+    struct versus_job *job = &x.job;
     const struct weft_scenario_file *file = NULL;
     struct weft_versus_scale *scale = NULL;
     uint32_t jobs;
     if (!check_options(o) || !sweep_share_out(&x.sweep, task_text, jobs_text, &jobs)) return WEFT_ERROR_INPUT;
     enum weft_status status = sweep_packets_read(packets_text, &x.packets, ret_error);
     if (!status && diff) status = versus_old_read(diff, o->arena, &old, ret_error);
-    if (!status && o->operands) status = versus_job_read(o, &job, ret_error);
-    x.v.job = job.path;
-    x.run = job.run;
-    x.v.ignored = job.ignored;
-    x.v.n_ignored = job.n_ignored;
-    if (!status) status = size_up(o, &job, &x.v, &scale, ret_error);
+    if (!status && o->operands) status = versus_job_read(o, job, ret_error);
+    x.v.job = job->path;
+    x.v.ignored = job->ignored;
+    x.v.n_ignored = job->n_ignored;
+    if (!status) status = read_gpus(&x.v, ret_error);
+    if (!status) status = size_up(o, job, &x.v, &scale, ret_error);
     if (!status) status = versus_fabrics_read(o, fabrics, budget, &x.v, scale, ret_error);
-    if (!status) status = add_cases(o, &job, &x.v, ret_error);
+    if (!status) status = add_cases(o, job, &x.v, ret_error);
     x.v.n_all = x.v.n_cases;
     if (!status && assumptions) status = versus_assumptions_add(o, &x.v, ret_error);
+    if (!status) status = weft_versus_goodput(&x.v, job->goodput, o->arena, ret_error);
     if (!status && !x.v.variants) status = tell_answer(&x, ret_error);
-    if (!status && x.v.variants) status = compose_job(&x, &job, &file, ret_error);
+    if (!status && x.v.variants) status = compose_job(&x, job, &file, ret_error);
     if (!status && x.v.variants) status = run_all(&x, file, jobs, ret_error);
     return status;
 }

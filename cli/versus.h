@@ -11,7 +11,7 @@
 struct versus_job {
     const char *path;             ///< NULL: none, only a battery
     const struct weft_tree *work; ///< its sections; NULL: none
-    const struct weft_tree *run;
+    const struct weft_tree *run, *goodput;
     uint64_t hosts; ///< in the job's own network; 0: it has none
     weft_rate_bps rate_bps;
     const char **ignored; ///< sections that fabrics set themselves

@@ -30,7 +30,6 @@ static bool counts_row(const struct weft_param *row, const char *path) {
 
 static void on_class(void *context, const char *path, const char *value, const char *dflt) {
     struct finder *f = context;
-    (void)dflt;
     for (uint32_t k = 0; k < WEFT_HARDWARE_KINDS; k++) {
         const char *own =
             weft_arena_format(f->o->arena, "%s.%s", weft_hardware_kind_section(k), weft_hardware_kind_row(k));
@@ -80,7 +79,6 @@ static void on_value(void *context, const char *path, const char *value, const c
     struct finder *f = context;
     const struct weft_param *row = weft_scenario_row(f->scenario, path);
     uint32_t i;
-    (void)dflt;
     if (!counts_row(row, path)) return;
     const struct weft_hardware *h;
     const struct weft_hardware_value *band = band_of(f, path, value, &h);

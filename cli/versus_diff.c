@@ -16,8 +16,7 @@ enum weft_status versus_old_read(const char *path, struct weft_arena *arena, con
     struct stat about;
     struct weft_tree *old;
     if (!stat(path, &about) && S_ISDIR(about.st_mode)) path = weft_arena_format(arena, "%s/versus.json", path);
-    enum weft_status status = weft_cli_saved_read("--diff", path, arena, &old, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_cli_saved_read("--diff", path, arena, &old, ret_error));
     const struct weft_tree *fabrics = weft_tree_find(old, "fabrics"), *cases = weft_tree_find(old, "cases");
     if (!fabrics || fabrics->type != WEFT_TREE_LIST || !cases || cases->type != WEFT_TREE_LIST)
         return weft_error_set(

@@ -103,25 +103,31 @@ static enum weft_status find_domains(const struct weft_cli_options *o, struct we
     return status;
 }
 
-/// What it would cost with half as many hosts again.
-static enum weft_status grow_hosts(const struct weft_cli_options *o, struct weft_scenario_file *file,
-                                   struct weft_versus_fabric *f, struct weft_error *ret_error) {
+/// As it would be for another number of hosts.
+static enum weft_status plan_for(uint64_t hosts, struct weft_scenario_file *file, struct weft_arena *arena,
+                                 const struct weft_fabric_plan **ret_plan, struct weft_error *ret_error) {
     struct weft_model_conf model;
-    const char *name, *about;
-    unsigned long long hosts = f->hosts + (f->hosts + 1) / 2;
-    enum weft_status status =
-        weft_scenario_file_set(file, weft_arena_format(o->arena, "fabric.hosts=%llu", hosts), ret_error);
-    if (!status) status = weft_scenario_fabric(file, 0, o->arena, &model, &name, &about, ret_error);
-    if (status) return status;
-    const struct weft_fabric_plan *plan = weft_fabric_plan_new(&model, o->arena);
-    f->grown_reason = *plan->reason ? plan->reason : NULL;
-    if (!f->grown_reason) f->grown = weft_fabric_bill(plan);
-    return WEFT_OK;
+    const char *name, *about, *size = weft_arena_format(arena, "fabric.hosts=%llu", (unsigned long long)hosts);
+    enum weft_status status = weft_scenario_file_set(file, size, ret_error);
+    if (!status) status = weft_scenario_fabric(file, 0, arena, &model, &name, &about, ret_error);
+    if (!status) *ret_plan = weft_fabric_plan_new(&model, arena);
+    return status;
 }
 
-/// `rate`: 0: the fabric's own.
-static enum weft_status read_fabric(const struct weft_cli_options *o, weft_rate_bps rate, const char *item,
-                                    struct weft_versus_fabric *f, struct weft_error *ret_error) {
+/// What it would cost with half as many hosts again, and how it would be for the job whose goodput is asked for.
+static enum weft_status grow_hosts(const struct weft_cli_options *o, uint64_t gpus, struct weft_scenario_file *file,
+                                   struct weft_versus_fabric *f, struct weft_error *ret_error) {
+    const struct weft_fabric_plan *plan;
+    enum weft_status status = plan_for(f->hosts + (f->hosts + 1) / 2, file, o->arena, &plan, ret_error);
+    if (status) return status;
+    f->grown_reason = *plan->reason ? plan->reason : NULL;
+    if (!f->grown_reason) f->grown = weft_fabric_bill(plan);
+    return gpus ? plan_for(gpus, file, o->arena, &f->at_job, ret_error) : WEFT_OK;
+}
+
+/// `rate`: 0: the fabric's own. `gpus`: of weft_versus.
+static enum weft_status read_fabric(const struct weft_cli_options *o, weft_rate_bps rate, uint64_t gpus,
+                                    const char *item, struct weft_versus_fabric *f, struct weft_error *ret_error) {
     struct weft_scenario_file *file = NULL;
     struct weft_model_conf model;
     const char *name;
@@ -152,19 +158,19 @@ static enum weft_status read_fabric(const struct weft_cli_options *o, weft_rate_
     const struct weft_tree *devices = weft_tree_find(root, "devices");
     if (devices && devices->type == WEFT_TREE_LIST) f->devices = weft_tree_text(devices, o->arena);
     status = find_domains(o, file, f, ret_error);
-    return status ? status : grow_hosts(o, file, f, ret_error);
+    return status ? status : grow_hosts(o, gpus, file, f, ret_error);
 }
 
 /// A fabric that cannot take the rate, but its own, gets that as its reason.
-static enum weft_status read_at_rate(const struct weft_cli_options *o, weft_rate_bps rate, const char *item,
-                                     struct weft_versus_fabric *f, struct weft_error *ret_error) {
+static enum weft_status read_at_rate(const struct weft_cli_options *o, weft_rate_bps rate, uint64_t gpus,
+                                     const char *item, struct weft_versus_fabric *f, struct weft_error *ret_error) {
     struct weft_error error = {0}, other = {0};
-    enum weft_status status = read_fabric(o, rate, item, f, &error);
+    enum weft_status status = read_fabric(o, rate, gpus, item, f, &error);
     if (!status) return WEFT_OK;
     uint64_t hosts = f->hosts;
     *f = (struct weft_versus_fabric){.hosts = hosts};
-    bool takes_own = status == WEFT_ERROR_INPUT && strcmp(item, "ideal") != 0 && !read_fabric(o, 0, item, f, &other) &&
-                     f->status == WEFT_VERSUS_RAN;
+    bool takes_own = status == WEFT_ERROR_INPUT && strcmp(item, "ideal") != 0 &&
+                     !read_fabric(o, 0, gpus, item, f, &other) && f->status == WEFT_VERSUS_RAN;
     if (!takes_own) {
         if (ret_error && !ret_error->status) *ret_error = error;
         return status;
@@ -182,7 +188,7 @@ static enum weft_status add_fabric(const struct weft_cli_options *o, struct weft
                                    struct weft_error *ret_error) {
     struct weft_versus_fabric *f = &v->fabric[v->fabrics];
     f->hosts = scale->hosts;
-    enum weft_status status = read_at_rate(o, v->rate_bps, item, f, ret_error);
+    enum weft_status status = read_at_rate(o, v->rate_bps, v->gpus, item, f, ret_error);
     if (status) return status;
     for (uint32_t i = scale->first; i < v->fabrics; i++)
         if (!strcmp(v->fabric[i].name, f->name))

@@ -18,7 +18,6 @@ struct guess {
 
 static void on_guess(void *context, const struct weft_model *importer, const char *what) {
     struct guess *g = context;
-    (void)what;
     if (g->n && g->importer == importer) return;
     g->names = weft_arena_format(g->arena, "%s%s%s", g->names, g->n++ ? " and " : "", importer->name);
     g->importer = importer;
@@ -30,11 +29,11 @@ static enum weft_status import_job(const char *path, const struct weft_model *im
     static const char rate[] = "rate: 400Gbps"; // for the network that a workload alone gets: the blueprints' default
     struct weft__text_stream stream, losses;
     struct weft_tree *tree;
-    enum weft_status status = weft_tree_parse("rate", rate, strlen(rate), arena, &tree, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_tree_parse("rate", rate, strlen(rate), arena, &tree, ret_error));
     FILE *out = weft__text_stream_open(&stream);
     FILE *lost = weft__text_stream_open(&losses);
-    status = weft_import_write(importer, tree, &path, 1, weft_cli_folder_of(path, arena), out, lost, ret_error);
+    enum weft_status status =
+        weft_import_write(importer, tree, &path, 1, weft_cli_folder_of(path, arena), out, lost, ret_error);
     if (!status) {
         weft_cli_print_losses(weft__text_stream_text(&losses));
         const char *text = weft__text_stream_text(&stream);
@@ -87,7 +86,7 @@ static enum weft_status size_of(const struct weft_scenario_file *file, uint32_t 
 }
 
 static void note_ignored(const struct weft_tree *root, struct versus_job *job, struct weft_arena *arena) {
-    static const char *const kept[] = {"name", "about", "workload", "run", "capture"};
+    static const char *const kept[] = {"name", "about", "workload", "run", "capture", "goodput"};
     job->ignored = weft_arena_alloc(arena, root->n + 1, sizeof *job->ignored);
     for (uint32_t i = 0; i < root->n; i++) {
         bool keep = root->child[i]->type == WEFT_TREE_NULL || !root->child[i]->place.file; // or the environment says it
@@ -115,6 +114,7 @@ enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus
     if (status) return status;
     job->work = find_section(root, "workload");
     job->run = find_section(root, "run");
+    job->goodput = find_section(root, "goodput");
     if (!job->work)
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = job->path},
                            "workload is missing: expected the traffic of every fabric");

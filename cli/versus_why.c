@@ -45,8 +45,7 @@ static enum weft_status run_again(const struct weft_cli_options *o, const struct
     struct weft_error ignored = {0};
     options.out = NULL;
     options.quiet = options.json = true;
-    enum weft_status status = weft_cli_simulation_init(sim, file, variant, &ignored);
-    if (status) return status;
+    WEFT_TRY(weft_cli_simulation_init(sim, file, variant, &ignored));
     sim->follow = follow;
     sim->scenario->capture.ports = "";
     return weft_cli_simulation_run(sim, &options, "", ret_run, &ignored);

@@ -62,8 +62,7 @@ static enum weft_status choose_followed(const struct work *x, const struct weft_
     if (wanted->slowest || wanted->group) return WEFT_OK; // any flow
     uint32_t flow = WEFT_NONE, job = 0;
     if (wanted->flow && !read_flow(x, w, &flow)) return WEFT_ERROR_INPUT;
-    enum weft_status status = wanted->job ? find_job(x, w, &job, ret_error) : WEFT_OK;
-    if (status) return status;
+    WEFT_TRY(wanted->job ? find_job(x, w, &job, ret_error) : WEFT_OK);
     bool *followed = weft_arena_alloc(x->arena, w->flows, sizeof *followed);
     if (flow != WEFT_NONE) followed[flow] = true;
     for (uint32_t j = 0; j < w->jobs; j++)
@@ -134,8 +133,7 @@ static const char *const ranks_titles[] = {"99th percentile", "median"};
 static enum weft_status choose_of_group(const struct work *x, struct weft_error *ret_error) {
     struct weft_cli_why *ret = x->why;
     uint32_t group = 0, n;
-    enum weft_status status = find_group(x, &group, ret_error);
-    if (status) return status;
+    WEFT_TRY(find_group(x, &group, ret_error));
     uint32_t *flow = slowest_first(&ret->run, group, NULL, x->arena, &n);
     if (!n)
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
@@ -207,8 +205,7 @@ static enum weft_status choose_iterations(const struct work *x, struct weft_erro
     }
     if (!x->wanted->job) return WEFT_OK;
     uint64_t number = 0;
-    enum weft_status status = find_job(x, w, ret->job, ret_error);
-    if (status) return status;
+    WEFT_TRY(find_job(x, w, ret->job, ret_error));
     ret->found.iterations = 1;
     if (x->wanted->iteration && !weft_cli_number("--iteration", x->wanted->iteration, 0, UINT32_MAX, &number))
         return WEFT_ERROR_INPUT;
@@ -271,8 +268,7 @@ static enum weft_status choose_operations(const struct work *x, struct weft_erro
     uint32_t entry = 0, n, at[2];
     if (x->wanted->jobs) choose_slowest_operations(x);
     if (!x->wanted->rma) return WEFT_OK;
-    enum weft_status status = find_rma(x, &entry, ret_error);
-    if (status) return status;
+    WEFT_TRY(find_rma(x, &entry, ret_error));
     const struct weft_why_rma *rma = weft_why_rma_new(&ret->run, &ret->follow, NULL, x->arena);
     struct weft_why_operation *all = weft_why_operations(rma, entry, &n);
     if (!n) return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--rma %s: no operation ended", x->wanted->rma);

@@ -134,12 +134,11 @@ static enum weft_status run_first(const struct jobs_work *x, const struct weft_s
                                   struct weft_error *ret_error) {
     WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation s = {0};
     struct weft_run run;
-    enum weft_status status = weft_cli_simulation_init(&s, x->file, x->variant, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_cli_simulation_init(&s, x->file, x->variant, ret_error));
     struct weft_follow ranks = {.ranks = true, .flow = weft_arena_alloc(x->arena, s.workload->flows + (size_t)1, 1)};
     weft_cli_simulation_deinit(&s);
     s = (struct weft_cli_simulation){0};
-    status = run_all(x, &s, "following ranks", &ranks, &run, ret_error);
+    enum weft_status status = run_all(x, &s, "following ranks", &ranks, &run, ret_error);
     if (!status) status = weft_cli_compare_digests(stored, run.outcome, ret_error);
     if (!status) status = check_jobs(&run, ret_error);
     if (!status) {
@@ -160,11 +159,9 @@ enum weft_status weft_cli_why_jobs(const struct weft_cli_options *o, const struc
     *ret = (struct weft_cli_why){.flow = NULL};
     struct jobs_work x = {o, file, variant, &ret->found.ledger, arena};
     bool *flow = NULL;
-    enum weft_status status = run_first(&x, stored, &flow, ret_error);
-    if (status) return status;
+    WEFT_TRY(run_first(&x, stored, &flow, ret_error));
     ret->follow = (struct weft_follow){.ranks = true, .flow = flow};
-    status = run_all(&x, &ret->first, "following messages", &ret->follow, &ret->run, ret_error);
-    if (status) return status;
+    WEFT_TRY(run_all(&x, &ret->first, "following messages", &ret->follow, &ret->run, ret_error));
     ret->found.scenario = ret->first.scenario->name;
     ret->found.variant = ret->first.scenario->variant;
     return see_ports(&x, ret, ret_error);

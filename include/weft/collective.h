@@ -82,9 +82,11 @@ struct weft_collective_common {
     weft_time_ps proxy_ps;       ///< of the rank's proxy, for each message to or from the network
     weft_rate_bps copy_rate_bps; ///< 0: no limit
     bool through; ///< within a server, GPUs write into one another's memory: a message leaves while it is copied
+    weft_time_ps idle_ps; ///< and after a message NVLink waits so long, as all channels are between two steps at once
     /// What it costs a step to read a piece (what comes, its own) and to write it (into its array, to others), beside
     /// the copy rate, at which it adds what comes to its own and sends the sum: two reads and a write. 0: no matter.
     uint16_t read_permille, write_permille;
+    uint32_t strands; ///< a connection stands for so many between servers, and a message for one on each; 0: for itself
     weft_bytes grain_bytes; ///< within a server, what arrives is worked on as it arrives, so many bytes at a time,
                             ///< because each line has its own flag (LL, LL128); 0: once a piece has arrived
     uint32_t up_percent; ///< of a channel's threads that add on the way up a tree, while the others send down; 0: all

@@ -4,6 +4,8 @@
 // drop, a deadlock) is an outcome, not an error.
 #pragma once
 
+#include <stdio.h>
+
 #include "weft/status.h"
 
 struct weft_texts;
@@ -28,3 +30,13 @@ const char *weft_error_nearest(const char *word, const char *const *candidates, 
 
 /// weft_error_set for bad input, which most errors are: WEFT_REFUSE(ret_error, place, format, ...).
 #define WEFT_REFUSE(ret_error, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, __VA_ARGS__)
+
+/// snprintf(text, size, ...) as an expression: `text`.
+#define WEFT_SAY(text, ...) (snprintf(text, __VA_ARGS__), (text))
+
+/// A step of a function that returns a status: ends the function with what `call` returns, unless that is WEFT_OK.
+#define WEFT_TRY(call)                                                                                                 \
+    do {                                                                                                               \
+        enum weft_status weft_tried = (call);                                                                          \
+        if (weft_tried) return weft_tried;                                                                             \
+    } while (0)

@@ -13,8 +13,11 @@ struct weft_scenario_file;
 
 /// Rules on rows, which the answer states.
 #define WEFT_FIT_OUTLIER 1.2 ///< out of place beside in place, or beside a larger size: more is no measurement
-#define WEFT_FIT_SIMULATED (128 << 20)                ///< larger sizes go on in a straight line (assumed)
-#define WEFT_FIT_SIMULATED_INSIDE (UINT64_C(1) << 30) ///< likewise within one server, where a run has no packets
+/// The largest size that is run; within one server, where a run has no packets, twice that of WEFT_FIT_LINE.
+#define WEFT_FIT_SIMULATED (128 << 20)
+/// From here larger sizes go on in a straight line through this and five quarters of it (assumed); of more than 4
+/// servers, an accordingly smaller size. Pipelines of 4 servers have filled by then.
+#define WEFT_FIT_LINE (UINT64_C(512) << 20)
 
 enum weft_fit_use { WEFT_FIT_FITTED, WEFT_FIT_HELD_OUT, WEFT_FIT_OUTLYING, WEFT_FIT_CHECKED };
 extern const char *const weft_fit_uses[];
@@ -44,11 +47,12 @@ struct weft_fit_setup {
 struct weft_fit_table {
     const char *file;
     struct weft_fit_setup setup;
-    uint32_t row0, rows;  ///< in weft_fit.row
-    weft_bytes simulated; ///< the largest size that is run
-    /// What NCCL chooses for the largest size, if it chooses otherwise at `simulated`, which is then run so, too.
-    const char *later_algorithm, *later_protocol;
-    bool half_differs; ///< it takes another chunk for half of `simulated`, so twice as much is run, too
+    uint32_t row0, rows;   ///< in weft_fit.row
+    weft_bytes line_bytes; ///< from here larger sizes are on
+    uint32_t lines;        ///< lines
+    struct weft_fit_line {
+        const char *algorithm, *protocol; ///< NCCL's choice, with which it is run; NULL: not known
+    } line[2];
     struct weft_scenario_file *scenario;
     bool parsed; ///< the scenario is its own
 };

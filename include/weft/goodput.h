@@ -94,10 +94,56 @@ struct weft_goodput {
 /// Reads the section (NULL: none), with the parts of the attachment and those of the user, in `arena`.
 enum weft_status weft_goodput_load(const struct weft_tree *section, struct weft_arena *arena,
                                    struct weft_goodput_conf *ret_conf, struct weft_error *ret_error);
-/// Fills in counts, and the parts that the attachment has by default; the user's parts of the same name replace those.
-void weft_goodput_parts(struct weft_goodput_conf *conf, struct weft_arena *arena);
 /// All of *ret, and the results of conf->part. Deterministic.
 void weft_goodput_find(const struct weft_goodput_conf *conf, struct weft_arena *arena, struct weft_goodput *ret);
+
+#define WEFT__GOODPUT(field, kind, ...) WEFT_RESULT(struct weft_goodput, field, kind, __VA_ARGS__)
+#define WEFT__GOODPUT_PART(field, kind, ...) WEFT_RESULT(struct weft_goodput_part, field, kind, __VA_ARGS__)
+/// Columns of tables whose rows are goodputs (weft/result.h), and of those whose rows are parts.
+#define WEFT_GOODPUT_COLUMNS                                                                                           \
+    WEFT_RESULT_NAMED(struct weft_goodput, conf.gpus, "gpus", COUNT, "GPUs of the job", .flags = WEFT_RESULT_KEY,      \
+                      .title = "GPUs"),                                                                                \
+        WEFT_RESULT_OF_NAMES(0, struct weft_goodput, conf.attachment, "attachment", weft_goodput_attachments,          \
+                             "how hosts are attached", .flags = WEFT_RESULT_KEY, .title = "attachment"),               \
+        WEFT__GOODPUT(goodput, REAL, "share of wall time that is work at full speed and need not be done again",       \
+                      .title = "goodput"),                                                                             \
+        WEFT__GOODPUT(half, REAL,                                                                                      \
+                      "half the 95% interval of the goodput that measured slowdowns give; 0: none is measured"),       \
+        WEFT__GOODPUT(simulated, REAL, "mean goodput of simulated months", .title = "simulated"),                      \
+        WEFT__GOODPUT(simulated_half, REAL, "half the 95% interval of the mean of simulated months"),                  \
+        WEFT__GOODPUT(month_low, REAL, "goodput that 95% of simulated months exceed", .title = "bad month"),           \
+        WEFT__GOODPUT(month_high, REAL, "goodput that 5% of simulated months exceed", .title = "good month"),          \
+        WEFT__GOODPUT(mtbf_h, REAL, "mean time between crashes", .unit = "h", .title = "MTBF (h)"),                    \
+        WEFT__GOODPUT(interval_s, REAL, "work between two checkpoints", .unit = "s", .title = "interval (s)"),         \
+        WEFT__GOODPUT(young_s, REAL, "interval by Young's formula", .unit = "s"),                                      \
+        WEFT__GOODPUT(available_s, REAL, "interval by the formula for availability", .unit = "s"),                     \
+        WEFT__GOODPUT(write_s, REAL, "time that the job stands still at a checkpoint", .unit = "s"),                   \
+        WEFT__GOODPUT(lag_s, REAL, "time from the moment that a checkpoint holds until the store has it",              \
+                      .unit = "s"),                                                                                    \
+        WEFT__GOODPUT(recovery_s, REAL, "time from a crash until the job works again, with servers at hand",           \
+                      .unit = "s"),                                                                                    \
+        WEFT__GOODPUT(renewal, REAL, "share that crashes and checkpoints leave", .title = "crashes"),                  \
+        WEFT__GOODPUT(first_order, REAL,                                                                               \
+                      "share that crashes and checkpoints leave by the first-order formula; wrong where crashes "      \
+                      "are frequent"),                                                                                 \
+        WEFT__GOODPUT(staffed, REAL, "share of time in which there are servers enough", .title = "servers"),           \
+        WEFT__GOODPUT(speed, REAL, "share that degraded parts leave", .title = "speed"),                               \
+        WEFT__GOODPUT(moving, REAL, "share that stalls leave", .title = "stalls")
+#define WEFT_GOODPUT_PART_COLUMNS                                                                                      \
+    WEFT__GOODPUT_PART(name, TEXT, "name of the class", .flags = WEFT_RESULT_KEY, .title = "part"),                    \
+        WEFT_RESULT_OF_NAMES(0, struct weft_goodput_part, effect, "effect", weft_goodput_effects,                      \
+                             "crash: the job ends; degrade: the job is slower; stall: the job stands still",           \
+                             .title = "effect"),                                                                       \
+        WEFT__GOODPUT_PART(count, REAL, "parts of the job", .title = "parts"),                                         \
+        WEFT__GOODPUT_PART(rate, REAL, "failures of one part an hour", .unit = "1/h", .title = "rate (1/h)"),          \
+        WEFT__GOODPUT_PART(failures_month, REAL, "failures in 30 days", .title = "a month"),                           \
+        WEFT__GOODPUT_PART(slowdown, REAL, "iteration with the part down over iteration without",                      \
+                           .title = "slowdown"),                                                                       \
+        WEFT__GOODPUT_PART(slowdown_half, REAL,                                                                        \
+                           "half the 95% interval of the measured slowdown; null: not measured, or one seed"),         \
+        WEFT__GOODPUT_PART(measured, BOOL, "whether runs measured the slowdown", .title = "measured"),                 \
+        WEFT__GOODPUT_PART(cost, REAL, "goodput of a job in which these parts never fail, less the goodput",           \
+                           .title = "cost")
 
 /// One or several designs side by side, as rows.
 struct weft_goodput_answer {

@@ -36,6 +36,7 @@ extern const struct weft_param_table weft_pipeline_table;  ///< of the key `pipe
 /// One operation, the same at all ranks: first compute, then a collective among each group.
 struct weft_job_op {
     const char *name; ///< of the collective; NULL: it only computes
+    const char *over; ///< dimension of the job that its groups lie along; NULL: all ranks, or none is named
     weft_time_ps compute_ps;
     const struct weft_collective_ops *ops;
     const void *conf; ///< begins with struct weft_collective_common
@@ -189,6 +190,13 @@ static inline weft_time_ps weft_job_step_time(const struct weft_job_op *op, weft
     const struct weft_collective_common *c = op->conf;
     if (!bytes) return 0;
     return c->step_ps + (c->copy_rate_bps ? weft_time_of_bytes(bytes, c->copy_rate_bps) : 0);
+}
+
+/// Connections, each with the job's queue pairs, for which a connection stands.
+static inline uint32_t weft_job_strands(const struct weft_job *job, const struct weft_connection *c) {
+    if (c->communicator >= job->communicators) return 1; // of a schedule
+    const struct weft_collective_common *common = job->op[job->communicator[c->communicator].op].conf;
+    return common->strands ? common->strands : 1;
 }
 
 // Rings: a group of ranks is a ring in lane k of an operation if `sent` of that lane has one peer at every number of

@@ -47,6 +47,12 @@ struct weft_model {
     const void *ops;
     bool draws; ///< random numbers: with another run.seed it may do otherwise
 };
+/// A model of WEFT_KIND_`of`; other members may follow.
+#define WEFT_MODEL_OF(of, title, line, from, table, operations, ...)                                                   \
+    {                                                                                                                  \
+        .kind = WEFT_KIND_##of, .name = title, .summary = line, .source = from, .params = table, .ops = operations,    \
+        __VA_ARGS__                                                                                                    \
+    }
 
 /// A model chosen by the user, with its configuration.
 struct weft_model_conf {

@@ -48,9 +48,9 @@ struct weft_nccl_costs {
     weft_time_ps inner_ring_ps[WEFT_NCCL_PROTOCOLS], inner_tree_ps[WEFT_NCCL_PROTOCOLS];
     weft_time_ps nvls_ps, nvls_tree_ps;
     weft_time_ps proxy_ps; ///< of a message over the network, at each end: one message after another
-    weft_rate_bps copy_rate_bps, nvls_rate_bps; ///< of a channel, with Simple; 0: no limit
-    weft_rate_bps ll_rate_bps, ll128_rate_bps;  ///< likewise with LL and LL128, of what is on the wire
-    double factor;                              ///< of all latencies, a launch among them
+    weft_rate_bps copy_rate_bps, nvls_rate_bps, nvls_tree_rate_bps; ///< of a channel, with Simple; 0: no limit
+    weft_rate_bps ll_rate_bps, ll128_rate_bps; ///< likewise with LL and LL128, of what is on the wire
+    double factor;                             ///< of all latencies, a launch among them
 };
 extern const struct weft_param_table weft_nccl_costs_table;
 

@@ -3,11 +3,10 @@
 // `weft models`, the JSON schema and the effective configuration stored with every result. Defaults and bounds are text
 // and go through the same parser as the user's text.
 //
-//   static const struct weft_param rows[] = {
+//   const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
+//       "dcqcn", struct dcqcn_conf, .check = dcqcn_check,
 //       WEFT_TIME(struct dcqcn_conf, alpha_timer_ps, "alpha_timer", "55us", "1us", "10ms", "decay alpha if no CNP
-//       ..."),
-//   };
-//   const struct weft_param_table table = WEFT_PARAM_TABLE("dcqcn", struct dcqcn_conf, rows);
+//       ..."));
 #pragma once
 
 #include <stddef.h>
@@ -48,8 +47,8 @@ struct weft_param {
     const char *const *choices;           ///< for WEFT_PARAM_CHOICE, NULL-terminated; for TIME a word for "never"
     const struct weft_param_table *table; ///< for WEFT_PARAM_SECTION
     bool beside; ///< for WEFT_PARAM_MODEL: its parameters may stand beside it, as if they were those of this table
-    const char
-        *needs; ///< optional: "a", or "a or b": parameters of the same table by which it has an effect; refused alone
+    const char *needs; ///< optional: "a", "a or b", "a: x": parameters of the same table by which it has an
+                       ///< effect; refused where none of them is said, nor x the default of a (beside a kind: x alone)
     /// Optional, of a number: a text that begins with no digit is a value of this TEXT parameter of the same table, or
     /// the word `choices`[0], which is its default.
     const char *otherwise;
@@ -128,15 +127,11 @@ struct weft_param_table {
     WEFT__ROW(T, field, key, WEFT_PARAM_MODEL, .model_kind = kind, .dflt = dflt_, .beside = true, .help = __VA_ARGS__)
 #define WEFT_SECTION(T, field, key, section, ...)                                                                      \
     WEFT__ROW(T, field, key, WEFT_PARAM_SECTION, .dflt = "", .table = section, .help = __VA_ARGS__)
-#define WEFT_PARAM_TABLE(name, T, rows)                                                                                \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), NULL, NULL, NULL, NULL, NULL }
-#define WEFT_PARAM_TABLE_CHECKED(name, T, rows, check)                                                                 \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, NULL, NULL, NULL, NULL }
-
-#define WEFT_PARAM_TABLE_LISTS(name, T, rows, check, lists)                                                            \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, lists, NULL, NULL, NULL }
-#define WEFT_PARAM_TABLE_PRESETS(name, T, rows, check, presets)                                                        \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, NULL, NULL, presets, NULL }
-/// `presets` may be NULL.
-#define WEFT_PARAM_TABLE_CLASSES(name, T, rows, check, presets, classes)                                               \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, NULL, NULL, presets, classes }
+#define WEFT_PARAM_ROWS(list) .rows = list, .n = sizeof(list) / sizeof *(list)
+/// A table: other members may follow. _OF: rows of its own stand behind the other members.
+#define WEFT_PARAM_TABLE(title, T, list, ...)                                                                          \
+    { .name = title, .conf_size = sizeof(T), WEFT_PARAM_ROWS(list), __VA_ARGS__ }
+#define WEFT_PARAM_TABLE_OF(title, T, more, ...)                                                                       \
+    { .name = title, .conf_size = sizeof(T), more, WEFT_PARAM_ROWS(((const struct weft_param[]){__VA_ARGS__})) }
+#define WEFT_PARAM_UNCHECKED .check = NULL ///< there are no other members
+#define WEFT_PARAM_AND(...) __VA_ARGS__    ///< several: WEFT_PARAM_AND(.check = f, .lists = keys)

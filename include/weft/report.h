@@ -75,6 +75,10 @@ enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, con
 weft_time_ps weft_report_motion_interval(weft_time_ps sim_time_ps);
 /// Adds "motion" to the object at hand: the network over time, from the run's samples. Without samples: nothing.
 void weft_report_motion(struct weft__json *j, const struct weft_run *run, struct weft_arena *arena);
+/// The same from the samples in the results of a run, without running it; `topology` is that of its `scenario`.
+enum weft_status weft_report_motion_stored(struct weft__json *j, const struct weft_report_shown *run,
+                                           const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                           struct weft_arena *arena, struct weft_error *ret_error);
 
 /// Figures side by side: a row a figure (such as a case), a column a thing that is compared (such as a fabric). The
 /// page draws them, shows the table, and offers it as CSV. Texts are data: nothing in them is taken for markup.

@@ -4,13 +4,11 @@
 // the table says what its own rows are and where they are. From that come text, JSON, CSV, SQLite, docs/results/, `weft
 // models results` and the names that claims may use.
 //
-//   static const struct weft_result_column line_columns[] = {
+//   static const struct weft_result_table line_table = WEFT_RESULT_TABLE_OF(
+//       "lines", LIST, "a sort of link",
+//       WEFT_RESULT_EACH(struct plan_answer, line, lines), // struct line *line; uint32_t lines;
 //       WEFT_RESULT(struct line, from, TEXT, "layer of the sender", .flags = WEFT_RESULT_KEY, .title = "from"),
-//       WEFT_RESULT(struct line, headroom_bytes, BYTES, "headroom above XOFF", .title = "headroom"),
-//   };
-//   static const struct weft_result_table line_table =
-//       WEFT_RESULT_TABLE("lines", LIST, "a sort of link", line_columns,
-//                         WEFT_RESULT_EACH(struct plan_answer, line, lines)); // struct line *line; uint32_t lines;
+//       WEFT_RESULT(struct line, headroom_bytes, BYTES, "headroom above XOFF", .title = "headroom"));
 //   const struct weft_answer weft__answer_plan = WEFT_ANSWER_OF("plan", "weft plan: ...", &plan_table, &line_table);
 //
 // A table stands in the JSON where its name says: "te.round" is the key `round` of the object `te`, and
@@ -126,8 +124,6 @@ struct weft_result_table {
     /// has itself: the JSON has no key for it. There is one row at most then; of a MAP any number, whose keys are
     /// members of that object. NULL: never.
     bool (*merged)(const void *subject);
-    /// Its rows may be many, and come in the order of its keys, which are numbers, if it has any.
-    bool in_order;
     const char *was;                                       ///< as of a column
     void (*print)(FILE *file, const struct weft_run *run); ///< a paragraph in the table for people; NULL: none
 };
@@ -209,7 +205,8 @@ struct weft_result_cursor {
                       .flags = WEFT_RESULT_KEY),                                                                       \
         WEFT_RESULT_NAMED(T, from, "from_layer", TEXT, what_from), WEFT_RESULT_NAMED(T, to, "to_layer", TEXT, what_to)
 #define WEFT_RESULT_COLUMNS(list) .column = list, .columns = sizeof(list) / sizeof *(list)
-/// A table: its place and other members may follow. _OF: its columns stand behind its place.
+/// A table of columns that others have too: its place and other members may follow. _OF: columns of its own stand
+/// behind its place.
 #define WEFT_RESULT_TABLE(table, kind, what, list, ...)                                                                \
     { .name = table, .shape = WEFT_RESULT_##kind, .row = what, WEFT_RESULT_COLUMNS(list), __VA_ARGS__ }
 #define WEFT_RESULT_TABLE_OF(table, kind, what, where, ...)                                                            \

@@ -196,6 +196,10 @@ enum weft_status weft_topology_select_hosts(const struct weft_topology *t, const
 /// ascending, in the arena.
 enum weft_status weft_topology_select_ports(const struct weft_topology *t, const char *text, struct weft_place place,
                                             uint32_t **ret_ports, uint32_t *ret_n, struct weft_error *ret_error);
+/// Links chosen by text: as for weft_topology_find_link, or globs over the names of their ports and over "a--b", joined
+/// by ",". What chooses nothing is an error at `place`. Ascending, in the arena.
+enum weft_status weft_topology_select_links(const struct weft_topology *t, const char *text, struct weft_place place,
+                                            uint32_t **ret_links, uint32_t *ret_n, struct weft_error *ret_error);
 
 /// It has no tier: its links to its like are within a pod or between pods.
 static inline bool weft_node_is_flat(const struct weft_node_info *node) {

@@ -144,9 +144,11 @@ struct weft_versus_fabric {
     uint32_t variant;   ///< among those that run; WEFT_NONE: it does not
     struct weft_versus_domain *domain;
     uint32_t domains;
-    struct weft_fabric_bill grown; ///< with half as many hosts again
-    const char *grown_reason;      ///< why it cannot grow so; NULL: it can
-    const char *devices;           ///< its own list of devices, as YAML on one line; NULL: it has none
+    struct weft_fabric_bill grown;         ///< with half as many hosts again
+    const char *grown_reason;              ///< why it cannot grow so; NULL: it can
+    const struct weft_fabric_plan *at_job; ///< for weft_versus.gpus; NULL: nobody asks
+    struct weft_goodput *goodput;          ///< of a job on these; NULL: not asked for, or not to be built so
+    const char *devices;                   ///< its own list of devices, as YAML on one line; NULL: it has none
 };
 /// NULL: nothing of the kind is in this fabric.
 const struct weft_versus_domain *weft_versus_domain_of(const struct weft_versus_fabric *fabric,
@@ -197,6 +199,7 @@ struct weft_versus {
     uint32_t scales;
     uint64_t hosts; ///< of the first scale
     weft_rate_bps rate_bps;
+    uint64_t gpus;                     ///< of the job whose goodput is asked for; 0: it is not
     struct weft_versus_fabric *fabric; ///< scale by scale
     struct weft_versus_case *cases;
     uint32_t fabrics, n_cases, variants; ///< variants: of fabrics that run
@@ -221,6 +224,10 @@ const char *weft_versus_compose(const struct weft_versus *v, const struct weft_t
                                 struct weft_arena *arena);
 /// Says which fabrics stalled or failed, once results are there.
 void weft_versus_judge(struct weft_versus *v, struct weft_arena *arena);
+/// The goodput on every fabric: of `section`, the job's section goodput (NULL: none), with the fabric's parts, and the
+/// slowdowns that results give (before there are any: none). Refuses what weft_goodput_load refuses.
+enum weft_status weft_versus_goodput(struct weft_versus *v, const struct weft_tree *section, struct weft_arena *arena,
+                                     struct weft_error *ret_error);
 /// [seeds] in `arena`; NAN: no value. A name of weft_why_names or of weft_versus_measure_names.
 double *weft_versus_values(const struct weft_versus *v, uint32_t fabric, uint32_t case_at, const char *name,
                            struct weft_arena *arena);

@@ -18,6 +18,11 @@ enum weft_wire_status {
     WEFT_WIRE_MALFORMED, ///< a field contradicts the format or another field
 };
 
+/// Declares both for a struct.
+#define WEFT_CODEC(x)                                                                                                  \
+    size_t weft_##x##_encode(const struct weft_##x *, uint8_t *ret, size_t size);                                      \
+    enum weft_wire_status weft_##x##_decode(const uint8_t *bytes, size_t size, struct weft_##x *ret);
+
 // ---- Ethernet: IEEE 802.3, 802.1Q ----
 
 enum weft_ethertype {
@@ -44,10 +49,8 @@ struct weft_vlan {
     uint16_t ethertype;
 };
 
-size_t weft_ethernet_encode(const struct weft_ethernet *, uint8_t *ret, size_t size);
-enum weft_wire_status weft_ethernet_decode(const uint8_t *bytes, size_t size, struct weft_ethernet *ret);
-size_t weft_vlan_encode(const struct weft_vlan *, uint8_t *ret, size_t size);
-enum weft_wire_status weft_vlan_decode(const uint8_t *bytes, size_t size, struct weft_vlan *ret);
+WEFT_CODEC(ethernet)
+WEFT_CODEC(vlan)
 
 // ---- MAC control: IEEE 802.3 annex 31B (pause), 31D and 802.1Qbb (PFC) ----
 
@@ -67,10 +70,8 @@ struct weft_pfc {
     uint16_t quanta[WEFT_PRIORITIES]; ///< 0 in an enabled class is XON
 };
 
-size_t weft_pause_encode(const struct weft_pause *, uint8_t *ret, size_t size);
-enum weft_wire_status weft_pause_decode(const uint8_t *bytes, size_t size, struct weft_pause *ret);
-size_t weft_pfc_encode(const struct weft_pfc *, uint8_t *ret, size_t size);
-enum weft_wire_status weft_pfc_decode(const uint8_t *bytes, size_t size, struct weft_pfc *ret);
+WEFT_CODEC(pause)
+WEFT_CODEC(pfc)
 
 // ---- IP and UDP: RFC 791, 8200, 2474, 3168, 768 ----
 
@@ -121,8 +122,7 @@ enum weft_wire_status weft_ipv4_decode(const uint8_t *bytes, size_t size, struct
 uint16_t weft_ipv4_calc_checksum(const struct weft_ipv4 *);
 size_t weft_ipv6_encode(const struct weft_ipv6 *, uint8_t *ret, size_t size);
 enum weft_wire_status weft_ipv6_decode(const uint8_t *bytes, size_t size, struct weft_ipv6 *ret);
-size_t weft_udp_encode(const struct weft_udp *, uint8_t *ret, size_t size);
-enum weft_wire_status weft_udp_decode(const uint8_t *bytes, size_t size, struct weft_udp *ret);
+WEFT_CODEC(udp)
 
 // ---- RoCEv2: IBTA vol. 1 chapter 9, annex A17 ----
 
@@ -221,20 +221,13 @@ struct weft_atomic_ack_eth {
 
 #define WEFT_ICRC_BYTES 4u
 
-size_t weft_bth_encode(const struct weft_bth *, uint8_t *ret, size_t size);
-enum weft_wire_status weft_bth_decode(const uint8_t *bytes, size_t size, struct weft_bth *ret);
-size_t weft_reth_encode(const struct weft_reth *, uint8_t *ret, size_t size);
-enum weft_wire_status weft_reth_decode(const uint8_t *bytes, size_t size, struct weft_reth *ret);
-size_t weft_aeth_encode(const struct weft_aeth *, uint8_t *ret, size_t size);
-enum weft_wire_status weft_aeth_decode(const uint8_t *bytes, size_t size, struct weft_aeth *ret);
-size_t weft_immdt_encode(const struct weft_immdt *, uint8_t *ret, size_t size);
-enum weft_wire_status weft_immdt_decode(const uint8_t *bytes, size_t size, struct weft_immdt *ret);
-size_t weft_ieth_encode(const struct weft_ieth *, uint8_t *ret, size_t size);
-enum weft_wire_status weft_ieth_decode(const uint8_t *bytes, size_t size, struct weft_ieth *ret);
-size_t weft_atomic_eth_encode(const struct weft_atomic_eth *, uint8_t *ret, size_t size);
-enum weft_wire_status weft_atomic_eth_decode(const uint8_t *bytes, size_t size, struct weft_atomic_eth *ret);
-size_t weft_atomic_ack_eth_encode(const struct weft_atomic_ack_eth *, uint8_t *ret, size_t size);
-enum weft_wire_status weft_atomic_ack_eth_decode(const uint8_t *bytes, size_t size, struct weft_atomic_ack_eth *ret);
+WEFT_CODEC(bth)
+WEFT_CODEC(reth)
+WEFT_CODEC(aeth)
+WEFT_CODEC(immdt)
+WEFT_CODEC(ieth)
+WEFT_CODEC(atomic_eth)
+WEFT_CODEC(atomic_ack_eth)
 
 /// A congestion notification packet: its BTH is followed by 16 reserved octets of zero.
 #define WEFT_CNP_RESERVED_BYTES 16u

@@ -27,7 +27,12 @@ struct codel_state {
     bool dropping;
 };
 
-static const struct weft_param rows[] = {
+static const char *conf_check(const void *conf, char *text, size_t size) {
+    const struct codel_conf *c = conf;
+    return c->target_ps <= c->interval_ps ? NULL : "target is longer than interval";
+}
+static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
+    "codel", struct codel_conf, .check = conf_check,
     WEFT_TIME(struct codel_conf, target_ps, "target", "5us", "1ns", "1s",
               "a queue in which packets wait no longer is good (assumed: one twentieth of interval; RFC 8289 section "
               "4.3: 5 to 10 % of it)"),
@@ -38,14 +43,7 @@ static const struct weft_param rows[] = {
         struct codel_conf, least_bytes, "least", "4158B", "0B", "1TB",
         "a queue that holds no more than this behind a packet is good (RFC 8289 section 5.6: a packet of the MTU; "
         "4096B and headers here)"),
-    WEFT_BOOL(struct codel_conf, marks, "mark", "true", "mark ECN-capable packets instead of dropping them"),
-};
-
-static const char *conf_check(const void *conf, char *text, size_t size) {
-    const struct codel_conf *c = conf;
-    return c->target_ps <= c->interval_ps ? NULL : "target is longer than interval";
-}
-static const struct weft_param_table params = WEFT_PARAM_TABLE_CHECKED("codel", struct codel_conf, rows, conf_check);
+    WEFT_BOOL(struct codel_conf, marks, "mark", "true", "mark ECN-capable packets instead of dropping them"));
 
 static enum weft_aqm_verdict codel_on_enqueue(void *state, const void *conf, const struct weft_aqm_fact *fact,
                                               struct weft_random *random) {
@@ -121,20 +119,14 @@ static void codel_fingerprint(const void *state, const void *conf, struct weft__
     weft__fingerprint_mix_since(fingerprint, s->drop_next_ps);
 }
 
-static const struct weft_aqm_ops ops = {
-    .on_enqueue = codel_on_enqueue,
-    .pass = codel_pass,
-    .wants_dequeue = codel_wants_dequeue,
-    .on_dequeue = codel_on_dequeue,
-    .state_size = codel_state_size,
-    .fingerprint = codel_fingerprint,
-};
-
-const struct weft_model weft__aqm_codel = {
-    .kind = WEFT_KIND_AQM,
-    .name = "codel",
-    .summary = "marks or drops departing packets while packets wait longer than a target",
-    .source = "Nichols et al., CoDel, RFC 8289; marks as in Linux, sch_codel.c",
-    .params = &params,
-    .ops = &ops,
-};
+const struct weft_model weft__aqm_codel =
+    WEFT_MODEL_OF(AQM, "codel", "marks or drops departing packets while packets wait longer than a target",
+                  "Nichols et al., CoDel, RFC 8289; marks as in Linux, sch_codel.c", &params,
+                  &(const struct weft_aqm_ops){
+                      .on_enqueue = codel_on_enqueue,
+                      .pass = codel_pass,
+                      .wants_dequeue = codel_wants_dequeue,
+                      .on_dequeue = codel_on_dequeue,
+                      .state_size = codel_state_size,
+                      .fingerprint = codel_fingerprint,
+                  });

@@ -11,13 +11,6 @@ static weft_bytes none_pass(const void *conf) {
     return UINT64_MAX;
 }
 
-static const struct weft_aqm_ops none_ops = {.on_enqueue = none_on_enqueue, .pass = none_pass};
-
-const struct weft_model weft__aqm_none = {
-    .kind = WEFT_KIND_AQM,
-    .name = "none",
-    .summary = "no marking and no early drops",
-    .source = "tail drop; the baseline",
-    .params = &weft_no_params,
-    .ops = &none_ops,
-};
+const struct weft_model weft__aqm_none =
+    WEFT_MODEL_OF(AQM, "none", "no marking and no early drops", "tail drop; the baseline", &weft_no_params,
+                  &(const struct weft_aqm_ops){.on_enqueue = none_on_enqueue, .pass = none_pass});

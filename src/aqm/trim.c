@@ -21,7 +21,13 @@ struct trim_conf {
     uint32_t mark_at;
 };
 
-static const struct weft_param rows[] = {
+static const char *conf_check(const void *conf, char *text, size_t size) {
+    const struct trim_conf *c = conf;
+    const char *wrong = weft__bytes_above("min", c->min_bytes, "max", c->max_bytes, text, size);
+    return wrong ? wrong : weft__bytes_above("max", c->max_bytes, "depth", c->depth_bytes, text, size);
+}
+static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
+    "trim", struct trim_conf, .check = conf_check,
     WEFT_BYTES(struct trim_conf, min_bytes, "min", "35KB", "0B", "1TB",
                "no marks at or below this depth (uet-htsim: 0.2 BDP, of 14us at 100G here)"),
     WEFT_BYTES(struct trim_conf, max_bytes, "max", "140KB", "0B", "1TB",
@@ -36,15 +42,7 @@ static const struct weft_param rows[] = {
         struct trim_conf, room_bytes, "room", "1TB", "64B", "1TB",
         "room in the queue of that priority: trimmed frames beyond it are dropped (uet-htsim: twice the depth); the "
         "default is never"),
-    WEFT__MARK_AT_ROW(struct trim_conf, "departure"),
-};
-
-static const char *conf_check(const void *conf, char *text, size_t size) {
-    const struct trim_conf *c = conf;
-    const char *wrong = weft__bytes_above("min", c->min_bytes, "max", c->max_bytes, text, size);
-    return wrong ? wrong : weft__bytes_above("max", c->max_bytes, "depth", c->depth_bytes, text, size);
-}
-static const struct weft_param_table params = WEFT_PARAM_TABLE_CHECKED("trim", struct trim_conf, rows, conf_check);
+    WEFT__MARK_AT_ROW(struct trim_conf, "departure"));
 
 static bool draw_trim(const struct trim_conf *c, weft_bytes q, struct weft_random *random) {
     if (q <= c->min_bytes) return false;
@@ -87,21 +85,15 @@ static struct weft_aqm_trim trim_trim(const void *conf) {
     return (struct weft_aqm_trim){(uint16_t)c->size, (uint8_t)c->priority, (uint8_t)c->dscp, c->room_bytes};
 }
 
-static const struct weft_aqm_ops ops = {
-    .on_enqueue = trim_on_enqueue,
-    .pass = trim_pass,
-    .thresholds = trim_thresholds,
-    .wants_dequeue = trim_wants_dequeue,
-    .on_dequeue = trim_on_dequeue,
-    .trim = trim_trim,
-};
-
-const struct weft_model weft__aqm_trim = {
-    .kind = WEFT_KIND_AQM,
-    .name = "trim",
-    .summary = "trims packets that the queue has no room for, and marks with a probability that grows with its depth",
-    .source = "Handley et al., NDP, SIGCOMM 2017, section 3.2; UE specification 1.0; uet-htsim",
-    .params = &params,
-    .ops = &ops,
-    .draws = true,
-};
+const struct weft_model weft__aqm_trim = WEFT_MODEL_OF(
+    AQM, "trim", "trims packets that the queue has no room for, and marks with a probability that grows with its depth",
+    "Handley et al., NDP, SIGCOMM 2017, section 3.2; UE specification 1.0; uet-htsim", &params,
+    &(const struct weft_aqm_ops){
+        .on_enqueue = trim_on_enqueue,
+        .pass = trim_pass,
+        .thresholds = trim_thresholds,
+        .wants_dequeue = trim_wants_dequeue,
+        .on_dequeue = trim_on_dequeue,
+        .trim = trim_trim,
+    },
+    .draws = true);

@@ -33,25 +33,6 @@ static const struct weft_param_preset presets[] = {
     {"paper", paper}, {"ns3_rdma", ns3_rdma}, {"hpcc", hpcc}, {NULL, NULL}};
 static const char *const preset_names[] = {"none", "paper", "ns3_rdma", "hpcc", NULL};
 
-static const struct weft_param wred_rows[] = {
-    WEFT_CHOICE(struct wred_conf, preset, "preset", "none", preset_names,
-                "values of a source: the paper's and ns3-rdma's (40G), or the HPCC simulator's at 100G; other keys "
-                "override it"),
-    WEFT_BYTES(struct wred_conf, min_bytes, "min", "5KB", "0B", "1TB", "no marks at or below this depth (Kmin)"),
-    WEFT_BYTES(struct wred_conf, max_bytes, "max", "200KB", "0B", "1TB",
-               "every packet is marked above this depth (Kmax)"),
-    WEFT_REAL(struct wred_conf, max_probability, "max_probability", "1%", "0", "1",
-              "probability of a mark at depth max (Pmax)"),
-    WEFT_BYTES(struct wred_conf, drop_bytes, "drop", "1TB", "0B", "1TB",
-               "packets are dropped above this depth; the default is never"),
-    WEFT_BOOL(struct wred_conf, drop_incapable, "drop_incapable", "false",
-              "where others are marked, drop packets that are not ECN-capable (RFC 3168)"),
-    WEFT__MARK_AT_ROW(struct wred_conf, "arrival"),
-    WEFT_TEXT(struct wred_conf, by_rate, "by_rate", "",
-              "min, max and optionally max_probability by port rate: [25Gbps 100KB 400KB 20%, 100Gbps 400KB 1600KB "
-              "20%]; a port uses the entry of its rate, else of the next lower rate, else of the lowest"),
-};
-
 /// The settings of `by_rate` for ports of one rate.
 struct at_rate {
     weft_rate_bps rate_bps;
@@ -90,14 +71,27 @@ static const char *wred_conf_check(const void *conf, char *text, size_t size) {
     char why[160];
     while (!wrong && next_rate(&rates, &at, why, sizeof why))
         continue;
-    if (!wrong && *why) {
-        snprintf(text, size, "by_rate: %s", why);
-        return text;
-    }
+    if (!wrong && *why) return WEFT_SAY(text, size, "by_rate: %s", why);
     return wrong ? wrong : weft__bytes_above("max", c->max_bytes, "drop", c->drop_bytes, text, size);
 }
-static const struct weft_param_table wred_params =
-    WEFT_PARAM_TABLE_PRESETS("wred", struct wred_conf, wred_rows, wred_conf_check, presets);
+static const struct weft_param_table wred_params = WEFT_PARAM_TABLE_OF(
+    "wred", struct wred_conf, WEFT_PARAM_AND(.check = wred_conf_check, .presets = presets),
+    WEFT_CHOICE(struct wred_conf, preset, "preset", "none", preset_names,
+                "values of a source: the paper's and ns3-rdma's (40G), or the HPCC simulator's at 100G; other keys "
+                "override it"),
+    WEFT_BYTES(struct wred_conf, min_bytes, "min", "5KB", "0B", "1TB", "no marks at or below this depth (Kmin)"),
+    WEFT_BYTES(struct wred_conf, max_bytes, "max", "200KB", "0B", "1TB",
+               "every packet is marked above this depth (Kmax)"),
+    WEFT_REAL(struct wred_conf, max_probability, "max_probability", "1%", "0", "1",
+              "probability of a mark at depth max (Pmax)"),
+    WEFT_BYTES(struct wred_conf, drop_bytes, "drop", "1TB", "0B", "1TB",
+               "packets are dropped above this depth; the default is never"),
+    WEFT_BOOL(struct wred_conf, drop_incapable, "drop_incapable", "false",
+              "where others are marked, drop packets that are not ECN-capable (RFC 3168)"),
+    WEFT__MARK_AT_ROW(struct wred_conf, "arrival"),
+    WEFT_TEXT(struct wred_conf, by_rate, "by_rate", "",
+              "min, max and optionally max_probability by port rate: [25Gbps 100KB 400KB 20%, 100Gbps 400KB 1600KB "
+              "20%]; a port uses the entry of its rate, else of the next lower rate, else of the lowest"));
 
 /// Probability of a mark at depth q, strictly between min and max.
 static double calc_probability(const struct wred_conf *c, weft_bytes q) {
@@ -172,22 +166,16 @@ static const void *wred_for_port(const void *conf, weft_rate_bps rate, struct we
     return own;
 }
 
-static const struct weft_aqm_ops wred_ops = {
-    .by_port = wred_by_port,
-    .for_port = wred_for_port,
-    .on_enqueue = wred_on_enqueue,
-    .pass = wred_pass,
-    .thresholds = wred_thresholds,
-    .wants_dequeue = wred_wants_dequeue,
-    .on_dequeue = wred_on_dequeue,
-};
-
-const struct weft_model weft__aqm_wred = {
-    .kind = WEFT_KIND_AQM,
-    .name = "wred",
-    .summary = "marks with a probability that grows with the depth of the queue",
-    .source = "Floyd and Jacobson 1993; Zhu et al., SIGCOMM 2015, section 3.1 (instantaneous depth); RFC 3168",
-    .params = &wred_params,
-    .ops = &wred_ops,
-    .draws = true,
-};
+const struct weft_model weft__aqm_wred = WEFT_MODEL_OF(
+    AQM, "wred", "marks with a probability that grows with the depth of the queue",
+    "Floyd and Jacobson 1993; Zhu et al., SIGCOMM 2015, section 3.1 (instantaneous depth); RFC 3168", &wred_params,
+    &(const struct weft_aqm_ops){
+        .by_port = wred_by_port,
+        .for_port = wred_for_port,
+        .on_enqueue = wred_on_enqueue,
+        .pass = wred_pass,
+        .thresholds = wred_thresholds,
+        .wants_dequeue = wred_wants_dequeue,
+        .on_dequeue = wred_on_dequeue,
+    },
+    .draws = true);

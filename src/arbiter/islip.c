@@ -17,10 +17,9 @@ struct islip_conf {
     uint64_t iterations;
 };
 
-static const struct weft_param islip_rows[] = {
-    WEFT_UINT(struct islip_conf, iterations, "iterations", "1", "1", "16", "request-grant-accept rounds per match"),
-};
-static const struct weft_param_table islip_params = WEFT_PARAM_TABLE("islip", struct islip_conf, islip_rows);
+static const struct weft_param_table islip_params = WEFT_PARAM_TABLE_OF(
+    "islip", struct islip_conf, WEFT_PARAM_UNCHECKED,
+    WEFT_UINT(struct islip_conf, iterations, "iterations", "1", "1", "16", "request-grant-accept rounds per match"));
 
 struct islip_state {
     uint32_t words;
@@ -124,14 +123,7 @@ static void islip_match(void *state, const void *conf, uint32_t ports, const uin
         accept_all(&p, ports, words, i == 0, ret_input);
 }
 
-static const struct weft_arbiter_ops islip_ops = {
-    .state_size = islip_state_size, .init = islip_init, .match = islip_match};
-
-const struct weft_model weft__arbiter_islip = {
-    .kind = WEFT_KIND_ARBITER,
-    .name = "islip",
-    .summary = "iterated request, grant, accept with rotating pointers",
-    .source = "McKeown, IEEE/ACM ToN 1999; BookSim allocators/islip.cpp",
-    .params = &islip_params,
-    .ops = &islip_ops,
-};
+const struct weft_model weft__arbiter_islip = WEFT_MODEL_OF(
+    ARBITER, "islip", "iterated request, grant, accept with rotating pointers",
+    "McKeown, IEEE/ACM ToN 1999; BookSim allocators/islip.cpp", &islip_params,
+    &(const struct weft_arbiter_ops){.state_size = islip_state_size, .init = islip_init, .match = islip_match});

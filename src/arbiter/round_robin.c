@@ -52,14 +52,8 @@ static void round_robin_match(void *state, const void *conf, uint32_t ports, con
     if (others) s->first = start + 1 == ports ? 0 : start + 1; // a single requester takes no turn
 }
 
-static const struct weft_arbiter_ops round_robin_ops = {
-    .state_size = round_robin_state_size, .init = round_robin_init, .match = round_robin_match};
-
-const struct weft_model weft__arbiter_round_robin = {
-    .kind = WEFT_KIND_ARBITER,
-    .name = "round_robin",
-    .summary = "greedy maximal matching, outputs and inputs in rotating order",
-    .source = "after Tamir and Chi, IEEE TPDS 1993, with outputs in sequence instead of by diagonals",
-    .params = &weft_no_params,
-    .ops = &round_robin_ops,
-};
+const struct weft_model weft__arbiter_round_robin = WEFT_MODEL_OF(
+    ARBITER, "round_robin", "greedy maximal matching, outputs and inputs in rotating order",
+    "after Tamir and Chi, IEEE TPDS 1993, with outputs in sequence instead of by diagonals", &weft_no_params,
+    &(const struct weft_arbiter_ops){
+        .state_size = round_robin_state_size, .init = round_robin_init, .match = round_robin_match});

@@ -31,7 +31,6 @@ void weft__database_step(struct weft__database *d, sqlite3_stmt *s) {
 static void drop_draft(void *context) {
     struct weft__database *d = context;
     weft__database_drop(d->db);
-    if (d->file) fclose(d->file);
     unlink(d->draft);
 }
 
@@ -51,15 +50,6 @@ void weft__database_begin(struct weft__database *d, const char *path, struct wef
                                 "unix-none");
     weft__database_execute(d, "PRAGMA journal_mode=OFF"); // nothing to roll back to: the file is new
     weft__database_execute(d, "BEGIN");
-}
-
-uint32_t weft__database_root(struct weft__database *d, const char *table) {
-    uint32_t root = 0;
-    sqlite3_stmt *s = weft__database_prepare(d, "SELECT rootpage FROM sqlite_schema WHERE name = ?");
-    if (d->status == SQLITE_OK) weft__database_bound(d, sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC));
-    if (d->status == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW) root = (uint32_t)sqlite3_column_int64(s, 0);
-    weft__database_bound(d, sqlite3_finalize(s));
-    return root;
 }
 
 void weft__database_close(struct weft__database *d) {

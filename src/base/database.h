@@ -3,7 +3,6 @@
 #pragma once
 
 #include <sqlite3.h>
-#include <stdio.h>
 
 #include "weft/error.h"
 #include "weft/memory.h"
@@ -20,7 +19,6 @@ struct weft__database {
     int status; ///< the first that was not SQLITE_OK; everything after it does nothing
     int error;  ///< why the file could not be created
     const char *path, *draft;
-    FILE *file; ///< once SQLite has closed it, if more is written (base/pages.h)
     struct weft_memory_cleanup cleanup;
 };
 /// Names are in `arena`. Call weft__database_end afterwards.
@@ -32,8 +30,6 @@ sqlite3_stmt *weft__database_prepare(struct weft__database *d, const char *sql);
 void weft__database_bound(struct weft__database *d, int status);
 /// Inserts the bound row.
 void weft__database_step(struct weft__database *d, sqlite3_stmt *s);
-/// The first page of the table, by number.
-uint32_t weft__database_root(struct weft__database *d, const char *table);
 /// SQLite has written everything that it writes.
 void weft__database_close(struct weft__database *d);
 /// Renames the file; after an error the older one stays.

@@ -290,16 +290,3 @@ void weft__json_key_bool(struct weft__json *j, const char *key, bool value) {
     weft__json_key(j, key);
     weft__json_bool(j, value);
 }
-void weft__json_key_time(struct weft__json *j, const char *key, double time_ps) {
-    weft__json_key(j, key);
-    if (isfinite(time_ps))
-        weft__json_u64(j, (uint64_t)llround(time_ps));
-    else
-        weft__json_null(j);
-}
-
-void weft__json_head(struct weft__json *j, const char *scenario, const char *variant) {
-    weft__json_key_string(j, "weft", WEFT_VERSION);
-    weft__json_key_string(j, "scenario", scenario);
-    weft__json_key_string(j, "variant", variant);
-}

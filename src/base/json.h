@@ -51,9 +51,6 @@ void weft__json_key_string(struct weft__json *j, const char *key, const char *te
 void weft__json_key_u64(struct weft__json *j, const char *key, uint64_t value);
 void weft__json_key_real(struct weft__json *j, const char *key, double value);
 void weft__json_key_bool(struct weft__json *j, const char *key, bool value);
-void weft__json_key_time(struct weft__json *j, const char *key, double time_ps); ///< whole ps; null if not finite
-/// The beginning of every printed object: the version, the scenario and the variant.
-void weft__json_head(struct weft__json *j, const char *scenario, const char *variant);
 
 /// Of a program, once: an allocation that fails while JSON is read jumps to the guard around the call.
 void weft__json_guard(void);

@@ -262,8 +262,7 @@ static enum weft_status find_layers(struct load *l, const struct weft_param_tabl
     const struct weft_param_value *value = preset_of(table, tree);
     if (value) layers->value[layers->n++] = value;
     for (const char *const *name = table->classes ? table->classes->rows : NULL; name && *name; name++) {
-        enum weft_status status = class_of(l, table, *name, tree, path, layers, &value);
-        if (status) return status;
+        WEFT_TRY(class_of(l, table, *name, tree, path, layers, &value));
         if (value) layers->value[layers->n++] = value;
     }
     return WEFT_OK;
@@ -344,13 +343,24 @@ static enum weft_status load_row(struct load *l, const struct weft_param *row, c
     return status;
 }
 
-/// Whether the user or a layer below says one of "a or b".
-static bool said_any(const struct weft_tree *tree, const struct layers *layers, const char *names) {
+/// Whether the user or a layer below says one of "a or b"; of "a: x", whether a is x, or something that its row
+/// refuses.
+static bool said_any(const struct weft_param_table *table, const struct weft_tree *tree, const struct layers *layers,
+                     const char *names) {
     static const char between[] = " or ";
     char name[64];
     for (const char *at = names, *end; at; at = end ? end + strlen(between) : NULL) {
         end = strstr(at, between);
         snprintf(name, sizeof name, "%.*s", (int)(end ? end - at : (ptrdiff_t)strlen(at)), at);
+        char *value = strstr(name, ": ");
+        if (value) {
+            *value = 0;
+            const struct weft_tree *said = said_child(tree, name);
+            const char *is = said ? said->text : default_of(weft_param_find(table, name), layers);
+            bool by_name = said && strcmp(name, "kind") != 0; // another kind takes the keys of the old one with it
+            if (by_name || !is || !strcmp(is, value + 2)) return true;
+            continue;
+        }
         if (said_child(tree, name)) return true;
         for (uint32_t i = 0; i < layers->n; i++)
             if (text_in(layers->value[i], name)) return true;
@@ -368,7 +378,7 @@ static bool ideal_lacks(struct load *l, const struct weft_param_table *table, co
         const struct weft_tree usual = {.type = WEFT_TREE_TEXT, .text = weft_param_find(table, *name)->dflt};
         struct layers layers = {.n = 1};
         if (!table->classes->find(table, *name, &usual, "", l->arena, &layers.value[0], NULL))
-            lacks |= said_any(NULL, &layers, names);
+            lacks |= said_any(table, NULL, &layers, names);
     }
     return lacks;
 }
@@ -381,7 +391,7 @@ static enum weft_status check_needs(struct load *l, const struct weft_param_tabl
     for (uint32_t i = 0; i < tree->n; i++) {
         const struct weft_tree *child = tree->child[i];
         const struct weft_param *row = weft_param_find(table, child->key);
-        if (!row || !row->needs || child->type == WEFT_TREE_NULL || said_any(tree, layers, row->needs)) continue;
+        if (!row || !row->needs || child->type == WEFT_TREE_NULL || said_any(table, tree, layers, row->needs)) continue;
         if (ideal_lacks(l, table, tree, row->needs)) continue;
         char child_path[WEFT__PATH_MAX];
         status = FAIL(l, child->key_place, "%s: has no effect without %s; expected %s to be set too",

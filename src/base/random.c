@@ -75,9 +75,15 @@ double weft_random_exponential(struct weft_random *random, double mean) {
     return -mean * calc_log(1 - weft_random_unit(random));
 }
 
-/// The polar method: G. Marsaglia and T. A. Bray, "A convenient method for generating normal variables", 1964.
+/// The polar method: G. Marsaglia and T. A. Bray, "A convenient method for generating normal variables", 1964. Between
+/// near bounds, where it would be drawn again a million times, a uniform value is kept with the density's probability.
 double weft_random_normal(struct weft_random *random, double bound) {
+    static const double near = 0x1p-7;
     assert(bound > 0);
+    while (bound < near) {
+        double normal = bound * (2 * weft_random_unit(random) - 1);
+        if (weft_random_unit(random) < calc_exp(-normal * normal / 2)) return normal;
+    }
     for (;;) {
         double u = 2 * weft_random_unit(random) - 1, v = 2 * weft_random_unit(random) - 1, s = u * u + v * v;
         if (s >= 1 || s <= 0) continue;

@@ -152,8 +152,7 @@ void weft__text_free(struct weft__text *text) {
 enum weft_status weft_tree_read(const char *path, struct weft_arena *arena, struct weft_tree **ret_tree,
                                 struct weft_error *ret_error) {
     WEFT_ENDS(weft__text_free) struct weft__text text = {0};
-    enum weft_status status = weft__text_read(path, &text, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__text_read(path, &text, ret_error));
     const char *name = strcmp(path, "-") ? path : "<stdin>";
     return weft_tree_parse(name, text.text, text.size, arena, ret_tree, ret_error);
 }

@@ -79,14 +79,12 @@ static enum weft_status put_child(struct override *o, struct weft_tree *into, co
                                   struct weft_place key_place, const struct weft_tree *over) {
     uint32_t i = 0;
     if (into->type == WEFT_TREE_LIST) {
-        enum weft_status status = list_index(o, into, key, key_place, &i);
-        if (status) return status;
+        WEFT_TRY(list_index(o, into, key, key_place, &i));
     } else {
         i = map_index(into, key);
     }
     const struct weft_tree *value;
-    enum weft_status status = merge_tree(o, i < into->n ? into->child[i] : NULL, over, &value);
-    if (status) return status;
+    WEFT_TRY(merge_tree(o, i < into->n ? into->child[i] : NULL, over, &value));
     struct weft_tree *child = copy_with_room(o, value, 0);
     child->key = into->type == WEFT_TREE_MAP ? key : NULL;
     bool map = i < into->n && child->type == WEFT_TREE_MAP;

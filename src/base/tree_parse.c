@@ -190,8 +190,7 @@ static enum weft_status on_alias(struct reader *r, const yaml_event_t *event, st
     if (a->open) return FAIL(r, place, "*%.80s is inside &%.80s: a cycle", name, name);
     if (r->depth + a->height > WEFT__TREE_DEPTH_MAX)
         return FAIL(r, place, "*%.80s: more than %u levels", name, WEFT__TREE_DEPTH_MAX);
-    enum weft_status status = count_nodes(r, a->nodes, place);
-    if (status) return status;
+    WEFT_TRY(count_nodes(r, a->nodes, place));
     struct weft_tree *tree = weft_arena_alloc(r->arena, 1, sizeof *tree);
     *tree = *a->tree; // its branches are shared; errors name the place where they are written
     tree->key = NULL;
@@ -390,9 +389,8 @@ static enum weft_status parse_text(struct reader *r, const char *text, size_t si
         return FAIL(r, place_at(r, 0, 0), "larger than %u MiB, the limit of a scenario", WEFT__TREE_BYTES_MAX >> 20);
     WEFT_FREED char *copy = weft_memory_new(WEFT_MEMORY_SCENARIO, size + PADDING, 1);
     size_t checked = 0;
-    enum weft_status status = check_text(r, text, size, copy, &checked);
-    if (!status) status = parse_checked(r, copy, checked);
-    return status;
+    WEFT_TRY(check_text(r, text, size, copy, &checked));
+    return parse_checked(r, copy, checked);
 }
 
 static struct reader *reader_new(const char *name, bool lines, struct weft_arena *arena, struct weft_error *ret_error) {

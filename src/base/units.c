@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "weft/error.h"
+
 struct unit {
     const char *name;
     uint64_t factor;
@@ -22,35 +24,35 @@ static const struct quantity {
 } quantities[] = {
     [WEFT__TIME] = {"a time such as \"150ns\"",
                     "ps, ns, us, ms, s",
-                    {{"ps", 1, false},
-                     {"ns", WEFT_PS_PER_NS, false},
-                     {"us", WEFT_PS_PER_US, false},
-                     {"ms", WEFT_PS_PER_MS, false},
-                     {"s", WEFT_PS_PER_S, false}}},
+                    {{"ps", 1, .binary = false},
+                     {"ns", WEFT_PS_PER_NS, .binary = false},
+                     {"us", WEFT_PS_PER_US, .binary = false},
+                     {"ms", WEFT_PS_PER_MS, .binary = false},
+                     {"s", WEFT_PS_PER_S, .binary = false}}},
     [WEFT__RATE] = {"a rate such as \"200Gbps\"",
                     "bps, kbps, Mbps, Gbps, Tbps, or k, M, G, T",
-                    {{"bps", 1, false},
-                     {"kbps", 1000, false},
-                     {"Mbps", 1000000, false},
-                     {"Gbps", 1000000000, false},
-                     {"Tbps", UINT64_C(1000000000000), false}}},
+                    {{"bps", 1, .binary = false},
+                     {"kbps", 1000, .binary = false},
+                     {"Mbps", 1000000, .binary = false},
+                     {"Gbps", 1000000000, .binary = false},
+                     {"Tbps", UINT64_C(1000000000000), .binary = false}}},
     [WEFT__BYTES] = {"a size such as \"4096B\" or \"200KB\"",
                      "B, KB, MB, GB, TB, KiB, MiB, GiB, TiB",
-                     {{"B", 1, false},
-                      {"KB", 1000, false},
-                      {"MB", 1000000, false},
-                      {"GB", 1000000000, false},
-                      {"TB", UINT64_C(1000000000000), false},
-                      {"KiB", UINT64_C(1) << 10, true},
-                      {"MiB", UINT64_C(1) << 20, true},
-                      {"GiB", UINT64_C(1) << 30, true},
-                      {"TiB", UINT64_C(1) << 40, true}}},
-    [WEFT__COUNT] = {"a whole number such as \"5\"", "none", {{"", 1, false}}},
+                     {{"B", 1, .binary = false},
+                      {"KB", 1000, .binary = false},
+                      {"MB", 1000000, .binary = false},
+                      {"GB", 1000000000, .binary = false},
+                      {"TB", UINT64_C(1000000000000), .binary = false},
+                      {"KiB", UINT64_C(1) << 10, .binary = true},
+                      {"MiB", UINT64_C(1) << 20, .binary = true},
+                      {"GiB", UINT64_C(1) << 30, .binary = true},
+                      {"TiB", UINT64_C(1) << 40, .binary = true}}},
+    [WEFT__COUNT] = {"a whole number such as \"5\"", "none", {{"", 1, .binary = false}}},
     [WEFT__LENGTH] = {"a length such as \"40m\"",
                       "mm, cm, m, km, in, ft, mi",
-                      {{"mm", 1, false},
-                       {"m", 1000, false},
-                       {"km", 1000000, false},
+                      {{"mm", 1, .binary = false},
+                       {"m", 1000, .binary = false},
+                       {"km", 1000000, .binary = false},
                        {"cm", 10, .read_only = true},
                        {"in", 254, .decimals = 1, .read_only = true},
                        {"ft", 3048, .decimals = 1, .read_only = true},
@@ -460,8 +462,7 @@ const char *weft__bytes_above(const char *lower, weft_bytes lower_bytes, const c
     char low[32], up[32];
     weft__quantity_format(WEFT__BYTES, lower_bytes, low, sizeof low);
     weft__quantity_format(WEFT__BYTES, upper_bytes, up, sizeof up);
-    snprintf(text, size, "%s (%s) is above %s (%s)", lower, low, upper, up);
-    return text;
+    return WEFT_SAY(text, size, "%s (%s) is above %s (%s)", lower, low, upper, up);
 }
 
 const char *weft__count_text(char text[WEFT__COUNT_TEXT], double count) {
@@ -469,6 +470,9 @@ const char *weft__count_text(char text[WEFT__COUNT_TEXT], double count) {
     unsigned p = 0;
     for (; p < 4 && count >= 999.5; p++)
         count /= 1000;
-    snprintf(text, WEFT__COUNT_TEXT, "%.*f%s", p && count < 10 ? 2 : p && count < 100 ? 1 : 0, count, prefixes[p]);
-    return text;
+    return WEFT_SAY(text, WEFT__COUNT_TEXT, "%.*f%s",
+                    p && count < 10    ? 2
+                    : p && count < 100 ? 1
+                                       : 0,
+                    count, prefixes[p]);
 }

@@ -163,8 +163,7 @@ enum weft_status weft__xml_number(const struct weft__xml_element *element, const
                                   int64_t *ret_number, struct weft_error *ret_error) {
     const char *text;
     char *stop;
-    enum weft_status status = weft__xml_text(element, key, &text, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__xml_text(element, key, &text, ret_error));
     errno = 0;
     long long value = strtoll(text, &stop, !strncmp(text, "0x", 2) ? 16 : 10);
     bool number = *text && !*stop && !errno && strchr("-0123456789", *text);

@@ -47,8 +47,7 @@ enum weft_status weft__sharing_check(const struct weft__plan *plan, bool exits, 
         bool there = plan->first[kind] != WEFT_NONE && box->shared && box->shared->check && (!exits || box->exit);
         if (!there || box->shared == before) continue;
         before = box->shared;
-        enum weft_status status = before->check(plan, ret_error);
-        if (status) return status;
+        WEFT_TRY(before->check(plan, ret_error));
     }
     return WEFT_OK;
 }

@@ -17,7 +17,8 @@ struct event_conf {
 };
 const char *const weft_control_whats[] = {"crash",   "restart",    "shut",   "cut",     "heal", "move", "drain",
                                           "undrain", "asic_error", "reboot", "corrupt", "jump", NULL};
-static const struct weft_param rows[] = {
+static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
+    "control.events", struct event_conf, WEFT_PARAM_UNCHECKED,
     WEFT_TIME(struct event_conf, at_ps, "at", NULL, "0s", "1000000s", "when"),
     WEFT_CHOICE(
         struct event_conf, what, "do", NULL, weft_control_whats,
@@ -27,9 +28,7 @@ static const struct weft_param rows[] = {
         "jumps"),
     WEFT_TEXT(struct event_conf, node, "node", "",
               "interface node or TiN; cut: a pattern, \"rdsw-[0-3]\"; move: where it was"),
-    WEFT_TEXT(struct event_conf, to, "to", "", "move: the interface node where the host then is"),
-};
-static const struct weft_param_table table = WEFT_PARAM_TABLE("control.events", struct event_conf, rows);
+    WEFT_TEXT(struct event_conf, to, "to", "", "move: the interface node where the host then is"));
 
 #define BAD(tree, ...) WEFT_REFUSE(ret_error, (tree)->place, __VA_ARGS__)
 
@@ -81,12 +80,11 @@ static enum weft_status find_side(const struct weft_topology *t, const struct we
 static enum weft_status read_event(const struct weft_topology *t, const struct weft_tree *entry,
                                    struct weft_control_event *ret, struct weft_error *ret_error) {
     struct event_conf conf;
-    enum weft_status status = weft_params_load(&table, entry, &conf, t->arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_params_load(&table, entry, &conf, t->arena, ret_error));
     *ret = (struct weft_control_event){conf.at_ps, (enum weft_control_what)conf.what, WEFT_NONE, WEFT_NONE, NULL};
     if (ret->what == WEFT_CONTROL_HEAL) return WEFT_OK;
     if (ret->what == WEFT_CONTROL_CUT) return find_side(t, entry, conf.node, &ret->side, ret_error);
-    status = find_node(t, entry, "node", conf.node, &ret->node, ret_error);
+    enum weft_status status = find_node(t, entry, "node", conf.node, &ret->node, ret_error);
     if (!status && !(party_of(t, ret->node)->whats >> ret->what & 1))
         return BAD(weft_tree_find(entry, "do"), "'%s' does not happen to %s; expected %s",
                    weft_control_whats[ret->what], conf.node, party_of(t, ret->node)->expected);

@@ -18,7 +18,6 @@
 // Reaction: weft_pfc_calc_reaction, as in a run.
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "base/units.h"
 #include "weft/buffer.h"
@@ -31,7 +30,17 @@ enum { KIB = 1024, ETHERNET = 18, PAUSE_WIRE = WEFT_FRAME_MIN + WEFT_WIRE_OVERHE
 
 const char *const weft_plan_formula_names[] = {"bound", "study", "sonic", NULL};
 
-static const struct weft_param pfc_rows[] = {
+static const char *pfc_check(const void *conf, char *text, size_t size) {
+    const struct weft_plan_pfc_conf *c = conf;
+    if (c->buffer_bytes) {
+        const char *wrong = weft__bytes_above("xoff", c->xoff_bytes, "buffer", c->buffer_bytes, text, size);
+        if (wrong) return wrong;
+    } else if (c->xoff_bytes)
+        return WEFT_SAY(text, size, "xoff is given without buffer");
+    return NULL;
+}
+const struct weft_param_table weft_plan_pfc_table = WEFT_PARAM_TABLE_OF(
+    "plan pfc", struct weft_plan_pfc_conf, .check = pfc_check,
     WEFT_RATE(struct weft_plan_pfc_conf, rate_bps, "rate", NULL, "10Mbps", "100Tbps", "rate of the link"),
     WEFT_TIME(struct weft_plan_pfc_conf, delay_ps, "delay", NULL, "0ns", "100ms", "of the cable, one way"),
     WEFT_TIME(struct weft_plan_pfc_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
@@ -69,22 +78,7 @@ static const struct weft_param pfc_rows[] = {
               "of the chip's tile, and what else it takes to react (sonic)"),
     WEFT_BYTES(struct weft_plan_pfc_conf, pipeline_bytes, "pipeline", "18KiB", "0B", "1MB",
                "pipeline latency of the chip (sonic; assumed)"),
-    WEFT_UINT(struct weft_plan_pfc_conf, lanes, "lanes", "4", "1", "8", "of the port; 8 takes more (sonic)"),
-};
-
-static const char *pfc_check(const void *conf, char *text, size_t size) {
-    const struct weft_plan_pfc_conf *c = conf;
-    if (c->buffer_bytes) {
-        const char *wrong = weft__bytes_above("xoff", c->xoff_bytes, "buffer", c->buffer_bytes, text, size);
-        if (wrong) return wrong;
-    } else if (c->xoff_bytes) {
-        snprintf(text, size, "xoff is given without buffer");
-        return text;
-    }
-    return NULL;
-}
-const struct weft_param_table weft_plan_pfc_table =
-    WEFT_PARAM_TABLE_CHECKED("plan pfc", struct weft_plan_pfc_conf, pfc_rows, pfc_check);
+    WEFT_UINT(struct weft_plan_pfc_conf, lanes, "lanes", "4", "1", "8", "of the port; 8 takes more (sonic)"));
 
 weft_bytes weft_plan_calc_bytes(weft_rate_bps rate, weft_time_ps time) {
     unsigned __int128 bits = (unsigned __int128)rate * time, per_byte = 8 * WEFT_PS_PER_S;

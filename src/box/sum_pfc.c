@@ -68,7 +68,9 @@ static bool next_pair(struct weft_result_cursor *c) {
 }
 
 #define PFC(field, kind, ...) WEFT_RESULT(struct weft_pfc_layers, field, kind, __VA_ARGS__)
-static const struct weft_result_column layers_columns[] = {
+static const struct weft_result_table layers = WEFT_RESULT_TABLE_OF(
+    "pfc_layers", MAP, "an ordered pair of neighbouring layers, hosts included; spine-leaf: spines paused leaves",
+    .next = next_pair,
     WEFT_RESULT_BETWEEN(struct weft_pfc_layers, "layer that sends pause frames", "layer that is paused"),
     PFC(frames, COUNT, "pause frames with a time above 0", .compared = "PFC pause frames"),
     PFC(ports, COUNT, "ports of the paused layer towards the other"),
@@ -79,11 +81,7 @@ static const struct weft_result_column layers_columns[] = {
     PFC(queue_bytes_max, BYTES,
         "most bytes of one priority that waited at a port of the paused layer to leave for the other"),
     PFC(ingress_bytes_max, BYTES,
-        "most bytes that one priority of the other occupied at a port of the layer that sends pauses"),
-};
-static const struct weft_result_table layers = WEFT_RESULT_TABLE(
-    "pfc_layers", MAP, "an ordered pair of neighbouring layers, hosts included; spine-leaf: spines paused leaves",
-    layers_columns, .next = next_pair);
+        "most bytes that one priority of the other occupied at a port of the layer that sends pauses"));
 
 uint32_t weft__paused_ports(const struct weft_outcome *outcome, struct weft__paused_port *ret_port, uint32_t n) {
     uint32_t found = 0;

@@ -37,7 +37,13 @@ enum { XOFF_ABOVE, XOFF_REACHED };
 static const char *const dedicated_names[] = {"group", "port", NULL};
 static const char *const xoff_at_names[] = {"above", "reached", NULL};
 
-static const struct weft_param dynamic_rows[] = {
+static const char *dynamic_conf_check(const void *conf, char *text, size_t size) {
+    const struct dynamic_conf *c = conf;
+    return weft__bytes_above("threshold_min", c->threshold_bytes_min, "threshold_max", c->threshold_bytes_max, text,
+                             size);
+}
+static const struct weft_param_table dynamic_params = WEFT_PARAM_TABLE_OF(
+    "dynamic", struct dynamic_conf, .check = dynamic_conf_check,
     WEFT_BYTES(struct dynamic_conf, total_bytes, "total", "32MB", "1KB", "1TB", "packet memory of the switch"),
     WEFT_BYTES(struct dynamic_conf, reserve_bytes, "reserve", "4KB", "0B", "1GB",
                "reserved for each port and priority"),
@@ -64,16 +70,7 @@ static const struct weft_param dynamic_rows[] = {
                "the threshold is never below this"),
     WEFT_BYTES(struct dynamic_conf, threshold_bytes_max, "threshold_max", "1TB", "0B", "1TB",
                "the threshold is never above this"),
-    WEFT__BUFFER_CELL(struct dynamic_conf),
-};
-
-static const char *dynamic_conf_check(const void *conf, char *text, size_t size) {
-    const struct dynamic_conf *c = conf;
-    return weft__bytes_above("threshold_min", c->threshold_bytes_min, "threshold_max", c->threshold_bytes_max, text,
-                             size);
-}
-static const struct weft_param_table dynamic_params =
-    WEFT_PARAM_TABLE_CHECKED("dynamic", struct dynamic_conf, dynamic_rows, dynamic_conf_check);
+    WEFT__BUFFER_CELL(struct dynamic_conf));
 
 struct dynamic_state {
     weft_bytes shared_size, shared_used;
@@ -143,19 +140,17 @@ static const char *dynamic_fit_ports(const void *conf, const struct weft_buffer_
     if (c->dedicated == DEDICATED_PORT && groups) groups = 1;
     for (uint32_t k = 0; k < ports; k++) {
         weft_bytes own = calc_headroom(c, &port[k]);
-        if (own > UINT32_MAX) {
-            snprintf(text, size, "link_headroom %g gives port %u a headroom of %llu B; expected below 4 GiB",
-                     c->link_headroom, k, (unsigned long long)own);
-            return text;
-        }
+        if (own > UINT32_MAX)
+            return WEFT_SAY(text, size, "link_headroom %g gives port %u a headroom of %llu B; expected below 4 GiB",
+                            c->link_headroom, k, (unsigned long long)own);
         headroom += groups * own;
     }
     if (ports * reserve + headroom <= c->total_bytes) return NULL;
-    snprintf(text, size,
-             "total is %llu B, but %u ports need %llu B of reserve and, with link_headroom %g, %llu B of headroom",
-             (unsigned long long)c->total_bytes, ports, (unsigned long long)(ports * reserve), c->link_headroom,
-             (unsigned long long)headroom);
-    return text;
+    return WEFT_SAY(
+        text, size,
+        "total is %llu B, but %u ports need %llu B of reserve and, with link_headroom %g, %llu B of headroom",
+        (unsigned long long)c->total_bytes, ports, (unsigned long long)(ports * reserve), c->link_headroom,
+        (unsigned long long)headroom);
 }
 
 static uint32_t calc_doublings(const struct dynamic_conf *c, const struct weft_buffer_port *link) {
@@ -407,31 +402,25 @@ static void dynamic_fingerprint(const void *state, const void *conf, struct weft
     }
 }
 
-static const struct weft_buffer_ops dynamic_ops = {
-    .fit = dynamic_fit,
-    .fit_ports = dynamic_fit_ports,
-    .set_port = dynamic_set_port,
-    .by_port = dynamic_by_port,
-    .plan = dynamic_plan,
-    .lossy_most = dynamic_lossy_most,
-    .state_size = dynamic_state_size,
-    .init = dynamic_init,
-    .admit = dynamic_admit,
-    .release = dynamic_release,
-    .review = dynamic_review,
-    .set_lossless = dynamic_set_lossless,
-    .level = dynamic_level,
-    .room = dynamic_room,
-    .level_max = dynamic_level_max,
-    .check = dynamic_check,
-    .fingerprint = dynamic_fingerprint,
-};
-
-const struct weft_model weft__buffer_dynamic = {
-    .kind = WEFT_KIND_BUFFER,
-    .name = "dynamic",
-    .summary = "a shared pool with thresholds that follow what is free, reserve and headroom",
-    .source = "Choudhury and Hahne, IEEE/ACM ToN 1998; PFC and default sizes after the HPCC simulator's switch",
-    .params = &dynamic_params,
-    .ops = &dynamic_ops,
-};
+const struct weft_model weft__buffer_dynamic = WEFT_MODEL_OF(
+    BUFFER, "dynamic", "a shared pool with thresholds that follow what is free, reserve and headroom",
+    "Choudhury and Hahne, IEEE/ACM ToN 1998; PFC and default sizes after the HPCC simulator's switch", &dynamic_params,
+    &(const struct weft_buffer_ops){
+        .fit = dynamic_fit,
+        .fit_ports = dynamic_fit_ports,
+        .set_port = dynamic_set_port,
+        .by_port = dynamic_by_port,
+        .plan = dynamic_plan,
+        .lossy_most = dynamic_lossy_most,
+        .state_size = dynamic_state_size,
+        .init = dynamic_init,
+        .admit = dynamic_admit,
+        .release = dynamic_release,
+        .review = dynamic_review,
+        .set_lossless = dynamic_set_lossless,
+        .level = dynamic_level,
+        .room = dynamic_room,
+        .level_max = dynamic_level_max,
+        .check = dynamic_check,
+        .fingerprint = dynamic_fingerprint,
+    });

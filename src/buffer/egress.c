@@ -10,7 +10,8 @@
 #include "buffer/shared.h"
 #include "weft/param.h"
 
-static const struct weft_param egress_rows[] = {
+static const struct weft_param_table egress_params = WEFT_PARAM_TABLE_OF(
+    "egress", struct weft__shared_conf, .check = weft__shared_conf_check,
     WEFT_BYTES(struct weft__shared_conf, size_bytes, "size", "900KB", "64B", "1TB",
                "buffer per output and priority (assumed)"),
     WEFT_BYTES(struct weft__shared_conf, xoff_bytes, "xoff", "760KB", "0B", "1TB",
@@ -19,10 +20,7 @@ static const struct weft_param egress_rows[] = {
                "resume an input when the queue is at or below this many bytes, or holds none of the input's (assumed)"),
     WEFT_BYTES(struct weft__shared_conf, headroom_bytes, "headroom", "0B", "0B", "1TB",
                "for data that an input sends after the pause; 0B: size - xoff"),
-    WEFT__BUFFER_CELL(struct weft__shared_conf),
-};
-static const struct weft_param_table egress_params =
-    WEFT_PARAM_TABLE_CHECKED("egress", struct weft__shared_conf, egress_rows, weft__shared_conf_check);
+    WEFT__BUFFER_CELL(struct weft__shared_conf));
 
 static void egress_plan(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan) {
     weft__shared_plan(conf, lossless_mask, "an output's queue", ret_plan);
@@ -50,30 +48,25 @@ static weft_bytes egress_room(const void *state, const void *conf, uint32_t port
     return weft__shared_room(state, conf, port, out, priority);
 }
 
-static const struct weft_buffer_ops egress_ops = {
-    .by_output = true,
-    .fit = weft__shared_fit,
-    .plan = egress_plan,
-    .lossy_most = weft__shared_lossy_most,
-    .state_size = egress_state_size,
-    .init = egress_init,
-    .admit = egress_admit,
-    .release = egress_release,
-    .prefetch = weft__shared_prefetch,
-    .review = weft__shared_review,
-    .set_lossless = weft__shared_set_lossless,
-    .level = weft__shared_level,
-    .room = egress_room,
-    .level_max = weft__shared_level_max,
-    .check = weft__shared_check,
-    .fingerprint = weft__shared_fingerprint,
-};
-
-const struct weft_model weft__buffer_egress = {
-    .kind = WEFT_KIND_BUFFER,
-    .name = "egress",
-    .summary = "a buffer for every output and priority that all inputs fill together, with headroom for each input",
-    .source = "IEEE P802.1Qdw, \"SFC simulation\" (Chen, Congdon, Lv, Sivakolundu), backup slides: output queues",
-    .params = &egress_params,
-    .ops = &egress_ops,
-};
+const struct weft_model weft__buffer_egress = WEFT_MODEL_OF(
+    BUFFER, "egress",
+    "a buffer for every output and priority that all inputs fill together, with headroom for each input",
+    "IEEE P802.1Qdw, \"SFC simulation\" (Chen, Congdon, Lv, Sivakolundu), backup slides: output queues", &egress_params,
+    &(const struct weft_buffer_ops){
+        .by_output = true,
+        .fit = weft__shared_fit,
+        .plan = egress_plan,
+        .lossy_most = weft__shared_lossy_most,
+        .state_size = egress_state_size,
+        .init = egress_init,
+        .admit = egress_admit,
+        .release = egress_release,
+        .prefetch = weft__shared_prefetch,
+        .review = weft__shared_review,
+        .set_lossless = weft__shared_set_lossless,
+        .level = weft__shared_level,
+        .room = egress_room,
+        .level_max = weft__shared_level_max,
+        .check = weft__shared_check,
+        .fingerprint = weft__shared_fingerprint,
+    });

@@ -10,7 +10,8 @@
 #include "buffer/shared.h"
 #include "weft/param.h"
 
-static const struct weft_param pool_rows[] = {
+static const struct weft_param_table pool_params = WEFT_PARAM_TABLE_OF(
+    "pool", struct weft__shared_conf, .check = weft__shared_conf_check,
     WEFT_BYTES(struct weft__shared_conf, size_bytes, "size", "900KB", "64B", "1TB", "buffer per priority (assumed)"),
     WEFT_BYTES(struct weft__shared_conf, xoff_bytes, "xoff", "760KB", "0B", "1TB",
                "pause every sender while all ports together hold more than this (assumed)"),
@@ -18,10 +19,7 @@ static const struct weft_param pool_rows[] = {
                "resume at or below this many bytes, or when a sender has none left here (assumed)"),
     WEFT_BYTES(struct weft__shared_conf, headroom_bytes, "headroom", "0B", "0B", "1TB",
                "for data that a port sends after the pause; 0B: size - xoff"),
-    WEFT__BUFFER_CELL(struct weft__shared_conf),
-};
-static const struct weft_param_table pool_params =
-    WEFT_PARAM_TABLE_CHECKED("pool", struct weft__shared_conf, pool_rows, weft__shared_conf_check);
+    WEFT__BUFFER_CELL(struct weft__shared_conf));
 
 static void pool_plan(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan) {
     weft__shared_plan(conf, lossless_mask, "the pool of all ports", ret_plan);
@@ -49,29 +47,23 @@ static weft_bytes pool_room(const void *state, const void *conf, uint32_t port, 
     return weft__shared_room(state, conf, port, 0, priority);
 }
 
-static const struct weft_buffer_ops pool_ops = {
-    .fit = weft__shared_fit,
-    .plan = pool_plan,
-    .lossy_most = weft__shared_lossy_most,
-    .state_size = pool_state_size,
-    .init = pool_init,
-    .admit = pool_admit,
-    .release = pool_release,
-    .prefetch = weft__shared_prefetch,
-    .review = weft__shared_review,
-    .set_lossless = weft__shared_set_lossless,
-    .level = weft__shared_level,
-    .room = pool_room,
-    .level_max = weft__shared_level_max,
-    .check = weft__shared_check,
-    .fingerprint = weft__shared_fingerprint,
-};
-
-const struct weft_model weft__buffer_pool = {
-    .kind = WEFT_KIND_BUFFER,
-    .name = "pool",
-    .summary = "one buffer for all ports of a switch, with headroom for each",
-    .source = "the arithmetic of IEEE P802.1Qdw, \"SFC simulation\" (Chen, Congdon, Lv, Sivakolundu)",
-    .params = &pool_params,
-    .ops = &pool_ops,
-};
+const struct weft_model weft__buffer_pool =
+    WEFT_MODEL_OF(BUFFER, "pool", "one buffer for all ports of a switch, with headroom for each",
+                  "the arithmetic of IEEE P802.1Qdw, \"SFC simulation\" (Chen, Congdon, Lv, Sivakolundu)", &pool_params,
+                  &(const struct weft_buffer_ops){
+                      .fit = weft__shared_fit,
+                      .plan = pool_plan,
+                      .lossy_most = weft__shared_lossy_most,
+                      .state_size = pool_state_size,
+                      .init = pool_init,
+                      .admit = pool_admit,
+                      .release = pool_release,
+                      .prefetch = weft__shared_prefetch,
+                      .review = weft__shared_review,
+                      .set_lossless = weft__shared_set_lossless,
+                      .level = weft__shared_level,
+                      .room = pool_room,
+                      .level_max = weft__shared_level_max,
+                      .check = weft__shared_check,
+                      .fingerprint = weft__shared_fingerprint,
+                  });

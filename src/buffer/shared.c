@@ -61,11 +61,11 @@ const char *weft__shared_fit(const void *conf, uint32_t ports, uint8_t lossless_
     weft_bytes headroom = headroom_of(c), occupied = weft_buffer_occupied(c->cell_bytes, frame_bytes);
     if (occupied <= c->xoff_bytes || (lossless_mask && occupied <= headroom)) return NULL;
     if (!lossless_mask && occupied <= c->size_bytes) return NULL;
-    snprintf(text, size,
-             "neither xoff (%llu B) nor the headroom above it (%llu B) takes one full frame (%u B, by host.mtu): it "
-             "would be dropped for ever",
-             (unsigned long long)c->xoff_bytes, (unsigned long long)headroom, frame_bytes);
-    return text;
+    return WEFT_SAY(
+        text, size,
+        "neither xoff (%llu B) nor the headroom above it (%llu B) takes one full frame (%u B, by host.mtu): it "
+        "would be dropped for ever",
+        (unsigned long long)c->xoff_bytes, (unsigned long long)headroom, frame_bytes);
 }
 
 void weft__shared_plan(const void *conf, uint8_t lossless_mask, const char *of, struct weft_buffer_plan *ret_plan) {

@@ -15,22 +15,19 @@ struct static_conf {
     weft_bytes size_bytes, xoff_bytes, xon_bytes, cell_bytes;
 };
 
-static const struct weft_param static_rows[] = {
-    WEFT_BYTES(struct static_conf, size_bytes, "size", "900KB", "64B", WEFT_BUFFER_FIXED_MAX,
-               "buffer per port and priority (assumed)"),
-    WEFT_BYTES(struct static_conf, xoff_bytes, "xoff", "760KB", "0B", WEFT_BUFFER_FIXED_MAX,
-               "pause the sender above this many bytes (assumed)"),
-    WEFT_BYTES(struct static_conf, xon_bytes, "xon", "740KB", "0B", WEFT_BUFFER_FIXED_MAX,
-               "resume it at or below this many (assumed)"),
-    WEFT__BUFFER_CELL(struct static_conf),
-};
-
 static const char *static_conf_check(const void *conf, char *text, size_t size) {
     const struct static_conf *c = conf;
     return weft__levels_check(c->size_bytes, c->xoff_bytes, c->xon_bytes, text, size);
 }
 static const struct weft_param_table static_params =
-    WEFT_PARAM_TABLE_CHECKED("static", struct static_conf, static_rows, static_conf_check);
+    WEFT_PARAM_TABLE_OF("static", struct static_conf, .check = static_conf_check,
+                        WEFT_BYTES(struct static_conf, size_bytes, "size", "900KB", "64B", WEFT_BUFFER_FIXED_MAX,
+                                   "buffer per port and priority (assumed)"),
+                        WEFT_BYTES(struct static_conf, xoff_bytes, "xoff", "760KB", "0B", WEFT_BUFFER_FIXED_MAX,
+                                   "pause the sender above this many bytes (assumed)"),
+                        WEFT_BYTES(struct static_conf, xon_bytes, "xon", "740KB", "0B", WEFT_BUFFER_FIXED_MAX,
+                                   "resume it at or below this many (assumed)"),
+                        WEFT__BUFFER_CELL(struct static_conf));
 
 struct static_state {
     uint32_t groups;
@@ -50,9 +47,9 @@ static const char *static_fit(const void *conf, uint32_t ports, uint8_t lossless
                               size_t size) {
     const struct static_conf *c = conf;
     if (weft_buffer_occupied(c->cell_bytes, frame_bytes) <= c->size_bytes) return NULL;
-    snprintf(text, size, "size (%llu B) is less than one full frame (%u B, by host.mtu): it would be dropped for ever",
-             (unsigned long long)c->size_bytes, frame_bytes);
-    return text;
+    return WEFT_SAY(text, size,
+                    "size (%llu B) is less than one full frame (%u B, by host.mtu): it would be dropped for ever",
+                    (unsigned long long)c->size_bytes, frame_bytes);
 }
 
 static void static_plan(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan) {
@@ -161,32 +158,26 @@ static void static_fingerprint(const void *state, const void *conf, struct weft_
         weft__fingerprint_mix(fingerprint, group_of(s, g / WEFT_PRIORITIES, g % WEFT_PRIORITIES)->level);
 }
 
-static const struct weft_buffer_ops static_ops = {
-    .fit = static_fit,
-    .plan = static_plan,
-    .lossy_most = static_lossy_most,
-    .state_size = static_state_size,
-    .init = static_init,
-    .fixed = static_fixed,
-    .keep_at = static_keep_at,
-    .admit = static_admit,
-    .release = static_release,
-    .prefetch = static_prefetch,
-    .review = static_review,
-    .set_lossless = static_set_lossless,
-    .level = static_level,
-    .room = static_room,
-    .level_max = static_level_max,
-    .check = static_check,
-    .fingerprint = static_fingerprint,
-};
-
-const struct weft_model weft__buffer_static = {
-    .kind = WEFT_KIND_BUFFER,
-    .name = "static",
-    .summary = "a fixed buffer for every port and priority",
-    .source =
-        "IEEE 802.1Qbb; size as in the IEEE 802.1Qdw simulations, whose threshold leaves no room for frames in flight",
-    .params = &static_params,
-    .ops = &static_ops,
-};
+const struct weft_model weft__buffer_static = WEFT_MODEL_OF(
+    BUFFER, "static", "a fixed buffer for every port and priority",
+    "IEEE 802.1Qbb; size as in the IEEE 802.1Qdw simulations, whose threshold leaves no room for frames in flight",
+    &static_params,
+    &(const struct weft_buffer_ops){
+        .fit = static_fit,
+        .plan = static_plan,
+        .lossy_most = static_lossy_most,
+        .state_size = static_state_size,
+        .init = static_init,
+        .fixed = static_fixed,
+        .keep_at = static_keep_at,
+        .admit = static_admit,
+        .release = static_release,
+        .prefetch = static_prefetch,
+        .review = static_review,
+        .set_lossless = static_set_lossless,
+        .level = static_level,
+        .room = static_room,
+        .level_max = static_level_max,
+        .check = static_check,
+        .fingerprint = static_fingerprint,
+    });

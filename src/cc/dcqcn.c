@@ -53,7 +53,8 @@ static const struct weft_param_value ns3_rdma[] = {
 static const struct weft_param_preset presets[] = {{"paper", paper}, {"ns3_rdma", ns3_rdma}, {NULL, NULL}};
 static const char *const preset_names[] = {"none", "paper", "ns3_rdma", NULL};
 
-static const struct weft_param dcqcn_rows[] = {
+static const struct weft_param_table dcqcn_params = WEFT_PARAM_TABLE_OF(
+    "dcqcn", struct dcqcn_conf, .presets = presets,
     WEFT_CHOICE(
         struct dcqcn_conf, preset, "preset", "none", preset_names,
         "values of a source: the paper's (40G), or ns3-rdma's as configured there (40G); other keys override it"),
@@ -78,10 +79,7 @@ static const struct weft_param dcqcn_rows[] = {
     WEFT_BOOL(struct dcqcn_conf, clamp_target, "clamp_target", "true",
               "every CNP sets the target to the rate; false: only if the rate was raised since the last CNP"),
     WEFT_CHOICE(struct dcqcn_conf, cnp_order, "cnp_order", "alpha_then_cut", order_names,
-                "a CNP updates alpha before the cut, or after it (the paper's text)"),
-};
-static const struct weft_param_table dcqcn_params =
-    WEFT_PARAM_TABLE_PRESETS("dcqcn", struct dcqcn_conf, dcqcn_rows, NULL, presets);
+                "a CNP updates alpha before the cut, or after it (the paper's text)"));
 
 struct dcqcn_state {
     weft_rate_bps rate_bps, target_bps;
@@ -197,22 +195,16 @@ static struct weft_cc_values dcqcn_values(const void *conf) {
     return (struct weft_cc_values){UINT64_C(40000000000), "additive_increase"};
 }
 
-static const struct weft_cc_ops dcqcn_ops = {
-    .state_size = dcqcn_state_size,
-    .on_start = dcqcn_start,
-    .on_cnp = dcqcn_cnp,
-    .on_timer = dcqcn_timer,
-    .on_sent = dcqcn_sent,
-    .values_of = dcqcn_values,
-    .check = dcqcn_check,
-    .estimate = weft_cc_estimate_fair,
-};
-
-const struct weft_model weft__cc_dcqcn = {
-    .kind = WEFT_KIND_CC,
-    .name = "dcqcn",
-    .summary = "DCQCN as in the paper: cut on CNP, raise by timer and byte counter",
-    .source = "Zhu et al., SIGCOMM 2015, section 3.1; bobzhuyb/ns3-rdma; docs/dcqcn.md",
-    .params = &dcqcn_params,
-    .ops = &dcqcn_ops,
-};
+const struct weft_model weft__cc_dcqcn =
+    WEFT_MODEL_OF(CC, "dcqcn", "DCQCN as in the paper: cut on CNP, raise by timer and byte counter",
+                  "Zhu et al., SIGCOMM 2015, section 3.1; bobzhuyb/ns3-rdma; docs/dcqcn.md", &dcqcn_params,
+                  &(const struct weft_cc_ops){
+                      .state_size = dcqcn_state_size,
+                      .on_start = dcqcn_start,
+                      .on_cnp = dcqcn_cnp,
+                      .on_timer = dcqcn_timer,
+                      .on_sent = dcqcn_sent,
+                      .values_of = dcqcn_values,
+                      .check = dcqcn_check,
+                      .estimate = weft_cc_estimate_fair,
+                  });

@@ -108,7 +108,8 @@ static const struct weft_param_preset presets[] = {
     {"hpcc", hpcc}, {"hpcc_config", hpcc_config}, {"connectx", connectx}, {"cx5_measured", cx5_measured}, {NULL, NULL}};
 static const char *const preset_names[] = {"none", "hpcc", "hpcc_config", "connectx", "cx5_measured", NULL};
 
-static const struct weft_param connectx_rows[] = {
+static const struct weft_param_table connectx_params = WEFT_PARAM_TABLE_OF(
+    "dcqcn_connectx", struct connectx_conf, .presets = presets,
     WEFT_CHOICE(
         struct connectx_conf, preset, "preset", "none", preset_names,
         "values of a source: the HPCC simulator's runs at 100G (run.py), its example mix/config.txt, a ConnectX "
@@ -140,10 +141,7 @@ static const struct weft_param connectx_rows[] = {
     WEFT_RATE(struct connectx_conf, additive_increase_bps, "additive_increase", "50Mbps", "0bps", "100Tbps",
               "added to the target in additive increase (rpg_ai_rate)"),
     WEFT_RATE(struct connectx_conf, hyper_increase_bps, "hyper_increase", "100Mbps", "0bps", "100Tbps",
-              "added to the target in hyper increase (rpg_hai_rate)"),
-};
-static const struct weft_param_table connectx_params =
-    WEFT_PARAM_TABLE_PRESETS("dcqcn_connectx", struct connectx_conf, connectx_rows, NULL, presets);
+              "added to the target in hyper increase (rpg_hai_rate)"));
 
 struct connectx_state {
     weft_rate_bps rate_bps, target_bps;
@@ -276,21 +274,15 @@ static struct weft_cc_values connectx_values(const void *conf) {
     return (struct weft_cc_values){UINT64_C(100000000000), "additive_increase"};
 }
 
-static const struct weft_cc_ops connectx_ops = {
-    .state_size = connectx_state_size,
-    .on_start = connectx_start,
-    .on_cnp = connectx_cnp,
-    .on_timer = connectx_timer,
-    .values_of = connectx_values,
-    .check = connectx_check,
-    .estimate = weft_cc_estimate_fair,
-};
-
-const struct weft_model weft__cc_dcqcn_connectx = {
-    .kind = WEFT_KIND_CC,
-    .name = "dcqcn_connectx",
-    .summary = "DCQCN as ConnectX NICs do it: CNPs set bits that intervals look at, raise by timer only",
-    .source = "Li et al., SIGCOMM 2019 (HPCC simulator, rdma-hw.cc); NVIDIA DCQCN CC parameters; docs/dcqcn.md",
-    .params = &connectx_params,
-    .ops = &connectx_ops,
-};
+const struct weft_model weft__cc_dcqcn_connectx = WEFT_MODEL_OF(
+    CC, "dcqcn_connectx", "DCQCN as ConnectX NICs do it: CNPs set bits that intervals look at, raise by timer only",
+    "Li et al., SIGCOMM 2019 (HPCC simulator, rdma-hw.cc); NVIDIA DCQCN CC parameters; docs/dcqcn.md", &connectx_params,
+    &(const struct weft_cc_ops){
+        .state_size = connectx_state_size,
+        .on_start = connectx_start,
+        .on_cnp = connectx_cnp,
+        .on_timer = connectx_timer,
+        .values_of = connectx_values,
+        .check = connectx_check,
+        .estimate = weft_cc_estimate_fair,
+    });

@@ -17,14 +17,13 @@ struct dctcp_conf {
     weft_bytes max_cwnd_bytes;
 };
 
-static const struct weft_param dctcp_rows[] = {
+static const struct weft_param_table dctcp_params = WEFT_PARAM_TABLE_OF(
+    "dctcp", struct dctcp_conf, WEFT_PARAM_UNCHECKED,
     WEFT_REAL(struct dctcp_conf, g, "g", "1/16", "1/65536", "1", "gain of the average that is alpha (RFC 8257)"),
     WEFT_REAL(struct dctcp_conf, initial_alpha, "initial_alpha", "1", "0", "1", "alpha at the start (RFC 8257)"),
     WEFT_REAL(struct dctcp_conf, initial_cwnd, "initial_cwnd", "10", "1", "1000000",
               "window at the start, packets (RFC 6928)"),
-    WEFT_BYTES(struct dctcp_conf, max_cwnd_bytes, "max_cwnd", "4MB", "64B", "1TB", "largest window (assumed)"),
-};
-static const struct weft_param_table dctcp_params = WEFT_PARAM_TABLE("dctcp", struct dctcp_conf, dctcp_rows);
+    WEFT_BYTES(struct dctcp_conf, max_cwnd_bytes, "max_cwnd", "4MB", "64B", "1TB", "largest window (assumed)"));
 
 struct dctcp_state {
     double cwnd, threshold; ///< bytes; threshold: slow start below it
@@ -101,20 +100,14 @@ static const char *dctcp_check(const void *state, const void *conf, const struct
     return NULL;
 }
 
-static const struct weft_cc_ops dctcp_ops = {
-    .state_size = dctcp_state_size,
-    .on_start = dctcp_start,
-    .on_ack = dctcp_ack,
-    .on_loss = dctcp_loss,
-    .check = dctcp_check,
-    .wants_marks = true,
-};
-
-const struct weft_model weft__cc_dctcp = {
-    .kind = WEFT_KIND_CC,
-    .name = "dctcp",
-    .summary = "a window cut in proportion to the part of packets that were marked",
-    .source = "Alizadeh et al., SIGCOMM 2010, section 3; RFC 8257",
-    .params = &dctcp_params,
-    .ops = &dctcp_ops,
-};
+const struct weft_model weft__cc_dctcp =
+    WEFT_MODEL_OF(CC, "dctcp", "a window cut in proportion to the part of packets that were marked",
+                  "Alizadeh et al., SIGCOMM 2010, section 3; RFC 8257", &dctcp_params,
+                  &(const struct weft_cc_ops){
+                      .state_size = dctcp_state_size,
+                      .on_start = dctcp_start,
+                      .on_ack = dctcp_ack,
+                      .on_loss = dctcp_loss,
+                      .check = dctcp_check,
+                      .wants_marks = true,
+                  });

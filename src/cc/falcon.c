@@ -21,22 +21,18 @@ struct falcon_conf {
     uint64_t plb_rounds;
 };
 
-static const struct weft_param falcon_rows[] = {
-    WEFT_DELAY_ROWS(struct falcon_conf, window),
+static const char *falcon_conf_check(const void *conf, char *text, size_t size) {
+    return weft__delay_conf_check(&((const struct falcon_conf *)conf)->window, text, size);
+}
+static const struct weft_param_table falcon_params = WEFT_PARAM_TABLE_OF(
+    "falcon", struct falcon_conf, .check = falcon_conf_check, WEFT_DELAY_ROWS(struct falcon_conf, window),
     WEFT_REAL(struct falcon_conf, plb_delay, "plb_delay", "0.8", "1/1000", "1000",
               "an acknowledgement counts as congested if its delay is above this many targets (assumed; below 1, "
               "because the window holds flows that share a link at 1)"),
     WEFT_REAL(struct falcon_conf, plb_part, "plb_part", "0.5", "1/1000", "1",
               "a round trip counts as congested if this fraction of its acknowledgements is (PLB, section 4: a half)"),
     WEFT_UINT(struct falcon_conf, plb_rounds, "plb_rounds", "3", "0", "1000",
-              "change the path after this many congested round trips in a row; 0: never (assumed)"),
-};
-
-static const char *falcon_conf_check(const void *conf, char *text, size_t size) {
-    return weft__delay_conf_check(&((const struct falcon_conf *)conf)->window, text, size);
-}
-static const struct weft_param_table falcon_params =
-    WEFT_PARAM_TABLE_CHECKED("falcon", struct falcon_conf, falcon_rows, falcon_conf_check);
+              "change the path after this many congested round trips in a row; 0: never (assumed)"));
 
 struct falcon_state {
     struct weft__delay_window window;
@@ -92,20 +88,14 @@ static const char *falcon_check(const void *state, const void *conf, const struc
     return weft__delay_check(&s->window, &c->window, act);
 }
 
-static const struct weft_cc_ops falcon_ops = {
-    .state_size = falcon_state_size,
-    .on_start = falcon_start,
-    .on_ack = falcon_ack,
-    .on_loss = falcon_loss,
-    .check = falcon_check,
-    .moves_path = true,
-};
-
-const struct weft_model weft__cc_falcon = {
-    .kind = WEFT_KIND_CC,
-    .name = "falcon",
-    .summary = "Falcon's window by delay, and another path after round trips that were congested (PLB)",
-    .source = "OCP Falcon specification 0.9, chapter 10; Qureshi et al., PLB, SIGCOMM 2022",
-    .params = &falcon_params,
-    .ops = &falcon_ops,
-};
+const struct weft_model weft__cc_falcon = WEFT_MODEL_OF(
+    CC, "falcon", "Falcon's window by delay, and another path after round trips that were congested (PLB)",
+    "OCP Falcon specification 0.9, chapter 10; Qureshi et al., PLB, SIGCOMM 2022", &falcon_params,
+    &(const struct weft_cc_ops){
+        .state_size = falcon_state_size,
+        .on_start = falcon_start,
+        .on_ack = falcon_ack,
+        .on_loss = falcon_loss,
+        .check = falcon_check,
+        .moves_path = true,
+    });

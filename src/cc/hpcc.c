@@ -20,7 +20,8 @@ struct hpcc_conf {
     weft_rate_bps min_rate_bps;
 };
 
-static const struct weft_param hpcc_rows[] = {
+static const struct weft_param_table hpcc_params = WEFT_PARAM_TABLE_OF(
+    "hpcc", struct hpcc_conf, WEFT_PARAM_UNCHECKED,
     WEFT_REAL(struct hpcc_conf, eta, "eta", "95%", "0.01", "1", "target utilisation"),
     WEFT_UINT(struct hpcc_conf, max_stage, "max_stage", "5", "0", "1000",
               "rounds of additive increase before a multiplicative one"),
@@ -30,9 +31,7 @@ static const struct weft_param hpcc_rows[] = {
     WEFT_BYTES(struct hpcc_conf, header_bytes, "int_header", "42B", "0B", "256B",
                "telemetry in each data packet and ACK: space for five ports of 8 B (the paper, section 4.1)"),
     WEFT_RATE(struct hpcc_conf, min_rate_bps, "min_rate", "0bps", "0bps", "100Tbps",
-              "no window is less than this rate times base_rtt (the authors' simulator: 100Mbps); 0bps: one byte"),
-};
-static const struct weft_param_table hpcc_params = WEFT_PARAM_TABLE("hpcc", struct hpcc_conf, hpcc_rows);
+              "no window is less than this rate times base_rtt (the authors' simulator: 100Mbps); 0bps: one byte"));
 
 struct hpcc_state {
     double window, reference, utilisation; ///< bytes; reference: Wc
@@ -131,21 +130,15 @@ static void hpcc_estimate(const void *conf, const struct weft_cc_path *path, str
     estimate->share = ((const struct hpcc_conf *)conf)->eta;
 }
 
-static const struct weft_cc_ops hpcc_ops = {
-    .state_size = hpcc_state_size,
-    .on_start = hpcc_start,
-    .on_ack = hpcc_ack,
-    .values_of = hpcc_values,
-    .check = hpcc_check,
-    .estimate = hpcc_estimate,
-    .telemetry_bytes = hpcc_telemetry_bytes,
-};
-
-const struct weft_model weft__cc_hpcc = {
-    .kind = WEFT_KIND_CC,
-    .name = "hpcc",
-    .summary = "a window computed from telemetry of every switch port on the path",
-    .source = "Li et al., HPCC, SIGCOMM 2019, algorithm 1; its simulator, for the size of telemetry",
-    .params = &hpcc_params,
-    .ops = &hpcc_ops,
-};
+const struct weft_model weft__cc_hpcc =
+    WEFT_MODEL_OF(CC, "hpcc", "a window computed from telemetry of every switch port on the path",
+                  "Li et al., HPCC, SIGCOMM 2019, algorithm 1; its simulator, for the size of telemetry", &hpcc_params,
+                  &(const struct weft_cc_ops){
+                      .state_size = hpcc_state_size,
+                      .on_start = hpcc_start,
+                      .on_ack = hpcc_ack,
+                      .values_of = hpcc_values,
+                      .check = hpcc_check,
+                      .estimate = hpcc_estimate,
+                      .telemetry_bytes = hpcc_telemetry_bytes,
+                  });

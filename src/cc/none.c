@@ -3,7 +3,6 @@
 #include "weft/cc.h"
 
 static size_t none_state_size(const void *conf) {
-    (void)conf;
     return 0;
 }
 
@@ -17,14 +16,8 @@ static const char *none_check(const void *state, const void *conf, const struct 
     return act->rate_bps ? NULL : "rate is 0";
 }
 
-static const struct weft_cc_ops none_ops = {
-    .state_size = none_state_size, .on_start = none_start, .check = none_check, .estimate = weft_cc_estimate_fair};
-
-const struct weft_model weft__cc_none = {
-    .kind = WEFT_KIND_CC,
-    .name = "none",
-    .summary = "no congestion control: line rate always",
-    .source = "the baseline of every comparison; PFC alone protects the buffers",
-    .params = &weft_no_params,
-    .ops = &none_ops,
-};
+const struct weft_model weft__cc_none = WEFT_MODEL_OF(
+    CC, "none", "no congestion control: line rate always",
+    "the baseline of every comparison; PFC alone protects the buffers", &weft_no_params,
+    &(const struct weft_cc_ops){
+        .state_size = none_state_size, .on_start = none_start, .check = none_check, .estimate = weft_cc_estimate_fair});

@@ -21,7 +21,8 @@
 #include "weft/cc.h"
 #include "weft/param.h"
 
-static const struct weft_param rows[] = {
+static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
+    "nscc", struct weft__nscc_conf, WEFT_PARAM_UNCHECKED,
     WEFT_TIME(struct weft__nscc_conf, base_ps, "base_rtt", "12us", "100ns", "1s",
               "round trip of the longest path without queues; a shorter one is learnt"),
     WEFT_REAL(struct weft__nscc_conf, target, "target", "0.75", "1/1000", "100",
@@ -49,9 +50,7 @@ static const struct weft_param rows[] = {
     WEFT_BOOL(struct weft__nscc_conf, credit, "credit", "false",
               "senders also wait for credit from receivers, as with rccc (both together)"),
     WEFT__PULL_ROWS(struct weft__nscc_conf, pull, .needs = "credit"),
-    WEFT_REAL(struct weft__nscc_conf, adapt, "adapt", "4", "0", "1000", "or the delay is above this many targets"),
-};
-static const struct weft_param_table params = WEFT_PARAM_TABLE("nscc", struct weft__nscc_conf, rows);
+    WEFT_REAL(struct weft__nscc_conf, adapt, "adapt", "4", "0", "1000", "or the delay is above this many targets"));
 
 struct nscc_state {
     struct weft__credit credit;                          ///< if it uses credit, too
@@ -260,26 +259,20 @@ static const char *nscc_check(const void *state, const void *conf, const struct 
     return act->window_bytes || s->credit.owed ? NULL : "nothing could be sent";
 }
 
-static const struct weft_cc_ops ops = {
-    .state_size = nscc_state_size,
-    .on_start = nscc_start,
-    .on_ack = nscc_ack,
-    .on_loss = nscc_loss,
-    .on_sent = nscc_sent,
-    .on_credit = nscc_credit,
-    .target = nscc_target,
-    .pull = nscc_pull,
-    .by_credit = nscc_by_credit,
-    .check = nscc_check,
-    .estimate = weft_cc_estimate_fair,
-    .wants_marks = true,
-};
-
-const struct weft_model weft__cc_nscc = {
-    .kind = WEFT_KIND_CC,
-    .name = "nscc",
-    .summary = "Ultra Ethernet's window at the sender, by queueing delay and marks of each acknowledgement",
-    .source = "UE specification 1.0 (NSCC); uet-htsim, sim/uec.cpp",
-    .params = &params,
-    .ops = &ops,
-};
+const struct weft_model weft__cc_nscc = WEFT_MODEL_OF(
+    CC, "nscc", "Ultra Ethernet's window at the sender, by queueing delay and marks of each acknowledgement",
+    "UE specification 1.0 (NSCC); uet-htsim, sim/uec.cpp", &params,
+    &(const struct weft_cc_ops){
+        .state_size = nscc_state_size,
+        .on_start = nscc_start,
+        .on_ack = nscc_ack,
+        .on_loss = nscc_loss,
+        .on_sent = nscc_sent,
+        .on_credit = nscc_credit,
+        .target = nscc_target,
+        .pull = nscc_pull,
+        .by_credit = nscc_by_credit,
+        .check = nscc_check,
+        .estimate = weft_cc_estimate_fair,
+        .wants_marks = true,
+    });

@@ -10,7 +10,6 @@
 // dispatched (counted in addition to an idle round trip) and the requests that never were. The lower rate is in force,
 // so a full local window slows no single server, and a slow server slows only itself. Differences: the initial value,
 // its bounds and the target are assumed.
-#include <stdio.h>
 
 #include "weft/cc.h"
 #include "weft/param.h"
@@ -20,7 +19,14 @@ struct one_rma_conf {
     weft_time_ps target_ps, idle_rtt_ps;
 };
 
-static const struct weft_param one_rma_rows[] = {
+static const char *one_rma_conf_check(const void *conf, char *text, size_t size) {
+    const struct one_rma_conf *c = conf;
+    if (c->initial_cwnd >= c->min_cwnd && c->initial_cwnd <= c->max_cwnd) return NULL;
+    return WEFT_SAY(text, size, "initial_cwnd (%g) is not between min_cwnd (%g) and max_cwnd (%g)", c->initial_cwnd,
+                    c->min_cwnd, c->max_cwnd);
+}
+static const struct weft_param_table one_rma_params = WEFT_PARAM_TABLE_OF(
+    "1rma", struct one_rma_conf, .check = one_rma_conf_check,
     WEFT_TIME(struct one_rma_conf, target_ps, "target", "7.5us", "1ns", "1s",
               "delay to hold (assumed: one and a half idle round trips)"),
     WEFT_TIME(struct one_rma_conf, idle_rtt_ps, "idle_rtt", "5us", "1ns", "1s",
@@ -35,18 +41,7 @@ static const struct weft_param one_rma_rows[] = {
     WEFT_REAL(struct one_rma_conf, max_cwnd, "max_cwnd", "64", "0.01", "1000000",
               "largest window, operations (assumed)"),
     WEFT_REAL(struct one_rma_conf, initial_cwnd, "initial_cwnd", "3", "1/1000000", "1000000",
-              "window at the start, operations (assumed: 100 Gbit/s of 4 KB in about 8 round trips)"),
-};
-
-static const char *one_rma_conf_check(const void *conf, char *text, size_t size) {
-    const struct one_rma_conf *c = conf;
-    if (c->initial_cwnd >= c->min_cwnd && c->initial_cwnd <= c->max_cwnd) return NULL;
-    snprintf(text, size, "initial_cwnd (%g) is not between min_cwnd (%g) and max_cwnd (%g)", c->initial_cwnd,
-             c->min_cwnd, c->max_cwnd);
-    return text;
-}
-static const struct weft_param_table one_rma_params =
-    WEFT_PARAM_TABLE_CHECKED("1rma", struct one_rma_conf, one_rma_rows, one_rma_conf_check);
+              "window at the start, operations (assumed: 100 Gbit/s of 4 KB in about 8 round trips)"));
 
 struct one_rma_state {
     double cwnd; ///< operations
@@ -121,19 +116,13 @@ static const char *one_rma_check(const void *state, const void *conf, const stru
     return NULL;
 }
 
-static const struct weft_cc_ops one_rma_ops = {
-    .state_size = one_rma_state_size,
-    .on_start = one_rma_start,
-    .on_ack = one_rma_ack,
-    .on_loss = one_rma_loss,
-    .check = one_rma_check,
-};
-
-const struct weft_model weft__cc_one_rma = {
-    .kind = WEFT_KIND_CC,
-    .name = "1rma",
-    .summary = "a rate from the delay of each operation, for remote memory access in hardware",
-    .source = "Singhvi et al., 1RMA, SIGCOMM 2020; target and bounds assumed",
-    .params = &one_rma_params,
-    .ops = &one_rma_ops,
-};
+const struct weft_model weft__cc_one_rma =
+    WEFT_MODEL_OF(CC, "1rma", "a rate from the delay of each operation, for remote memory access in hardware",
+                  "Singhvi et al., 1RMA, SIGCOMM 2020; target and bounds assumed", &one_rma_params,
+                  &(const struct weft_cc_ops){
+                      .state_size = one_rma_state_size,
+                      .on_start = one_rma_start,
+                      .on_ack = one_rma_ack,
+                      .on_loss = one_rma_loss,
+                      .check = one_rma_check,
+                  });

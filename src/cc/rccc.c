@@ -19,15 +19,13 @@ struct rccc_conf {
     weft_bytes header_bytes;
 };
 
-static const struct weft_param rows[] = {
+static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
+    "rccc", struct rccc_conf, WEFT_PARAM_UNCHECKED,
     WEFT_TIME(struct rccc_conf, base_ps, "base_rtt", "12us", "100ns", "1s",
               "round trip of the longest path without queues"),
     WEFT_REAL(struct rccc_conf, window, "window", "1.5", "1/100", "100",
               "first and largest credit, relative to the bandwidth-delay product (uet-htsim)"),
-    WEFT__CC_HEADER_ROW(struct rccc_conf, header_bytes),
-    WEFT__PULL_ROWS(struct rccc_conf, pull, .needs = NULL),
-};
-static const struct weft_param_table params = WEFT_PARAM_TABLE("rccc", struct rccc_conf, rows);
+    WEFT__CC_HEADER_ROW(struct rccc_conf, header_bytes), WEFT__PULL_ROWS(struct rccc_conf, pull, .needs = NULL));
 
 static size_t rccc_state_size(const void *conf) {
     return sizeof(struct weft__credit);
@@ -85,23 +83,17 @@ static const char *rccc_check(const void *state, const void *conf, const struct 
     return act->window_bytes || s->owed ? NULL : "nothing could ever be sent";
 }
 
-static const struct weft_cc_ops ops = {
-    .state_size = rccc_state_size,
-    .on_start = rccc_start,
-    .on_sent = rccc_sent,
-    .on_ack = rccc_ack,
-    .on_loss = rccc_loss,
-    .on_credit = rccc_credit,
-    .target = rccc_target,
-    .pull = rccc_pull,
-    .check = rccc_check,
-};
-
-const struct weft_model weft__cc_rccc = {
-    .kind = WEFT_KIND_CC,
-    .name = "rccc",
-    .summary = "Ultra Ethernet's credit: receivers grant the rate of their line to those that ask, in turn",
-    .source = "UE specification 1.0 (RCCC); Olteanu et al., EQDS, NSDI 2022; uet-htsim, sim/uec.cpp",
-    .params = &params,
-    .ops = &ops,
-};
+const struct weft_model weft__cc_rccc = WEFT_MODEL_OF(
+    CC, "rccc", "Ultra Ethernet's credit: receivers grant the rate of their line to those that ask, in turn",
+    "UE specification 1.0 (RCCC); Olteanu et al., EQDS, NSDI 2022; uet-htsim, sim/uec.cpp", &params,
+    &(const struct weft_cc_ops){
+        .state_size = rccc_state_size,
+        .on_start = rccc_start,
+        .on_sent = rccc_sent,
+        .on_ack = rccc_ack,
+        .on_loss = rccc_loss,
+        .on_credit = rccc_credit,
+        .target = rccc_target,
+        .pull = rccc_pull,
+        .check = rccc_check,
+    });

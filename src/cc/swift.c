@@ -12,13 +12,11 @@ struct swift_conf {
     struct weft__delay_conf window;
 };
 
-static const struct weft_param swift_rows[] = {WEFT_DELAY_ROWS(struct swift_conf, window)};
-
 static const char *swift_conf_check(const void *conf, char *text, size_t size) {
     return weft__delay_conf_check(&((const struct swift_conf *)conf)->window, text, size);
 }
-static const struct weft_param_table swift_params =
-    WEFT_PARAM_TABLE_CHECKED("swift", struct swift_conf, swift_rows, swift_conf_check);
+static const struct weft_param_table swift_params = WEFT_PARAM_TABLE_OF(
+    "swift", struct swift_conf, .check = swift_conf_check, WEFT_DELAY_ROWS(struct swift_conf, window));
 
 static size_t swift_state_size(const void *conf) {
     return sizeof(struct weft__delay_window);
@@ -52,20 +50,14 @@ static void swift_estimate(const void *conf, const struct weft_cc_path *path, st
     estimate->window_bytes = (weft_bytes)(c->max_cwnd * path->packet_bytes);
 }
 
-static const struct weft_cc_ops swift_ops = {
-    .state_size = swift_state_size,
-    .on_start = swift_start,
-    .on_ack = swift_ack,
-    .on_loss = swift_loss,
-    .check = swift_check,
-    .estimate = swift_estimate,
-};
-
-const struct weft_model weft__cc_swift = {
-    .kind = WEFT_KIND_CC,
-    .name = "swift",
-    .summary = "a window that holds the round trip at a target delay; below one packet it is paced",
-    .source = "Kumar et al., Swift, SIGCOMM 2020; csg-htsim sim/swift.cpp for what it leaves open",
-    .params = &swift_params,
-    .ops = &swift_ops,
-};
+const struct weft_model weft__cc_swift =
+    WEFT_MODEL_OF(CC, "swift", "a window that holds the round trip at a target delay; below one packet it is paced",
+                  "Kumar et al., Swift, SIGCOMM 2020; csg-htsim sim/swift.cpp for what it leaves open", &swift_params,
+                  &(const struct weft_cc_ops){
+                      .state_size = swift_state_size,
+                      .on_start = swift_start,
+                      .on_ack = swift_ack,
+                      .on_loss = swift_loss,
+                      .check = swift_check,
+                      .estimate = swift_estimate,
+                  });

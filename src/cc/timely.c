@@ -12,7 +12,6 @@
 // Differences: the unit is the round trip that the NIC measures, one at a time, rather than a segment of 16 to 64 KB;
 // one decrease is at most a half, so that a gradient above 1 does not reduce the rate to zero (as in its successor,
 // Swift).
-#include <stdio.h>
 
 #include "cc/rate.h"
 #include "weft/cc.h"
@@ -25,7 +24,13 @@ struct timely_conf {
     uint64_t hyper_after, hyper_factor;
 };
 
-static const struct weft_param timely_rows[] = {
+static const char *timely_conf_check(const void *conf, char *text, size_t size) {
+    const struct timely_conf *c = conf;
+    if (c->t_low_ps < c->t_high_ps) return NULL;
+    return WEFT_SAY(text, size, "t_low is not below t_high");
+}
+static const struct weft_param_table timely_params = WEFT_PARAM_TABLE_OF(
+    "timely", struct timely_conf, .check = timely_conf_check,
     WEFT_REAL(struct timely_conf, ewma, "ewma", "0.875", "1/65536", "1", "weight of the newest difference of RTTs"),
     WEFT_REAL(struct timely_conf, beta, "beta", "0.8", "0", "1", "multiplicative decrease"),
     WEFT_REAL(struct timely_conf, max_decrease, "max_decrease", "0.5", "0", "0.999",
@@ -41,17 +46,7 @@ static const struct weft_param timely_rows[] = {
     WEFT_RATE(struct timely_conf, min_rate_bps, "min_rate", "10Mbps", "1bps", "100Tbps",
               "no cut goes below this (assumed)"),
     WEFT_RATE(struct timely_conf, initial_rate_bps, "initial_rate", "0bps", "0bps", "100Tbps",
-              "rate at the start; 0bps: the line's (assumed)"),
-};
-
-static const char *timely_conf_check(const void *conf, char *text, size_t size) {
-    const struct timely_conf *c = conf;
-    if (c->t_low_ps < c->t_high_ps) return NULL;
-    snprintf(text, size, "t_low is not below t_high");
-    return text;
-}
-static const struct weft_param_table timely_params =
-    WEFT_PARAM_TABLE_CHECKED("timely", struct timely_conf, timely_rows, timely_conf_check);
+              "rate at the start; 0bps: the line's (assumed)"));
 
 struct timely_state {
     double diff_ps;
@@ -111,19 +106,13 @@ static struct weft_cc_values timely_values(const void *conf) {
     return (struct weft_cc_values){UINT64_C(10000000000), "additive_increase"};
 }
 
-static const struct weft_cc_ops timely_ops = {
-    .state_size = timely_state_size,
-    .on_start = timely_start,
-    .on_ack = timely_ack,
-    .values_of = timely_values,
-    .check = timely_check,
-};
-
-const struct weft_model weft__cc_timely = {
-    .kind = WEFT_KIND_CC,
-    .name = "timely",
-    .summary = "a rate that follows the gradient of the round trip time",
-    .source = "Mittal et al., SIGCOMM 2015, algorithm 1; parameters of Zhu et al., CoNEXT 2016, table 2",
-    .params = &timely_params,
-    .ops = &timely_ops,
-};
+const struct weft_model weft__cc_timely = WEFT_MODEL_OF(
+    CC, "timely", "a rate that follows the gradient of the round trip time",
+    "Mittal et al., SIGCOMM 2015, algorithm 1; parameters of Zhu et al., CoNEXT 2016, table 2", &timely_params,
+    &(const struct weft_cc_ops){
+        .state_size = timely_state_size,
+        .on_start = timely_start,
+        .on_ack = timely_ack,
+        .values_of = timely_values,
+        .check = timely_check,
+    });

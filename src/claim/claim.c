@@ -18,7 +18,22 @@ const char *const weft_claim_in_band_texts[] = {"not judged", "holds in the band
 const char *const weft_claim_in_band_plurals[] = {"not judged", "hold in the band", "turn in the band",
                                                   "within what hosts hide", "only at their own values"};
 
-static const struct weft_param claim_rows[] = {
+static const char *const claim_lists[] = {"without", "seeds", "bands", NULL};
+
+static const char *claim_check(const void *conf, char *text, size_t size) {
+    const struct weft_claim *c = conf;
+    if (c->control && !c->expected)
+        snprintf(text, size, "control is yes, and expected is no; expected one of them");
+    else if (*c->definition && (*c->toothless || !weft_claim_is_to_hold(c)))
+        snprintf(text, size, "a definition holds and has no teeth; expected neither toothless nor expected: no");
+    else if (!c->expected && !*c->reason)
+        snprintf(text, size, "expected is no; a reason is missing");
+    else
+        return NULL;
+    return text;
+}
+static const struct weft_param_table claim_table = WEFT_PARAM_TABLE_OF(
+    "claim", struct weft_claim, WEFT_PARAM_AND(.check = claim_check, .lists = claim_lists),
     WEFT_PROSE(struct weft_claim, text, "text", NULL,
                "what is claimed, in words; quoted from the source if it has one"),
     WEFT_PROSE(struct weft_claim, source, "source", "", "who says so, and where"),
@@ -36,33 +51,11 @@ static const struct weft_param claim_rows[] = {
                "which setting or rule of the model it repeats, so that it shows nothing else; instead of `without`"),
     WEFT_CHOICE(struct weft_claim, in_band, "in_band", "unknown", weft_claim_in_band_names,
                 "what `bands` must make of it: holds, turns, hidden (by what hosts take), ideal (holds at none)"),
-    WEFT_TEXT(struct weft_claim, cases, "cases", "*", "shell pattern over cases, for a claim that is made of each"),
-};
-static const char *const claim_lists[] = {"without", "seeds", "bands", NULL};
-
-static const char *claim_check(const void *conf, char *text, size_t size) {
-    const struct weft_claim *c = conf;
-    if (c->control && !c->expected)
-        snprintf(text, size, "control is yes, and expected is no; expected one of them");
-    else if (*c->definition && (*c->toothless || !weft_claim_is_to_hold(c)))
-        snprintf(text, size, "a definition holds and has no teeth; expected neither toothless nor expected: no");
-    else if (!c->expected && !*c->reason)
-        snprintf(text, size, "expected is no; a reason is missing");
-    else
-        return NULL;
-    return text;
-}
-static const struct weft_param_table claim_table =
-    WEFT_PARAM_TABLE_LISTS("claim", struct weft_claim, claim_rows, claim_check, claim_lists);
+    WEFT_TEXT(struct weft_claim, cases, "cases", "*", "shell pattern over cases, for a claim that is made of each"));
 
 struct at_least {
     uint64_t at_least, of;
     const char *reason;
-};
-static const struct weft_param at_least_rows[] = {
-    WEFT_UINT(struct at_least, at_least, "at_least", NULL, "1", "1000", "with so many of the seeds it must hold"),
-    WEFT_UINT(struct at_least, of, "of", "8", "1", "1000", "of so many; of other numbers the same part, rounded down"),
-    WEFT_PROSE(struct at_least, reason, "reason", NULL, "why it need not hold with each"),
 };
 static const char *at_least_check(const void *conf, char *text, size_t size) {
     const struct at_least *c = conf;
@@ -73,8 +66,11 @@ static const char *at_least_check(const void *conf, char *text, size_t size) {
         snprintf(text, size, "at least %llu of %llu seeds", (unsigned long long)c->at_least, (unsigned long long)c->of);
     return text;
 }
-static const struct weft_param_table at_least_table =
-    WEFT_PARAM_TABLE_CHECKED("seeds", struct at_least, at_least_rows, at_least_check);
+static const struct weft_param_table at_least_table = WEFT_PARAM_TABLE_OF(
+    "seeds", struct at_least, .check = at_least_check,
+    WEFT_UINT(struct at_least, at_least, "at_least", NULL, "1", "1000", "with so many of the seeds it must hold"),
+    WEFT_UINT(struct at_least, of, "of", "8", "1", "1000", "of so many; of other numbers the same part, rounded down"),
+    WEFT_PROSE(struct at_least, reason, "reason", NULL, "why it need not hold with each"));
 
 uint32_t weft_claim_seeds_needed(const struct weft_claim *claim, uint32_t seeds) {
     switch (claim->seeds) {
@@ -122,17 +118,15 @@ static enum weft_status load_case(struct load *l, const struct weft_claim *claim
 struct mean {
     const char *mean;
 };
-static const struct weft_param mean_rows[] = {
-    WEFT_TEXT(struct mean, mean, "mean", NULL, "the seeds whose mean is claimed: 1..8, or 1,2,7"),
-};
-static const struct weft_param_table mean_table = WEFT_PARAM_TABLE("seeds", struct mean, mean_rows);
+static const struct weft_param_table mean_table =
+    WEFT_PARAM_TABLE_OF("seeds", struct mean, WEFT_PARAM_UNCHECKED,
+                        WEFT_TEXT(struct mean, mean, "mean", NULL, "the seeds whose mean is claimed: 1..8, or 1,2,7"));
 
 /// seeds: {mean: 1..8}
 static enum weft_status load_mean(struct load *l, const struct weft_tree *seeds, const char *path,
                                   struct weft_claim *claim) {
     struct mean mean;
-    enum weft_status status = weft__params_load_at(&mean_table, seeds, path, &mean, l->arena, l->error);
-    if (status) return status;
+    WEFT_TRY(weft__params_load_at(&mean_table, seeds, path, &mean, l->arena, l->error));
     uint64_t *seed = NULL;
     if (!weft_seeds_parse(mean.mean, l->arena, &seed, &claim->own_seeds) || claim->own_seeds < 2)
         return WEFT_REFUSE(l->error, weft_tree_find(seeds, "mean")->place,
@@ -155,8 +149,7 @@ static enum weft_status load_seeds(struct load *l, const struct weft_tree *seeds
                            "%s: expected each, mean, {mean: 1..8} or {at_least: 6, reason: ...}", path);
     if (weft_tree_find(seeds, "mean")) return load_mean(l, seeds, path, claim);
     struct at_least few;
-    enum weft_status status = weft__params_load_at(&at_least_table, seeds, path, &few, l->arena, l->error);
-    if (status) return status;
+    WEFT_TRY(weft__params_load_at(&at_least_table, seeds, path, &few, l->arena, l->error));
     claim->seeds = WEFT_CLAIM_SEEDS_AT_LEAST;
     claim->at_least = (uint32_t)few.at_least;
     claim->of = (uint32_t)few.of;

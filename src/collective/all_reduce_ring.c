@@ -9,9 +9,9 @@
 struct conf {
     struct weft_collective_common common;
 };
-static const struct weft_param rows[] = {WEFT_COLLECTIVE_ROWS(struct conf, "2MiB", "1MiB", "4")};
 static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_CHECKED("all_reduce_ring", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE_OF("all_reduce_ring", struct conf, .check = weft__collective_check,
+                        WEFT_COLLECTIVE_ROWS(struct conf, "2MiB", "1MiB", "4"));
 
 static uint64_t per_loop(const struct weft_collective_shape *shape) {
     return shape->ranks > 1 ? 2 * (uint64_t)shape->ranks - 1 : 0;
@@ -88,23 +88,17 @@ static uint32_t ring_sent(const void *conf, const struct weft_collective_shape *
     return 1;
 }
 
-static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_ALL_REDUCE,
-    .lanes = weft__ring_lanes,
-    .steps = ring_steps,
-    .step = ring_step,
-    .plan_size = sizeof(struct ring_plan),
-    .plan = plan_ring,
-    .planned = ring_planned,
-    .alike = ring_alike,
-    .sent = ring_sent,
-};
-
-const struct weft_model weft__collective_all_reduce_ring = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "all_reduce_ring",
-    .summary = "all-reduce round rings: each rank sends 2 (n - 1) / n of the size",
-    .source = "Patarasuk and Yuan, JPDC 2009; blocks, loops, chunks and slices as in NCCL 2.x",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__collective_all_reduce_ring =
+    WEFT_MODEL_OF(COLLECTIVE, "all_reduce_ring", "all-reduce round rings: each rank sends 2 (n - 1) / n of the size",
+                  "Patarasuk and Yuan, JPDC 2009; blocks, loops, chunks and slices as in NCCL 2.x", &table,
+                  &(const struct weft_collective_ops){
+                      .goal = WEFT_GOAL_ALL_REDUCE,
+                      .lanes = weft__ring_lanes,
+                      .steps = ring_steps,
+                      .step = ring_step,
+                      .plan_size = sizeof(struct ring_plan),
+                      .plan = plan_ring,
+                      .planned = ring_planned,
+                      .alike = ring_alike,
+                      .sent = ring_sent,
+                  });

@@ -18,12 +18,10 @@ struct conf {
     struct weft_collective_common common;
     uint32_t trees;
 };
-static const struct weft_param rows[] = {
+static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
+    "all_reduce_tree", struct conf, .check = weft__collective_check,
     WEFT_COLLECTIVE_ROWS(struct conf, "512KiB", "512KiB", "8"),
-    WEFT_CHOICE(struct conf, trees, "trees", "double", tree_names, "one tree, or two, each for every other channel"),
-};
-static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_CHECKED("all_reduce_tree", struct conf, rows, weft__collective_check);
+    WEFT_CHOICE(struct conf, trees, "trees", "double", tree_names, "one tree, or two, each for every other channel"));
 
 static uint32_t channels_of(const struct conf *c, const struct weft_collective_shape *shape) {
     if (c->common.channels) return (uint32_t)c->common.channels;
@@ -122,14 +120,8 @@ static uint32_t tree_sent(const void *conf, const struct weft_collective_shape *
     return n;
 }
 
-static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_ALL_REDUCE, .lanes = tree_lanes, .steps = tree_steps, .step = tree_step, .sent = tree_sent};
-
-const struct weft_model weft__collective_all_reduce_tree = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "all_reduce_tree",
-    .summary = "all-reduce up and down a binary tree of servers, or two (double binary tree)",
-    .source = "Sanders, Speck, Traeff, Parallel Computing 2009; tree kernel of NCCL 2.x",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__collective_all_reduce_tree = WEFT_MODEL_OF(
+    COLLECTIVE, "all_reduce_tree", "all-reduce up and down a binary tree of servers, or two (double binary tree)",
+    "Sanders, Speck, Traeff, Parallel Computing 2009; tree kernel of NCCL 2.x", &table,
+    &(const struct weft_collective_ops){
+        .goal = WEFT_GOAL_ALL_REDUCE, .lanes = tree_lanes, .steps = tree_steps, .step = tree_step, .sent = tree_sent});

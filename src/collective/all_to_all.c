@@ -5,10 +5,9 @@
 #include "exchange.h"
 #include "weft/param.h"
 
-static const struct weft_param rows[] = {WEFT__PAIRS_ROWS(struct weft__exchange_conf),
-                                         WEFT__EXCHANGE_ROWS(struct weft__exchange_conf)};
 static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_CHECKED("all_to_all", struct weft__exchange_conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE_OF("all_to_all", struct weft__exchange_conf, .check = weft__collective_check,
+                        WEFT__PAIRS_ROWS(struct weft__exchange_conf), WEFT__EXCHANGE_ROWS(struct weft__exchange_conf));
 
 static uint64_t all_to_all_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
                                  uint32_t lane) {
@@ -37,22 +36,16 @@ static uint32_t peers_min(const void *conf, const struct weft_collective_shape *
     return parts ? (uint32_t)parts - 1 : 0;
 }
 
-static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_EXCHANGE,
-                                               .lanes = weft__exchange_lanes,
-                                               .channels = weft__exchange_channels,
-                                               .relays = weft__exchange_relays,
-                                               .steps = all_to_all_steps,
-                                               .step = all_to_all_step,
-                                               .sends = weft__exchange_sends,
-                                               .send = send_to,
-                                               .peers_min = peers_min,
-                                               .part_for = part_for};
-
-const struct weft_model weft__collective_all_to_all = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "all_to_all",
-    .summary = "every rank sends an equal part of its data to every other",
-    .source = "a send and a receive a peer, as frameworks do over NCCL 2.x",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__collective_all_to_all =
+    WEFT_MODEL_OF(COLLECTIVE, "all_to_all", "every rank sends an equal part of its data to every other",
+                  "a send and a receive a peer, as frameworks do over NCCL 2.x", &table,
+                  &(const struct weft_collective_ops){.goal = WEFT_GOAL_EXCHANGE,
+                                                      .lanes = weft__exchange_lanes,
+                                                      .channels = weft__exchange_channels,
+                                                      .relays = weft__exchange_relays,
+                                                      .steps = all_to_all_steps,
+                                                      .step = all_to_all_step,
+                                                      .sends = weft__exchange_sends,
+                                                      .send = send_to,
+                                                      .peers_min = peers_min,
+                                                      .part_for = part_for});

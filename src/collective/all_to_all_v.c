@@ -11,14 +11,11 @@ struct conf {
     struct weft__exchange_conf exchange;
     double skew;
 };
-static const struct weft_param rows[] = {
-    WEFT__PAIRS_ROWS(struct weft__exchange_conf),
-    WEFT__EXCHANGE_ROWS(struct weft__exchange_conf),
-    WEFT_REAL(struct conf, skew, "skew", "2", "1", "1000000",
-              "the first rank gets this many times the bytes of the last (assumed)"),
-};
 static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_CHECKED("all_to_all_v", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE_OF("all_to_all_v", struct conf, .check = weft__collective_check,
+                        WEFT__PAIRS_ROWS(struct weft__exchange_conf), WEFT__EXCHANGE_ROWS(struct weft__exchange_conf),
+                        WEFT_REAL(struct conf, skew, "skew", "2", "1", "1000000",
+                                  "the first rank gets this many times the bytes of the last (assumed)"));
 
 /// Where the data for `dst` begins in a sender's data: the weight of d is skew - (skew - 1) d / (n - 1).
 static weft_bytes begin_of(const struct conf *c, const struct weft_collective_shape *shape, uint32_t dst) {
@@ -70,23 +67,17 @@ static uint32_t peers_min(const void *conf, const struct weft_collective_shape *
     return least >= 2 ? shape->ranks - 1 : 0;
 }
 
-static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_EXCHANGE,
-                                               .lanes = weft__exchange_lanes,
-                                               .channels = weft__exchange_channels,
-                                               .relays = weft__exchange_relays,
-                                               .steps = all_to_all_v_steps,
-                                               .step = all_to_all_v_step,
-                                               .sends = weft__exchange_sends,
-                                               .send = send_to,
-                                               .peers_min = peers_min,
-                                               .part_for = part_for,
-                                               .part = all_to_all_v_part};
-
-const struct weft_model weft__collective_all_to_all_v = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "all_to_all_v",
-    .summary = "every rank sends to every other, more to some than to others, as tokens to experts",
-    .source = "all_to_all with a linear popularity of destinations, which is assumed",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__collective_all_to_all_v = WEFT_MODEL_OF(
+    COLLECTIVE, "all_to_all_v", "every rank sends to every other, more to some than to others, as tokens to experts",
+    "all_to_all with a linear popularity of destinations, which is assumed", &table,
+    &(const struct weft_collective_ops){.goal = WEFT_GOAL_EXCHANGE,
+                                        .lanes = weft__exchange_lanes,
+                                        .channels = weft__exchange_channels,
+                                        .relays = weft__exchange_relays,
+                                        .steps = all_to_all_v_steps,
+                                        .step = all_to_all_v_step,
+                                        .sends = weft__exchange_sends,
+                                        .send = send_to,
+                                        .peers_min = peers_min,
+                                        .part_for = part_for,
+                                        .part = all_to_all_v_part});

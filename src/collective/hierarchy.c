@@ -17,9 +17,9 @@ struct conf {
 };
 static const struct weft_param rows[] = {WEFT_COLLECTIVE_ROWS(struct conf, "2MiB", "1MiB", "4")};
 static const struct weft_param_table gather_table =
-    WEFT_PARAM_TABLE_CHECKED("all_gather_hierarchical", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE("all_gather_hierarchical", struct conf, rows, .check = weft__collective_check);
 static const struct weft_param_table reduce_table =
-    WEFT_PARAM_TABLE_CHECKED("all_reduce_hierarchical", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE("all_reduce_hierarchical", struct conf, rows, .check = weft__collective_check);
 
 /// What all steps of a lane share.
 struct hierarchy {
@@ -212,26 +212,20 @@ static uint32_t gather_sent(const void *conf, const struct weft_collective_shape
     return sent_of(conf, shape, rank, lane, false, ret_sent);
 }
 
-static const struct weft_collective_ops gather_ops = {
-    .goal = WEFT_GOAL_ALL_GATHER,
-    .lanes = weft__ring_lanes,
-    .steps = gather_steps,
-    .step = gather_step,
-    .plan_size = sizeof(struct hierarchy),
-    .plan = gather_plan,
-    .planned = planned_step,
-    .sent = gather_sent,
-    .owner = block_owner,
-};
-
-const struct weft_model weft__collective_all_gather_hierarchical = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "all_gather_hierarchical",
-    .summary = "all-gather in two stages: along each rail, within servers",
-    .source = "hierarchical all-gather of multi-rail clusters; rings as in NCCL 2.x",
-    .params = &gather_table,
-    .ops = &gather_ops,
-};
+const struct weft_model weft__collective_all_gather_hierarchical =
+    WEFT_MODEL_OF(COLLECTIVE, "all_gather_hierarchical", "all-gather in two stages: along each rail, within servers",
+                  "hierarchical all-gather of multi-rail clusters; rings as in NCCL 2.x", &gather_table,
+                  &(const struct weft_collective_ops){
+                      .goal = WEFT_GOAL_ALL_GATHER,
+                      .lanes = weft__ring_lanes,
+                      .steps = gather_steps,
+                      .step = gather_step,
+                      .plan_size = sizeof(struct hierarchy),
+                      .plan = gather_plan,
+                      .planned = planned_step,
+                      .sent = gather_sent,
+                      .owner = block_owner,
+                  });
 
 static uint64_t reduce_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
                              uint32_t lane) {
@@ -254,22 +248,17 @@ static uint32_t reduce_sent(const void *conf, const struct weft_collective_shape
     return sent_of(conf, shape, rank, lane, true, ret_sent);
 }
 
-static const struct weft_collective_ops reduce_ops = {
-    .goal = WEFT_GOAL_ALL_REDUCE,
-    .lanes = weft__ring_lanes,
-    .steps = reduce_steps,
-    .step = reduce_step,
-    .plan_size = sizeof(struct hierarchy),
-    .plan = reduce_plan,
-    .planned = planned_step,
-    .sent = reduce_sent,
-};
-
-const struct weft_model weft__collective_all_reduce_hierarchical = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "all_reduce_hierarchical",
-    .summary = "all-reduce in three stages: within servers, along each rail, within servers",
-    .source = "hierarchical all-reduce of multi-rail clusters; rings as in NCCL 2.x",
-    .params = &reduce_table,
-    .ops = &reduce_ops,
-};
+const struct weft_model weft__collective_all_reduce_hierarchical =
+    WEFT_MODEL_OF(COLLECTIVE, "all_reduce_hierarchical",
+                  "all-reduce in three stages: within servers, along each rail, within servers",
+                  "hierarchical all-reduce of multi-rail clusters; rings as in NCCL 2.x", &reduce_table,
+                  &(const struct weft_collective_ops){
+                      .goal = WEFT_GOAL_ALL_REDUCE,
+                      .lanes = weft__ring_lanes,
+                      .steps = reduce_steps,
+                      .step = reduce_step,
+                      .plan_size = sizeof(struct hierarchy),
+                      .plan = reduce_plan,
+                      .planned = planned_step,
+                      .sent = reduce_sent,
+                  });

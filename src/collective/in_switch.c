@@ -16,15 +16,13 @@ struct conf {
     struct weft_collective_common common;
     uint64_t switches, links;
 };
-static const struct weft_param rows[] = {
+static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
+    "all_reduce_in_switch", struct conf, .check = weft__collective_check,
     WEFT_COLLECTIVE_ROWS(struct conf, "64KiB", "64KiB", "8"),
     WEFT_UINT(struct conf, switches, "switches", "1", "1", "1024",
               "so many of the ranks, the last ones, are processors of switches"),
     WEFT_UINT(struct conf, links, "links", "0", "0", "1024",
-              "links of a GPU to these, in turn: a switch has pieces in proportion; 0: as many to each"),
-};
-static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_CHECKED("all_reduce_in_switch", struct conf, rows, weft__collective_check);
+              "links of a GPU to these, in turn: a switch has pieces in proportion; 0: as many to each"));
 
 /// Lanes of a GPU for each switch, and their channels; a switch has the first two, one that adds and one that copies.
 enum { CONTRIBUTE, PASS, TAKE, LANES };
@@ -169,21 +167,16 @@ static enum weft_status in_switch_load(struct weft_place place, struct weft_aren
                        c->switches, loaded->shape.ranks);
 }
 
-static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_OTHER,
-                                               .load = in_switch_load,
-                                               .processors = in_switch_processors,
-                                               .lanes = in_switch_lanes,
-                                               .channels = in_switch_channels,
-                                               .steps = in_switch_steps,
-                                               .step = in_switch_step,
-                                               .sends = in_switch_sends,
-                                               .send = in_switch_send};
-
-const struct weft_model weft__collective_all_reduce_in_switch = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "all_reduce_in_switch",
-    .summary = "all-reduce that processors of switches add and copy, over the servers' own network (NVLS in two steps)",
-    .source = "NVIDIA/nccl, src/device/all_reduce.h (NVLS); NVIDIA/nccl-tests, issue 212",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__collective_all_reduce_in_switch = WEFT_MODEL_OF(
+    COLLECTIVE, "all_reduce_in_switch",
+    "all-reduce that processors of switches add and copy, over the servers' own network (NVLS in two steps)",
+    "NVIDIA/nccl, src/device/all_reduce.h (NVLS); NVIDIA/nccl-tests, issue 212", &table,
+    &(const struct weft_collective_ops){.goal = WEFT_GOAL_OTHER,
+                                        .load = in_switch_load,
+                                        .processors = in_switch_processors,
+                                        .lanes = in_switch_lanes,
+                                        .channels = in_switch_channels,
+                                        .steps = in_switch_steps,
+                                        .step = in_switch_step,
+                                        .sends = in_switch_sends,
+                                        .send = in_switch_send});

@@ -24,11 +24,11 @@ struct conf {
 };
 static const struct weft_param rows[] = {WEFT_COLLECTIVE_ROWS(struct conf, "128KiB", "128KiB", "8")};
 static const struct weft_param_table reduce_table =
-    WEFT_PARAM_TABLE_CHECKED("all_reduce_nvls", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE("all_reduce_nvls", struct conf, rows, .check = weft__collective_check);
 static const struct weft_param_table gather_table =
-    WEFT_PARAM_TABLE_CHECKED("all_gather_nvls", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE("all_gather_nvls", struct conf, rows, .check = weft__collective_check);
 static const struct weft_param_table scatter_table =
-    WEFT_PARAM_TABLE_CHECKED("reduce_scatter_nvls", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE("reduce_scatter_nvls", struct conf, rows, .check = weft__collective_check);
 
 /// What all steps of a lane share. Each piece has `local` steps within the server and, at heads, one in the tree.
 struct plan {
@@ -220,33 +220,18 @@ static enum weft_status load_in_server(struct weft_place place, struct weft_aren
     .lanes = nvls_lanes, .channels = nvls_channels, .steps = name##_steps, .step = name##_step,                        \
     .plan_size = sizeof(struct plan), .plan = name##_plan, .planned = planned_step, .sends = name##_sends,             \
     .send = name##_send
-static const struct weft_collective_ops reduce_ops = {.goal = WEFT_GOAL_ALL_REDUCE, WEFT__NVLS_OPS(all_reduce)};
-static const struct weft_collective_ops gather_ops = {
-    .goal = WEFT_GOAL_ALL_GATHER, .load = load_in_server, WEFT__NVLS_OPS(all_gather)};
-static const struct weft_collective_ops scatter_ops = {
-    .goal = WEFT_GOAL_REDUCE_SCATTER, .load = load_in_server, WEFT__NVLS_OPS(reduce_scatter)};
 
-const struct weft_model weft__collective_all_reduce_nvls = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "all_reduce_nvls",
-    .summary = "all-reduce by the switch of each server, and trees of servers (NVLS, NVLSTree)",
-    .source = "NVIDIA/nccl, src/device/all_reduce.h, src/transport/nvls.cc",
-    .params = &reduce_table,
-    .ops = &reduce_ops,
-};
-const struct weft_model weft__collective_all_gather_nvls = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "all_gather_nvls",
-    .summary = "all-gather within a server whose switch copies (NVLS)",
-    .source = "NVIDIA/nccl, src/device/all_gather.h",
-    .params = &gather_table,
-    .ops = &gather_ops,
-};
-const struct weft_model weft__collective_reduce_scatter_nvls = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "reduce_scatter_nvls",
-    .summary = "reduce-scatter within a server whose switch adds (NVLS)",
-    .source = "NVIDIA/nccl, src/device/reduce_scatter.h",
-    .params = &scatter_table,
-    .ops = &scatter_ops,
-};
+const struct weft_model weft__collective_all_reduce_nvls = WEFT_MODEL_OF(
+    COLLECTIVE, "all_reduce_nvls", "all-reduce by the switch of each server, and trees of servers (NVLS, NVLSTree)",
+    "NVIDIA/nccl, src/device/all_reduce.h, src/transport/nvls.cc", &reduce_table,
+    &(const struct weft_collective_ops){.goal = WEFT_GOAL_ALL_REDUCE, WEFT__NVLS_OPS(all_reduce)});
+const struct weft_model weft__collective_all_gather_nvls =
+    WEFT_MODEL_OF(COLLECTIVE, "all_gather_nvls", "all-gather within a server whose switch copies (NVLS)",
+                  "NVIDIA/nccl, src/device/all_gather.h", &gather_table,
+                  &(const struct weft_collective_ops){
+                      .goal = WEFT_GOAL_ALL_GATHER, .load = load_in_server, WEFT__NVLS_OPS(all_gather)});
+const struct weft_model weft__collective_reduce_scatter_nvls =
+    WEFT_MODEL_OF(COLLECTIVE, "reduce_scatter_nvls", "reduce-scatter within a server whose switch adds (NVLS)",
+                  "NVIDIA/nccl, src/device/reduce_scatter.h", &scatter_table,
+                  &(const struct weft_collective_ops){
+                      .goal = WEFT_GOAL_REDUCE_SCATTER, .load = load_in_server, WEFT__NVLS_OPS(reduce_scatter)});

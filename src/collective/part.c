@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/units.h"
 
@@ -28,11 +27,11 @@ const char *weft__collective_check(const void *conf, char *text, size_t size) {
     char chunk[32], slice[32];
     weft_format_bytes(c->chunk_bytes, chunk, sizeof chunk);
     weft_format_bytes(c->slice_bytes, slice, sizeof slice);
-    snprintf(text, size,
-             "a chunk of %s is %s of %s and a connection has %s: expected one more than slices, or ranks wait for one "
-             "another for ever",
-             chunk, weft__counted(slices, "slice").text, slice, weft__counted(c->slots, "slot").text);
-    return text;
+    return WEFT_SAY(
+        text, size,
+        "a chunk of %s is %s of %s and a connection has %s: expected one more than slices, or ranks wait for one "
+        "another for ever",
+        chunk, weft__counted(slices, "slice").text, slice, weft__counted(c->slots, "slot").text);
 }
 
 /// Bytes in the last loop: all others are full.

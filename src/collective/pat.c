@@ -15,9 +15,9 @@ struct conf {
 };
 static const struct weft_param rows[] = {WEFT_COLLECTIVE_ROWS(struct conf, "512KiB", "512KiB", "32")};
 static const struct weft_param_table gather_table =
-    WEFT_PARAM_TABLE_CHECKED("all_gather_pat", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE("all_gather_pat", struct conf, rows, .check = weft__collective_check);
 static const struct weft_param_table scatter_table =
-    WEFT_PARAM_TABLE_CHECKED("reduce_scatter_pat", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE("reduce_scatter_pat", struct conf, rows, .check = weft__collective_check);
 
 /// Trees in which a rank has a hop of this length: those at whose offsets 0, 2 hop, 4 hop ... there is one.
 static uint32_t trees_with(uint32_t n, uint32_t hop) {
@@ -138,22 +138,12 @@ WEFT__PAT(scatter, true)
 #define WEFT__PAT_OPS(name)                                                                                            \
     .lanes = pat_lanes, .channels = weft__ring_lanes, .steps = pat_steps, .step = name##_step, .sends = pat_sends,     \
     .send = name##_send
-static const struct weft_collective_ops gather_ops = {.goal = WEFT_GOAL_ALL_GATHER, WEFT__PAT_OPS(gather)};
-static const struct weft_collective_ops scatter_ops = {.goal = WEFT_GOAL_REDUCE_SCATTER, WEFT__PAT_OPS(scatter)};
 
-const struct weft_model weft__collective_all_gather_pat = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "all_gather_pat",
-    .summary = "all-gather down a binomial tree of each rank, all at once (PAT)",
-    .source = "NVIDIA/nccl, src/include/collectives.h; Jeaugey, arXiv 2506.20252",
-    .params = &gather_table,
-    .ops = &gather_ops,
-};
-const struct weft_model weft__collective_reduce_scatter_pat = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "reduce_scatter_pat",
-    .summary = "reduce-scatter up a binomial tree of each rank, all at once (PAT)",
-    .source = "NVIDIA/nccl, src/include/collectives.h; Jeaugey, arXiv 2506.20252",
-    .params = &scatter_table,
-    .ops = &scatter_ops,
-};
+const struct weft_model weft__collective_all_gather_pat =
+    WEFT_MODEL_OF(COLLECTIVE, "all_gather_pat", "all-gather down a binomial tree of each rank, all at once (PAT)",
+                  "NVIDIA/nccl, src/include/collectives.h; Jeaugey, arXiv 2506.20252", &gather_table,
+                  &(const struct weft_collective_ops){.goal = WEFT_GOAL_ALL_GATHER, WEFT__PAT_OPS(gather)});
+const struct weft_model weft__collective_reduce_scatter_pat =
+    WEFT_MODEL_OF(COLLECTIVE, "reduce_scatter_pat", "reduce-scatter up a binomial tree of each rank, all at once (PAT)",
+                  "NVIDIA/nccl, src/include/collectives.h; Jeaugey, arXiv 2506.20252", &scatter_table,
+                  &(const struct weft_collective_ops){.goal = WEFT_GOAL_REDUCE_SCATTER, WEFT__PAT_OPS(scatter)});

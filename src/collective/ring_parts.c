@@ -12,9 +12,9 @@ struct conf {
 };
 static const struct weft_param rows[] = {WEFT_COLLECTIVE_ROWS(struct conf, "2MiB", "1MiB", "4")};
 static const struct weft_param_table all_gather_table =
-    WEFT_PARAM_TABLE_CHECKED("all_gather", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE("all_gather", struct conf, rows, .check = weft__collective_check);
 static const struct weft_param_table reduce_scatter_table =
-    WEFT_PARAM_TABLE_CHECKED("reduce_scatter", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE("reduce_scatter", struct conf, rows, .check = weft__collective_check);
 
 static uint64_t per_loop(const struct weft_collective_shape *shape) {
     return shape->ranks > 1 ? shape->ranks : 0;
@@ -61,20 +61,14 @@ static uint32_t all_gather_sent(const void *conf, const struct weft_collective_s
     return ring_sent(conf, shape, rank, lane, 1, ret_sent);
 }
 
-static const struct weft_collective_ops all_gather_ops = {.goal = WEFT_GOAL_ALL_GATHER,
-                                                          .lanes = weft__ring_lanes,
-                                                          .steps = ring_steps,
-                                                          .step = all_gather_step,
-                                                          .sent = all_gather_sent};
-
-const struct weft_model weft__collective_all_gather = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "all_gather",
-    .summary = "all-gather round rings: each rank sends (n - 1) / n of the size",
-    .source = "Patarasuk and Yuan, JPDC 2009; chunks and slices as in NCCL 2.x",
-    .params = &all_gather_table,
-    .ops = &all_gather_ops,
-};
+const struct weft_model weft__collective_all_gather =
+    WEFT_MODEL_OF(COLLECTIVE, "all_gather", "all-gather round rings: each rank sends (n - 1) / n of the size",
+                  "Patarasuk and Yuan, JPDC 2009; chunks and slices as in NCCL 2.x", &all_gather_table,
+                  &(const struct weft_collective_ops){.goal = WEFT_GOAL_ALL_GATHER,
+                                                      .lanes = weft__ring_lanes,
+                                                      .steps = ring_steps,
+                                                      .step = all_gather_step,
+                                                      .sent = all_gather_sent});
 
 static void reduce_scatter_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
                                 uint32_t lane, uint64_t index, struct weft_step *ret_step) {
@@ -86,17 +80,11 @@ static uint32_t reduce_scatter_sent(const void *conf, const struct weft_collecti
     return ring_sent(conf, shape, rank, lane, 0, ret_sent);
 }
 
-static const struct weft_collective_ops reduce_scatter_ops = {.goal = WEFT_GOAL_REDUCE_SCATTER,
-                                                              .lanes = weft__ring_lanes,
-                                                              .steps = ring_steps,
-                                                              .step = reduce_scatter_step,
-                                                              .sent = reduce_scatter_sent};
-
-const struct weft_model weft__collective_reduce_scatter = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "reduce_scatter",
-    .summary = "reduce-scatter round rings: each rank sends (n - 1) / n of the size",
-    .source = "Patarasuk and Yuan, JPDC 2009; chunks and slices as in NCCL 2.x",
-    .params = &reduce_scatter_table,
-    .ops = &reduce_scatter_ops,
-};
+const struct weft_model weft__collective_reduce_scatter =
+    WEFT_MODEL_OF(COLLECTIVE, "reduce_scatter", "reduce-scatter round rings: each rank sends (n - 1) / n of the size",
+                  "Patarasuk and Yuan, JPDC 2009; chunks and slices as in NCCL 2.x", &reduce_scatter_table,
+                  &(const struct weft_collective_ops){.goal = WEFT_GOAL_REDUCE_SCATTER,
+                                                      .lanes = weft__ring_lanes,
+                                                      .steps = ring_steps,
+                                                      .step = reduce_scatter_step,
+                                                      .sent = reduce_scatter_sent});

@@ -13,9 +13,9 @@ struct conf {
 };
 static const struct weft_param rows[] = {WEFT_COLLECTIVE_ROWS(struct conf, "512KiB", "512KiB", "8")};
 static const struct weft_param_table broadcast_table =
-    WEFT_PARAM_TABLE_CHECKED("broadcast", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE("broadcast", struct conf, rows, .check = weft__collective_check);
 static const struct weft_param_table reduce_table =
-    WEFT_PARAM_TABLE_CHECKED("reduce", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE("reduce", struct conf, rows, .check = weft__collective_check);
 
 static uint64_t ring_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
     struct weft__ring ring = weft__ring_of(conf, shape, rank, lane, shape->bytes, 1);
@@ -53,20 +53,14 @@ static uint32_t broadcast_sent(const void *conf, const struct weft_collective_sh
     return ring_sent(conf, shape, rank, lane, false, ret_sent);
 }
 
-static const struct weft_collective_ops broadcast_ops = {.goal = WEFT_GOAL_BROADCAST,
-                                                         .lanes = weft__ring_lanes,
-                                                         .steps = ring_steps,
-                                                         .step = broadcast_step,
-                                                         .sent = broadcast_sent};
-
-const struct weft_model weft__collective_broadcast = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "broadcast",
-    .summary = "from one rank to all, as a pipeline round rings",
-    .source = "ring broadcast of NCCL 2.x",
-    .params = &broadcast_table,
-    .ops = &broadcast_ops,
-};
+const struct weft_model weft__collective_broadcast =
+    WEFT_MODEL_OF(COLLECTIVE, "broadcast", "from one rank to all, as a pipeline round rings",
+                  "ring broadcast of NCCL 2.x", &broadcast_table,
+                  &(const struct weft_collective_ops){.goal = WEFT_GOAL_BROADCAST,
+                                                      .lanes = weft__ring_lanes,
+                                                      .steps = ring_steps,
+                                                      .step = broadcast_step,
+                                                      .sent = broadcast_sent});
 
 static void reduce_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                         uint64_t index, struct weft_step *ret_step) {
@@ -78,14 +72,11 @@ static uint32_t reduce_sent(const void *conf, const struct weft_collective_shape
     return ring_sent(conf, shape, rank, lane, true, ret_sent);
 }
 
-static const struct weft_collective_ops reduce_ops = {
-    .goal = WEFT_GOAL_REDUCE, .lanes = weft__ring_lanes, .steps = ring_steps, .step = reduce_step, .sent = reduce_sent};
-
-const struct weft_model weft__collective_reduce = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "reduce",
-    .summary = "the sum of all ranks at one, as a pipeline round rings",
-    .source = "ring reduce of NCCL 2.x",
-    .params = &reduce_table,
-    .ops = &reduce_ops,
-};
+const struct weft_model weft__collective_reduce =
+    WEFT_MODEL_OF(COLLECTIVE, "reduce", "the sum of all ranks at one, as a pipeline round rings",
+                  "ring reduce of NCCL 2.x", &reduce_table,
+                  &(const struct weft_collective_ops){.goal = WEFT_GOAL_REDUCE,
+                                                      .lanes = weft__ring_lanes,
+                                                      .steps = ring_steps,
+                                                      .step = reduce_step,
+                                                      .sent = reduce_sent});

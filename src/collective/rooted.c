@@ -13,9 +13,9 @@ struct conf {
 };
 static const struct weft_param rows[] = {WEFT__PAIRS_ROWS(struct conf)};
 static const struct weft_param_table gather_table =
-    WEFT_PARAM_TABLE_CHECKED("gather", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE("gather", struct conf, rows, .check = weft__collective_check);
 static const struct weft_param_table scatter_table =
-    WEFT_PARAM_TABLE_CHECKED("scatter", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE("scatter", struct conf, rows, .check = weft__collective_check);
 
 /// Those of weft__pairs_steps that have a peer: only the root sends, or only the root receives, and other ranks have
 /// steps with the root only. *ret_first is where they begin among those of weft__pairs_step.
@@ -78,22 +78,16 @@ static void gather_send(const void *conf, const struct weft_collective_shape *sh
     *ret_sent = weft__pairs_sent(&pairs, rank, distance, 0, weft__part_bytes(shape, rank));
 }
 
-static const struct weft_collective_ops gather_ops = {.goal = WEFT_GOAL_EXCHANGE,
+const struct weft_model weft__collective_gather =
+    WEFT_MODEL_OF(COLLECTIVE, "gather", "every rank sends its part to the first one",
+                  "a send and a receive a peer, as nccl-tests does over NCCL 2.x", &gather_table,
+                  &(const struct weft_collective_ops){.goal = WEFT_GOAL_EXCHANGE,
                                                       .lanes = rooted_lanes,
                                                       .steps = gather_steps,
                                                       .step = gather_step,
                                                       .sends = gather_sends,
                                                       .send = gather_send,
-                                                      .part = gather_part};
-
-const struct weft_model weft__collective_gather = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "gather",
-    .summary = "every rank sends its part to the first one",
-    .source = "a send and a receive a peer, as nccl-tests does over NCCL 2.x",
-    .params = &gather_table,
-    .ops = &gather_ops,
-};
+                                                      .part = gather_part});
 
 static weft_bytes scatter_part(const void *conf, const struct weft_collective_shape *shape, uint32_t src,
                                uint32_t dst) {
@@ -122,19 +116,13 @@ static void scatter_send(const void *conf, const struct weft_collective_shape *s
     *ret_sent = weft__pairs_sent(&pairs, rank, index + 1, 0, rooted_part(shape, rank, dst, true));
 }
 
-static const struct weft_collective_ops scatter_ops = {.goal = WEFT_GOAL_EXCHANGE,
-                                                       .lanes = rooted_lanes,
-                                                       .steps = scatter_steps,
-                                                       .step = scatter_step,
-                                                       .sends = scatter_sends,
-                                                       .send = scatter_send,
-                                                       .part = scatter_part};
-
-const struct weft_model weft__collective_scatter = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "scatter",
-    .summary = "one rank sends every other its part",
-    .source = "a send and a receive a peer, as nccl-tests does over NCCL 2.x",
-    .params = &scatter_table,
-    .ops = &scatter_ops,
-};
+const struct weft_model weft__collective_scatter =
+    WEFT_MODEL_OF(COLLECTIVE, "scatter", "one rank sends every other its part",
+                  "a send and a receive a peer, as nccl-tests does over NCCL 2.x", &scatter_table,
+                  &(const struct weft_collective_ops){.goal = WEFT_GOAL_EXCHANGE,
+                                                      .lanes = rooted_lanes,
+                                                      .steps = scatter_steps,
+                                                      .step = scatter_step,
+                                                      .sends = scatter_sends,
+                                                      .send = scatter_send,
+                                                      .part = scatter_part});

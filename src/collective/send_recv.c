@@ -8,12 +8,9 @@ struct conf {
     struct weft_collective_common common;
     bool ring;
 };
-static const struct weft_param rows[] = {
-    WEFT__PAIRS_ROWS(struct conf),
-    WEFT_BOOL(struct conf, ring, "ring", "off", "the last rank sends to the first"),
-};
 static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_CHECKED("send_recv", struct conf, rows, weft__collective_check);
+    WEFT_PARAM_TABLE_OF("send_recv", struct conf, .check = weft__collective_check, WEFT__PAIRS_ROWS(struct conf),
+                        WEFT_BOOL(struct conf, ring, "ring", "off", "the last rank sends to the first"));
 
 static uint32_t channels_of(const struct conf *c) {
     return c->common.channels ? (uint32_t)c->common.channels : 1;
@@ -85,22 +82,16 @@ static uint32_t send_recv_sent(const void *conf, const struct weft_collective_sh
     return 1;
 }
 
-static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_NEXT,
-    .lanes = send_recv_lanes,
-    .steps = send_recv_steps,
-    .step = send_recv_step,
-    .plan_size = sizeof(struct end_plan),
-    .plan = plan_end,
-    .planned = end_planned,
-    .sent = send_recv_sent,
-};
-
-const struct weft_model weft__collective_send_recv = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "send_recv",
-    .summary = "every rank sends to the next one: a pipeline's stages, or a ring",
-    .source = "point-to-point operations of NCCL 2.x",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__collective_send_recv =
+    WEFT_MODEL_OF(COLLECTIVE, "send_recv", "every rank sends to the next one: a pipeline's stages, or a ring",
+                  "point-to-point operations of NCCL 2.x", &table,
+                  &(const struct weft_collective_ops){
+                      .goal = WEFT_GOAL_NEXT,
+                      .lanes = send_recv_lanes,
+                      .steps = send_recv_steps,
+                      .step = send_recv_step,
+                      .plan_size = sizeof(struct end_plan),
+                      .plan = plan_end,
+                      .planned = end_planned,
+                      .sent = send_recv_sent,
+                  });

@@ -522,8 +522,7 @@ enum weft_status weft_diff_new(const struct weft_diff_options *options, struct w
     for (uint32_t k = 0; k < 2; k++) {
         w.side[k].dir = w.diff->side[k].dir = options->side[k].dir;
         w.diff->side[k].made_by = "";
-        enum weft_status status = open_side(&w, k, ret_error);
-        if (status) return status;
+        WEFT_TRY(open_side(&w, k, ret_error));
     }
     if (w.side[0].sweep != w.side[1].sweep)
         return BAD("%s is a sweep, and %s is not; expected two of a kind", w.side[!w.side[0].sweep].dir,

@@ -85,8 +85,7 @@ static void print_settings(FILE *file, const struct weft_diff_pair *p) {
 }
 
 static const char *name_of(char *text, size_t size, const struct weft_diff_figure *f) {
-    snprintf(text, size, "%s%s%s", f->row, *f->row ? " " : "", f->column);
-    return text;
+    return WEFT_SAY(text, size, "%s%s%s", f->row, *f->row ? " " : "", f->column);
 }
 
 static void print_figures(FILE *file, const struct weft_diff_pair *p, uint32_t most) {

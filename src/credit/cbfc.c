@@ -22,14 +22,13 @@ struct cbfc_conf {
     uint64_t unit;
 };
 
-static const struct weft_param rows[] = {
+static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
+    "cbfc", struct cbfc_conf, WEFT_PARAM_UNCHECKED,
     WEFT_PRIORITY_SET(struct cbfc_conf, priorities, "priorities", "3", "priorities that need credit (assumed)"),
     WEFT_BYTES(struct cbfc_conf, grant_bytes, "grant", "0B", "0B", "1GB",
                "credit per priority, at least a frame; 0B: enough for full rate over the link's cable"),
     WEFT_UINT(struct cbfc_conf, unit, "unit", "256", "1", "9216",
-              "bytes per credit; a frame takes whole credits (assumed)"),
-};
-static const struct weft_param_table params = WEFT_PARAM_TABLE("cbfc", struct cbfc_conf, rows);
+              "bytes per credit; a frame takes whole credits (assumed)"));
 
 static uint8_t cbfc_priorities(const void *conf) {
     return ((const struct cbfc_conf *)conf)->priorities;
@@ -47,14 +46,8 @@ static weft_bytes cbfc_grant(const void *conf, const struct weft_credit_fact *fa
     return (fact->loop_ps / weft_time_of_bytes(shortest + WEFT_WIRE_OVERHEAD, fact->rate_bps) + 1) * frame;
 }
 
-static const struct weft_credit_ops ops = {.priorities = cbfc_priorities, .unit = cbfc_unit, .grant = cbfc_grant};
-
-const struct weft_model weft__credit_cbfc = {
-    .kind = WEFT_KIND_CREDIT,
-    .name = "cbfc",
-    .summary = "the receiver of a link grants credit for the room it has",
-    .source = "Ultra Ethernet Specification 1.0 (2025), link layer: credit-based flow control; H. T. Kung, R. Morris, "
-              "\"Credit-based flow control for ATM networks\", IEEE Network 9(2), 1995, for rate and credit",
-    .params = &params,
-    .ops = &ops,
-};
+const struct weft_model weft__credit_cbfc = WEFT_MODEL_OF(
+    CREDIT, "cbfc", "the receiver of a link grants credit for the room it has",
+    "Ultra Ethernet Specification 1.0 (2025), link layer: credit-based flow control; H. T. Kung, R. Morris, "
+    "\"Credit-based flow control for ATM networks\", IEEE Network 9(2), 1995, for rate and credit",
+    &params, &(const struct weft_credit_ops){.priorities = cbfc_priorities, .unit = cbfc_unit, .grant = cbfc_grant});

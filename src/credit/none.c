@@ -14,13 +14,6 @@ static weft_bytes none_grant(const void *conf, const struct weft_credit_fact *fa
     return fact->frame_bytes;
 }
 
-static const struct weft_credit_ops ops = {.priorities = none_priorities, .unit = none_unit, .grant = none_grant};
-
-const struct weft_model weft__credit_none = {
-    .kind = WEFT_KIND_CREDIT,
-    .name = "none",
-    .summary = "frames are sent without credit",
-    .source = "IEEE 802.3; the baseline",
-    .params = &weft_no_params,
-    .ops = &ops,
-};
+const struct weft_model weft__credit_none = WEFT_MODEL_OF(
+    CREDIT, "none", "frames are sent without credit", "IEEE 802.3; the baseline", &weft_no_params,
+    &(const struct weft_credit_ops){.priorities = none_priorities, .unit = none_unit, .grant = none_grant});

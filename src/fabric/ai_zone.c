@@ -14,8 +14,8 @@ struct conf {
 };
 enum { RACK, RAIL };
 static const char *const cablings[] = {"rack", "rail", NULL};
-static const struct weft_param rows[] = {
-    WEFT_FABRIC_ROWS(struct conf),
+static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
+    "ai_zone", struct conf, .lists = weft__fabric_lists, WEFT_FABRIC_ROWS(struct conf),
     WEFT_UINT(struct conf, zone_hosts, "zone_hosts", "4096", "2", "1048576", "most hosts per zone"),
     WEFT_UINT(struct conf, zones_min, "zones_min", "1", "1", "4096",
               "fewest zones, so that a small network has aggregators too"),
@@ -23,10 +23,7 @@ static const struct weft_param rows[] = {
               "largest ratio of a cluster switch's links down to its links up to aggregators, by rate"),
     WEFT_CHOICE(struct conf, cabling, "cabling", "rack", cablings,
                 "all GPUs of a server at one leaf, or the k-th at the k-th of a group of leaves"),
-    WEFT_UINT(struct conf, server_gpus, "server_gpus", "8", "1", "72", "GPUs per server, for cabling rail"),
-};
-static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_LISTS("ai_zone", struct conf, rows, NULL, weft__fabric_lists);
+    WEFT_UINT(struct conf, server_gpus, "server_gpus", "8", "1", "72", "GPUs per server, for cabling rail"));
 
 struct size {
     uint64_t zones, racks, down, up, ctsws, parallel, ctsw_up, atsws, ctsw_parallel;
@@ -123,13 +120,7 @@ static void ai_zone_solve(const void *conf, struct weft_fabric_plan *plan) {
     say_ai_zone(own, &s, plan);
 }
 
-static const struct weft_fabric_ops ops = {.solve = ai_zone_solve};
-
-const struct weft_model weft__fabric_ai_zone = {
-    .kind = WEFT_KIND_FABRIC,
-    .name = "ai_zone",
-    .summary = "racks under cluster switches, zones under aggregators; or rails",
-    .source = "Gangidi et al., SIGCOMM 2024 (zones and their sizes); wiring is assumed",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__fabric_ai_zone =
+    WEFT_MODEL_OF(FABRIC, "ai_zone", "racks under cluster switches, zones under aggregators; or rails",
+                  "Gangidi et al., SIGCOMM 2024 (zones and their sizes); wiring is assumed", &table,
+                  &(const struct weft_fabric_ops){.solve = ai_zone_solve});

@@ -17,8 +17,8 @@ struct conf {
     weft_rate_bps nic_bps, lane_bps, gateway_bps;
     double gateways, backplane_m;
 };
-static const struct weft_param rows[] = {
-    WEFT_FABRIC_ROWS(struct conf),
+static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
+    "clique", struct conf, .lists = weft__fabric_lists, WEFT_FABRIC_ROWS(struct conf),
     WEFT_UINT(struct conf, tins, "tins", "12", "2", "64", "TiNs per pod"),
     WEFT_UINT(struct conf, hosts_per_tin, "hosts_per_tin", "2", "1", "16", "hosts per TiN"),
     WEFT_UINT(struct conf, pods_max, "pods_max", "48", "1", "4096", "most pods"),
@@ -32,10 +32,7 @@ static const struct weft_param rows[] = {
     WEFT_REAL(struct conf, gateways, "gateways", "8/9", "0", "1", "share of TiNs whose Ethernet port leads to a spine"),
     WEFT_UINT(struct conf, gateway_spine_ports, "gateway_spine_ports", "32", "1", "4096",
               "gateways per Ethernet spine"),
-    WEFT_REAL(struct conf, backplane_m, "backplane", "0.4", "0", "100", "metres between two TiNs of a pod (assumed)"),
-};
-static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_LISTS("clique", struct conf, rows, NULL, weft__fabric_lists);
+    WEFT_REAL(struct conf, backplane_m, "backplane", "0.4", "0", "100", "metres between two TiNs of a pod (assumed)"));
 
 struct size {
     uint64_t pods, tins, local, global, gateways, spines;
@@ -112,13 +109,7 @@ static void clique_solve(const void *conf, struct weft_fabric_plan *plan) {
     say_clique(own, &s, plan);
 }
 
-static const struct weft_fabric_ops ops = {.solve = clique_solve};
-
-const struct weft_model weft__fabric_clique = {
-    .kind = WEFT_KIND_FABRIC,
-    .name = "clique",
-    .summary = "an Aquila Clique with gateways, its rates multiplied to those of the hosts",
-    .source = "Gibson et al., NSDI 2022; a chip with other rates than the paper's is assumed",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__fabric_clique =
+    WEFT_MODEL_OF(FABRIC, "clique", "an Aquila Clique with gateways, its rates multiplied to those of the hosts",
+                  "Gibson et al., NSDI 2022; a chip with other rates than the paper's is assumed", &table,
+                  &(const struct weft_fabric_ops){.solve = clique_solve});

@@ -11,12 +11,9 @@ struct conf {
     struct weft_blueprint_conf common;
     uint64_t layers_max;
 };
-static const struct weft_param rows[] = {
-    WEFT_FABRIC_ROWS(struct conf),
-    WEFT_UINT(struct conf, layers_max, "layers_max", "3", "2", "3", "most layers of switches"),
-};
 static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_LISTS("clos", struct conf, rows, NULL, weft__fabric_lists);
+    WEFT_PARAM_TABLE_OF("clos", struct conf, .lists = weft__fabric_lists, WEFT_FABRIC_ROWS(struct conf),
+                        WEFT_UINT(struct conf, layers_max, "layers_max", "3", "2", "3", "most layers of switches"));
 
 /// The unknowns: hosts per leaf, its uplinks, leaves.
 struct size {
@@ -136,13 +133,7 @@ static void clos_solve(const void *conf, struct weft_fabric_plan *plan) {
     weft__clos_solve(&own->common, own->layers_max, plan);
 }
 
-static const struct weft_fabric_ops ops = {.solve = clos_solve};
-
-const struct weft_model weft__fabric_clos = {
-    .kind = WEFT_KIND_FABRIC,
-    .name = "clos",
-    .summary = "a folded Clos of Ethernet switches, of two layers or three",
-    .source = "Clos, Bell System Technical Journal 1953; Al-Fares et al., SIGCOMM 2008",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__fabric_clos =
+    WEFT_MODEL_OF(FABRIC, "clos", "a folded Clos of Ethernet switches, of two layers or three",
+                  "Clos, Bell System Technical Journal 1953; Al-Fares et al., SIGCOMM 2008", &table,
+                  &(const struct weft_fabric_ops){.solve = clos_solve});

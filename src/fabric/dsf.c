@@ -20,8 +20,8 @@ struct conf {
 };
 enum { L1, L2, REGION };
 static const char *const stage_names[] = {"l1", "l2", "region", NULL};
-static const struct weft_param rows[] = {
-    WEFT_FABRIC_ROWS(struct conf),
+static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
+    "dsf", struct conf, .lists = weft__fabric_lists, WEFT_FABRIC_ROWS(struct conf),
     WEFT_CHOICE(struct conf, stages, "stages", "l1", stage_names,
                 "RDSWs under FDSWs; zones of these under SDSWs; buildings of these, joined by superspines"),
     WEFT_UINT(struct conf, rails, "rails", "8", "1", "64",
@@ -40,9 +40,7 @@ static const struct weft_param rows[] = {
     WEFT_RATE(struct conf, superspine_bps, "superspine_rate", "800Gbps", "10Mbps", "100Tbps",
               "rate of links between buildings"),
     WEFT_REAL(struct conf, building_oversubscription, "building_oversubscription", "4.5", "0.1", "64",
-              "largest ratio of a building's hosts to its links to others, by rate"),
-};
-static const struct weft_param_table table = WEFT_PARAM_TABLE_LISTS("dsf", struct conf, rows, NULL, weft__fabric_lists);
+              "largest ratio of a building's hosts to its links to others, by rate"));
 
 struct size {
     uint64_t buildings, zones, rdsws, down; ///< zones per building, RDSWs per zone, hosts per RDSW
@@ -223,13 +221,7 @@ static void dsf_solve(const void *conf, struct weft_fabric_plan *plan) {
     say_dsf(own, &s, plan);
 }
 
-static const struct weft_fabric_ops ops = {.solve = dsf_solve};
-
-const struct weft_model weft__fabric_dsf = {
-    .kind = WEFT_KIND_FABRIC,
-    .name = "dsf",
-    .summary = "a disaggregated scheduled fabric of one stage, of two, or of several buildings",
-    .source = "Meta, Disaggregated Scheduled Fabric, 2025; lanes and devices from FBOSS; rails are assumed",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__fabric_dsf =
+    WEFT_MODEL_OF(FABRIC, "dsf", "a disaggregated scheduled fabric of one stage, of two, or of several buildings",
+                  "Meta, Disaggregated Scheduled Fabric, 2025; lanes and devices from FBOSS; rails are assumed", &table,
+                  &(const struct weft_fabric_ops){.solve = dsf_solve});

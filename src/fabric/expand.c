@@ -340,9 +340,8 @@ static enum weft_status lay_solved(const struct expand *e, const struct weft_tre
     const char *text = solved_text(e);
     const struct weft_tree *devices = NULL;
     struct weft_tree *solved, *merged;
-    enum weft_status status = weft_tree_parse("fabric", text, strlen(text), e->arena, &solved, e->error);
-    if (status) return status;
-    status = devices_of(e, solved, &devices);
+    WEFT_TRY(weft_tree_parse("fabric", text, strlen(text), e->arena, &solved, e->error));
+    enum weft_status status = devices_of(e, solved, &devices);
     if (!status) status = set_all(e, &solved);
     if (!status) status = weft_tree_override(solved, e->root, e->arena, &merged, e->error);
     if (status) return status;

@@ -45,7 +45,8 @@ static enum weft_status find_part(const struct weft_param_table *table, const ch
 static const char *const class_rows[] = {"class", NULL};
 static const struct weft_param_classes part_classes = {class_rows, find_part};
 
-static const struct weft_param part_rows[] = {
+const struct weft_param_table weft_fabric_part_table = WEFT_PARAM_TABLE_OF(
+    "fabric_part", struct weft_fabric_part, .classes = &part_classes,
     WEFT_TEXT(struct weft_fabric_part, class_name, "class", "",
               "class of hardware (weft models hardware), or a file of one, with the figures that are not set here"),
     WEFT_TEXT(struct weft_fabric_part, name, "name", "", "name of the part"),
@@ -58,10 +59,7 @@ static const struct weft_param part_rows[] = {
               "power of one, assumed unless its source says otherwise; 0: unknown"),
     WEFT_REAL(struct weft_fabric_part, price, "price", "0", "0", "1e9", "price of one, in any currency; 0: unknown"),
     WEFT_PROSE(struct weft_fabric_part, source, "source", "assumed",
-               "source of this part's figures; \"assumed\" or \"watts assumed\" in it: no published power"),
-};
-const struct weft_param_table weft_fabric_part_table =
-    WEFT_PARAM_TABLE_CLASSES("fabric_part", struct weft_fabric_part, part_rows, NULL, NULL, &part_classes);
+               "source of this part's figures; \"assumed\" or \"watts assumed\" in it: no published power"));
 
 const char *const weft__fabric_chips[] = {"ideal", "listed", NULL};
 const char *const weft__fabric_lists[] = {"settings", NULL};

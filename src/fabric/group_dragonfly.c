@@ -11,12 +11,9 @@ struct conf {
     struct weft_blueprint_conf common;
     uint64_t groups;
 };
-static const struct weft_param rows[] = {
-    WEFT_FABRIC_ROWS(struct conf),
-    WEFT_UINT(struct conf, groups, "groups", "0", "0", "65535", "groups; 0: as few as have a port for every host"),
-};
-static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_LISTS("group_dragonfly", struct conf, rows, NULL, weft__fabric_lists);
+static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
+    "group_dragonfly", struct conf, .lists = weft__fabric_lists, WEFT_FABRIC_ROWS(struct conf),
+    WEFT_UINT(struct conf, groups, "groups", "0", "0", "65535", "groups; 0: as few as have a port for every host"));
 
 /// p of the smallest balanced group that suffices: with 2p switches of p hosts, up to 2p * p + 1 groups.
 static uint64_t smallest_group(uint64_t hosts, uint64_t p_max) {
@@ -64,13 +61,7 @@ static void dragonfly_solve(const void *conf, struct weft_fabric_plan *plan) {
                      LLU(groups), LLU(a), LLU(p), LLU(p), LLU(c->rate_bps), LLU(local), LLU(host), LLU(global));
 }
 
-static const struct weft_fabric_ops ops = {.solve = dragonfly_solve};
-
-const struct weft_model weft__fabric_group_dragonfly = {
-    .kind = WEFT_KIND_FABRIC,
-    .name = "group_dragonfly",
-    .summary = "a balanced dragonfly of Ethernet switches",
-    .source = "Kim, Dally, Scott, Abts, Technology-Driven, Highly-Scalable Dragonfly Topology, ISCA 2008",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__fabric_group_dragonfly =
+    WEFT_MODEL_OF(FABRIC, "group_dragonfly", "a balanced dragonfly of Ethernet switches",
+                  "Kim, Dally, Scott, Abts, Technology-Driven, Highly-Scalable Dragonfly Topology, ISCA 2008", &table,
+                  &(const struct weft_fabric_ops){.solve = dragonfly_solve});

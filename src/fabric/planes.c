@@ -15,13 +15,10 @@ struct conf {
     struct weft_blueprint_conf common;
     uint64_t planes, layers_max;
 };
-static const struct weft_param rows[] = {
-    WEFT_FABRIC_ROWS(struct conf),
+static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
+    "planes", struct conf, .lists = weft__fabric_lists, WEFT_FABRIC_ROWS(struct conf),
     WEFT_UINT(struct conf, planes, "planes", "2", "2", "32", "equal networks, with a port of each host in each"),
-    WEFT_UINT(struct conf, layers_max, "layers_max", "3", "2", "3", "most layers of switches"),
-};
-static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_LISTS("planes", struct conf, rows, NULL, weft__fabric_lists);
+    WEFT_UINT(struct conf, layers_max, "layers_max", "3", "2", "3", "most layers of switches"));
 
 static void planes_solve(const void *conf, struct weft_fabric_plan *plan) {
     const struct conf *own = conf;
@@ -51,13 +48,7 @@ static void planes_solve(const void *conf, struct weft_fabric_plan *plan) {
     memcpy(plan->topology, text, (size_t)used + 1);
 }
 
-static const struct weft_fabric_ops ops = {.solve = planes_solve};
-
-const struct weft_model weft__fabric_planes = {
-    .kind = WEFT_KIND_FABRIC,
-    .name = "planes",
-    .summary = "several folded Clos networks side by side, with a port of each host in each",
-    .source = "Qian et al., Alibaba HPN, SIGCOMM 2024; OCP MRC; Zhao et al., ISCA 2025",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__fabric_planes =
+    WEFT_MODEL_OF(FABRIC, "planes", "several folded Clos networks side by side, with a port of each host in each",
+                  "Qian et al., Alibaba HPN, SIGCOMM 2024; OCP MRC; Zhao et al., ISCA 2025", &table,
+                  &(const struct weft_fabric_ops){.solve = planes_solve});

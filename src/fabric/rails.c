@@ -2,7 +2,6 @@
 // A network for each rail, the k-th GPU of every server, and none between rails but the servers' own (NVLink):
 // rail-only, with one leaf of each rail, or a plane per NIC, with a Clos of two layers for each. What is within servers
 // is theirs, and not in the bill.
-#include <stdio.h>
 
 #include "fabric/fabric.h"
 #include "weft/param.h"
@@ -14,24 +13,21 @@ struct conf {
     uint64_t server_gpus, switches, links;
     weft_rate_bps link_bps, memory_bps;
 };
-static const struct weft_param rows[] = {
+static const char *rails_check(const void *conf, char *text, size_t size) {
+    const struct conf *c = conf;
+    if (c->links >= c->switches) return NULL;
+    return WEFT_SAY(text, size, "links is %llu and switches %llu; expected a link to each switch at least",
+                    LLU(c->links), LLU(c->switches));
+}
+static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
+    "rails", struct conf, WEFT_PARAM_AND(.check = rails_check, .lists = weft__fabric_lists),
     WEFT_FABRIC_ROWS(struct conf),
     WEFT_UINT(struct conf, server_gpus, "server_gpus", "8", "2", "1024", "GPUs per server, each with a rail"),
     WEFT_UINT(struct conf, switches, "switches", "4", "1", "1024", "switches per server (NVSwitches)"),
     WEFT_UINT(struct conf, links, "links", "18", "1", "1024", "links of a GPU to these"),
     WEFT_RATE(struct conf, link_bps, "link_rate", "200Gbps", "10Mbps", "100Tbps", "rate of such a link, each way"),
     WEFT_RATE(struct conf, memory_bps, "memory_rate", "0bps", "0bps", "100Tbps",
-              "rate at which a GPU reads and writes what its links carry; 0bps: that of its links"),
-};
-static const char *rails_check(const void *conf, char *text, size_t size) {
-    const struct conf *c = conf;
-    if (c->links >= c->switches) return NULL;
-    snprintf(text, size, "links is %llu and switches %llu; expected a link to each switch at least", LLU(c->links),
-             LLU(c->switches));
-    return text;
-}
-static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_LISTS("rails", struct conf, rows, rails_check, weft__fabric_lists);
+              "rate at which a GPU reads and writes what its links carry; 0bps: that of its links"));
 
 static void say_rails(const struct conf *own, uint64_t servers, uint64_t leaves, uint64_t spines, uint64_t parallel,
                       struct weft_fabric_plan *plan) {
@@ -86,13 +82,7 @@ static void rails_solve(const void *conf, struct weft_fabric_plan *plan) {
     say_rails(own, servers, leaves, spines, parallel, plan);
 }
 
-static const struct weft_fabric_ops ops = {.solve = rails_solve};
-
-const struct weft_model weft__fabric_rails = {
-    .kind = WEFT_KIND_FABRIC,
-    .name = "rails",
-    .summary = "a network for each rail, and between rails only those of the servers: rail-only, a plane per NIC",
-    .source = "Wang et al., Rail-only, arXiv 2307.12169; Zhao et al., ISCA 2025 (multi-plane fat tree)",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__fabric_rails = WEFT_MODEL_OF(
+    FABRIC, "rails", "a network for each rail, and between rails only those of the servers: rail-only, a plane per NIC",
+    "Wang et al., Rail-only, arXiv 2307.12169; Zhao et al., ISCA 2025 (multi-plane fat tree)", &table,
+    &(const struct weft_fabric_ops){.solve = rails_solve});

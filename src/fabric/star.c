@@ -6,9 +6,8 @@
 struct conf {
     struct weft_blueprint_conf common;
 };
-static const struct weft_param rows[] = {WEFT_FABRIC_ROWS(struct conf)};
 static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_LISTS("star", struct conf, rows, NULL, weft__fabric_lists);
+    WEFT_PARAM_TABLE_OF("star", struct conf, .lists = weft__fabric_lists, WEFT_FABRIC_ROWS(struct conf));
 
 static void star_solve(const void *conf, struct weft_fabric_plan *plan) {
     const struct weft_blueprint_conf *c = conf;
@@ -29,13 +28,5 @@ static void star_solve(const void *conf, struct weft_fabric_plan *plan) {
                      (unsigned long long)c->rate_bps, (unsigned long long)delay);
 }
 
-static const struct weft_fabric_ops ops = {.solve = star_solve};
-
-const struct weft_model weft__fabric_star = {
-    .kind = WEFT_KIND_FABRIC,
-    .name = "star",
-    .summary = "one switch with all hosts",
-    .source = "none needed",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__fabric_star = WEFT_MODEL_OF(FABRIC, "star", "one switch with all hosts", "none needed",
+                                                          &table, &(const struct weft_fabric_ops){.solve = star_solve});

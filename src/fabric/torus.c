@@ -17,13 +17,10 @@ struct conf {
     uint64_t dimensions;
     bool twist;
 };
-static const struct weft_param rows[] = {
-    WEFT_FABRIC_ROWS(struct conf),
-    WEFT_UINT(struct conf, dimensions, "dimensions", "3", "2", "3", "of the torus"),
-    WEFT_BOOL(struct conf, twist, "twist", "off", "a twisted torus, n x n x 2n or n x 2n x 2n"),
-};
 static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_LISTS("torus", struct conf, rows, NULL, weft__fabric_lists);
+    WEFT_PARAM_TABLE_OF("torus", struct conf, .lists = weft__fabric_lists, WEFT_FABRIC_ROWS(struct conf),
+                        WEFT_UINT(struct conf, dimensions, "dimensions", "3", "2", "3", "of the torus"),
+                        WEFT_BOOL(struct conf, twist, "twist", "off", "a twisted torus, n x n x 2n or n x 2n x 2n"));
 
 enum { BLOCK = 4, OCS_BLOCKS = 64, OCS_OF_A_GROUP = 48, OCS_PORTS = 136 };
 
@@ -78,13 +75,6 @@ static void torus_solve(const void *conf, struct weft_fabric_plan *plan) {
                      own->twist ? "on" : "off", LLU(link), LLU(c->rate_bps), LLU(blocks ? far : hop), LLU(hop));
 }
 
-static const struct weft_fabric_ops ops = {.solve = torus_solve};
-
-const struct weft_model weft__fabric_torus = {
-    .kind = WEFT_KIND_FABRIC,
-    .name = "torus",
-    .summary = "a torus of chips with routers, joined by optical circuit switches from 64 chips on",
-    .source = "Jouppi et al., TPU v4, ISCA 2023",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__fabric_torus =
+    WEFT_MODEL_OF(FABRIC, "torus", "a torus of chips with routers, joined by optical circuit switches from 64 chips on",
+                  "Jouppi et al., TPU v4, ISCA 2023", &table, &(const struct weft_fabric_ops){.solve = torus_solve});

@@ -40,10 +40,11 @@ static void write_server(FILE *file, const struct weft_fit_setup *s, const char 
     putc('}', file);
 }
 
-static void write_size(FILE *file, const struct weft_fit_table *t, weft_bytes bytes, bool later) {
+static void write_size(FILE *file, const struct weft_fit_table *t, weft_bytes bytes, const struct weft_fit_line *line) {
     const struct weft_fit_setup *s = &t->setup;
     const char *model = weft__fit_collective(s->collective)->model;
-    const char *algo = later ? t->later_algorithm : s->algo, *proto = later ? t->later_protocol : s->proto;
+    const char *algo = line && line->algorithm ? line->algorithm : s->algo;
+    const char *proto = line && line->protocol ? line->protocol : s->proto;
     fprintf(file, "{collective: all_to_all, size: %" PRIu32 "B}, {collective: %.*s",
             s->ranks ? s->ranks : BARRIER_RANKS, (int)strlen(model) - 1, model);
     if (s->version == WEFT_NCCL_2_26) fputs(", version: \"2.26\"", file);
@@ -54,24 +55,14 @@ static void write_size(FILE *file, const struct weft_fit_table *t, weft_bytes by
     fprintf(file, "}, size: %" PRIu64 "B}, ", bytes);
 }
 
-/// The size from which a line goes on: larger where NCCL takes another chunk for half of it, whose pipeline fills in
-/// another time. What it chooses for larger sizes only is slow at smaller ones.
-static weft_bytes line_size(const struct weft_fit_table *t, bool later) {
-    return t->simulated << (later || t->half_differs);
-}
-
-/// Sizes that are run: those of the rows and, where some are larger, the two from which a line goes on; and
-/// one with what NCCL chooses for the largest.
+/// Sizes that are run: those of the rows and, where some are larger, two with what NCCL chooses for these.
 static void write_sizes(FILE *file, const struct weft_fit *fit, const struct weft_fit_table *t) {
-    bool beyond = false;
     putc('[', file);
-    for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
-        beyond |= fit->row[i].beyond;
-        if (!fit->row[i].beyond) write_size(file, t, fit->row[i].bytes, false);
-    }
-    for (uint32_t half = 2; beyond && half-- > 0;)
-        write_size(file, t, line_size(t, false) >> half, false);
-    if (t->later_algorithm) write_size(file, t, line_size(t, true), true);
+    for (uint32_t i = t->row0; i < t->row0 + t->rows; i++)
+        if (!fit->row[i].beyond) write_size(file, t, fit->row[i].bytes, NULL);
+    for (uint32_t k = 0; k < t->lines; k++)
+        for (uint32_t quarters = 4; quarters <= 5; quarters++)
+            write_size(file, t, t->line_bytes / 4 * quarters, &t->line[k]);
     putc(']', file);
 }
 
@@ -151,9 +142,9 @@ static enum weft_status take_scenario(const struct weft_fit_conf *conf, struct w
     return WEFT_OK;
 }
 
-/// How NCCL would choose, for whom reads the rows. Returns its chunk; 0: not known.
-static weft_bytes name_choice(const struct weft_fit_table *t, const struct weft_job_op *op,
-                              const struct weft_nccl_machine *of, struct weft_fit_row *row) {
+/// How NCCL would choose, for whom reads the rows.
+static void name_choice(const struct weft_fit_table *t, const struct weft_job_op *op,
+                        const struct weft_nccl_machine *of, struct weft_fit_row *row) {
     const struct weft__fit_collective *c = weft__fit_collective(t->setup.collective);
     struct weft_nccl_machine m = *of;
     struct weft_nccl_choice choice;
@@ -165,14 +156,13 @@ static weft_bytes name_choice(const struct weft_fit_table *t, const struct weft_
     m.max_ctas = (uint32_t)t->setup.max_ctas;
     weft_nccl_mask(t->setup.algo ? t->setup.algo : "", weft_nccl_algorithm_names, m.algorithms, NULL, 0);
     weft_nccl_mask(t->setup.proto ? t->setup.proto : "", weft_nccl_protocol_names, m.protocols, NULL, 0);
-    if (c->function == WEFT_NONE || !weft_nccl_choose(&m, c->function, row->bytes, &choice)) return 0;
+    if (c->function == WEFT_NONE || !weft_nccl_choose(&m, c->function, row->bytes, &choice)) return;
     row->algorithm = weft_nccl_algorithm_names[choice.algorithm];
     row->protocol = weft_nccl_protocol_names[choice.protocol];
-    return choice.chunk_bytes;
 }
 
-static bool same_choice(const struct weft_fit_row *row, const char *algorithm, const char *protocol) {
-    return row->algorithm == algorithm && row->protocol == protocol;
+static bool is_on(const struct weft_fit_row *row, const struct weft_fit_line *line) {
+    return row->algorithm == line->algorithm && row->protocol == line->protocol;
 }
 
 static enum weft_status set_scenario(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_fit_table *t,
@@ -188,32 +178,40 @@ static enum weft_status set_scenario(const struct weft_fit_conf *conf, struct we
                        t->setup.gpu);
 }
 
-enum weft_status weft__fit_scenario(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_fit_table *t,
-                                    struct weft_error *ret_error) {
-    struct weft_fit_row half, whole, largest = {0};
+/// A line for each of what NCCL chooses for the smallest and for the largest row that is not run.
+static enum weft_status find_lines(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_fit_table *t,
+                                   struct weft_error *ret_error) {
+    struct weft_fit_row *smallest = NULL, *largest = NULL;
     struct weft_simulation *s = NULL;
-    t->simulated = t->setup.nodes == 1 ? WEFT_FIT_SIMULATED_INSIDE : WEFT_FIT_SIMULATED;
-    for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
-        fit->row[i].beyond = fit->row[i].bytes > t->simulated;
-        if (fit->row[i].bytes > largest.bytes) largest.bytes = fit->row[i].bytes;
-    }
-    enum weft_status status = set_scenario(conf, fit, t, ret_error);
-    if (status || largest.bytes <= t->simulated) return status;
-    status = weft_simulation_new(t->scenario, conf->variant, &s, ret_error);
+    enum weft_status status = weft_simulation_new(t->scenario, conf->variant, &s, ret_error);
     if (status) return status;
     const struct weft_job *job = &s->workload->job[0];
-    whole = (struct weft_fit_row){.bytes = t->simulated};
-    half = (struct weft_fit_row){.bytes = t->simulated / 2};
-    weft_bytes chunk = name_choice(t, &job->op[job->ops - 1], job->machine, &whole);
-    t->half_differs = name_choice(t, &job->op[job->ops - 1], job->machine, &half) != chunk &&
-                      same_choice(&half, whole.algorithm, whole.protocol);
-    name_choice(t, &job->op[job->ops - 1], job->machine, &largest);
-    weft_simulation_free(s);
-    if (!same_choice(&largest, whole.algorithm, whole.protocol)) {
-        t->later_algorithm = largest.algorithm;
-        t->later_protocol = largest.protocol;
+    for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
+        struct weft_fit_row *row = &fit->row[i];
+        name_choice(t, &job->op[job->ops - 1], job->machine, row);
+        if (row->beyond && (!smallest || row->bytes < smallest->bytes)) smallest = row;
+        if (row->beyond && (!largest || row->bytes > largest->bytes)) largest = row;
     }
-    return t->half_differs || t->later_algorithm ? set_scenario(conf, fit, t, ret_error) : WEFT_OK;
+    weft_simulation_free(s);
+    t->line[0] = (struct weft_fit_line){smallest->algorithm, smallest->protocol};
+    t->line[1] = (struct weft_fit_line){largest->algorithm, largest->protocol};
+    t->lines = is_on(largest, &t->line[0]) ? 1 : 2;
+    return t->line[0].algorithm ? set_scenario(conf, fit, t, ret_error) : WEFT_OK;
+}
+
+enum weft_status weft__fit_scenario(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_fit_table *t,
+                                    struct weft_error *ret_error) {
+    const bool inside = t->setup.nodes == 1;
+    const weft_bytes simulated = inside ? 2 * WEFT_FIT_LINE : WEFT_FIT_SIMULATED;
+    t->line_bytes = inside ? simulated : t->setup.nodes > 4 ? WEFT_FIT_LINE * 4 / t->setup.nodes : WEFT_FIT_LINE;
+    if (t->line_bytes < simulated) t->line_bytes = simulated;
+    t->lines = 0;
+    for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
+        fit->row[i].beyond = fit->row[i].bytes > simulated;
+        if (fit->row[i].beyond) t->lines = 1;
+    }
+    enum weft_status status = set_scenario(conf, fit, t, ret_error);
+    return status || !t->lines ? status : find_lines(conf, fit, t, ret_error);
 }
 
 // --- a run --------------------------------------------------------------------------------------------------------
@@ -236,37 +234,39 @@ static double time_us(const struct weft_outcome *o, uint32_t op) {
     return (double)(one->end_ps - one->start_ps) / (double)WEFT_PS_PER_US;
 }
 
-/// Of the line on which larger sizes are: us a byte, through the two sizes of which the larger one is operation
-/// `whole`; through 0 if that takes less, or NCCL chooses otherwise for the smaller one, as for what it chooses later.
-static double slope_beyond(const struct weft_fit_table *t, const struct weft_job *job, const struct weft_outcome *o,
-                           uint32_t whole, bool later) {
-    struct weft_fit_row half_row = {.bytes = line_size(t, later) / 2}, row = {.bytes = line_size(t, later)};
-    name_choice(t, &job->op[whole], job->machine, &half_row);
-    name_choice(t, &job->op[whole], job->machine, &row);
-    double most = time_us(o, whole), less = whole > 3 ? time_us(o, whole - 2) : most;
-    bool same = !later && same_choice(&half_row, row.algorithm, row.protocol) && less < most;
-    return same ? (most - less) / (double)half_row.bytes : most / (double)row.bytes;
+/// On a line through the two sizes of which the first is operation `start`. Between what is run and that line times
+/// grow as a power of the size.
+static double time_beyond(const struct weft_fit_table *t, const struct weft_outcome *o, uint32_t start,
+                          weft_bytes bytes, const struct weft_fit_row *last) {
+    double from = time_us(o, start), slope = 4 * fmax(time_us(o, start + 2) - from, 0);
+    double share = (double)bytes / (double)t->line_bytes;
+    if (share >= 1 || !last) return from + slope * (share - 1);
+    double power = log(from / last->predicted_us) / log((double)t->line_bytes / (double)last->bytes);
+    return from * pow(share, power);
 }
 
+/// Operations are those of the rows that are run, a barrier before each, and then two of each line.
 static void take_times(struct weft_fit *fit, const struct weft_fit_table *t, const struct weft_simulation *s,
                        const struct weft_outcome *o, double *ret_log) {
     const struct weft_job *job = &s->workload->job[0];
-    const uint32_t last = job->ops - 1, whole[] = {t->later_algorithm ? last - 2 : last, last};
-    double slope[2]; // of no meaning where no size is beyond
-    uint32_t op = 1;
-    for (uint32_t later = 0; later <= (t->later_algorithm != NULL); later++)
-        slope[later] = slope_beyond(t, job, o, whole[later], later);
+    uint32_t op = 1, first = job->ops - 4 * t->lines + 1;
+    struct weft_fit_row *last = NULL; // and largest that is run
     for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
         struct weft_fit_row *row = &fit->row[i];
-        const struct weft_job_op *of = &job->op[row->beyond ? last : op];
+        const struct weft_job_op *of = &job->op[row->beyond ? first : op];
         row->ranks = of->shape.ranks;
         row->nodes = row->ranks / of->shape.per_server;
         if (!row->algorithm) name_choice(t, of, job->machine, row);
-        bool later = t->later_algorithm && same_choice(row, t->later_algorithm, t->later_protocol);
-        double time = time_us(o, row->beyond ? whole[later] : op);
-        if (row->beyond) time += slope[later] * ((double)row->bytes - (double)line_size(t, later));
-        op += row->beyond ? 0 : 2;
-        ret_log[i] = log(time);
+        if (row->beyond) continue;
+        row->predicted_us = time_us(o, op);
+        if (!last || row->bytes > last->bytes) last = row;
+        op += 2;
+    }
+    for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
+        struct weft_fit_row *row = &fit->row[i];
+        uint32_t start = first + (t->lines > 1 && is_on(row, &t->line[1]) ? 4 : 0);
+        if (row->beyond) row->predicted_us = time_beyond(t, o, start, row->bytes, last);
+        ret_log[i] = log(row->predicted_us);
     }
 }
 
@@ -359,6 +359,7 @@ enum weft_status weft__fit_constants(const struct weft_fit_conf *conf, struct we
     server->kind = weft_arena_text(fit->arena, server->kind);
     weft_time_ps launch = server->launch_ps ? server->launch_ps : s->scenario->device[0].host.launch_ps;
     add_constant(conf, fit, "launch", WEFT_PARAM_TIME, launch ? (double)launch / 1e6 : typical_launch_us);
+    if (server->gpus > 1) add_constant(conf, fit, "rate", WEFT_PARAM_RATE, (double)server->rate_bps / 1e9);
     for (uint32_t k = 0; k < weft_nccl_costs_table.n; k++) {
         const struct weft_param *row = &weft_nccl_costs_table.rows[k];
         const void *at = (const char *)&server->costs + row->offset;

@@ -28,7 +28,12 @@ struct adaptive_conf {
     double margin, target;
 };
 
-static const struct weft_param adaptive_rows[] = {
+static const char *adaptive_check(const void *conf, char *text, size_t size) {
+    const struct adaptive_conf *c = conf;
+    return weft__bytes_above("floor", c->floor_bytes, "threshold", c->sfc.threshold_bytes, text, size);
+}
+static const struct weft_param_table adaptive_params = WEFT_PARAM_TABLE_OF(
+    "adaptive", struct adaptive_conf, .check = adaptive_check,
     WEFT_SFC_ROWS(struct adaptive_conf, sfc, "the computed threshold is never above this", "100us",
                   "the computed pause is never longer than this (assumed)"),
     WEFT_BYTES(struct adaptive_conf, floor_bytes, "floor", "50KB", "0B", "1TB",
@@ -43,15 +48,7 @@ static const struct weft_param adaptive_rows[] = {
     WEFT_REAL(struct adaptive_conf, margin, "margin", "1.25", "0", "100",
               "headroom kept, as a multiple of the computed one (assumed)"),
     WEFT_REAL(struct adaptive_conf, target, "target", "0.5", "0", "1",
-              "depth that a pause leaves, as a fraction of the threshold (assumed)"),
-};
-
-static const char *adaptive_check(const void *conf, char *text, size_t size) {
-    const struct adaptive_conf *c = conf;
-    return weft__bytes_above("floor", c->floor_bytes, "threshold", c->sfc.threshold_bytes, text, size);
-}
-static const struct weft_param_table adaptive_params =
-    WEFT_PARAM_TABLE_CHECKED("adaptive", struct adaptive_conf, adaptive_rows, adaptive_check);
+              "depth that a pause leaves, as a fraction of the threshold (assumed)"));
 
 static weft_bytes adaptive_watch(const void *conf) {
     return ((const struct adaptive_conf *)conf)->floor_bytes;
@@ -97,14 +94,7 @@ static void adaptive_on_packet(const void *conf, const struct weft_sfc_fact *fac
     if (!act->pause_ps) act->pause_ps = 1;
 }
 
-static const struct weft_sfc_ops adaptive_ops = {
-    .watch = adaptive_watch, .on_packet = adaptive_on_packet, .memory = adaptive_memory};
-
-const struct weft_model weft__sfc_adaptive = {
-    .kind = WEFT_KIND_SFC,
-    .name = "adaptive",
-    .summary = "threshold and pause from the incast and the occupancy that the switch sees",
-    .source = "ours; the extension that IEEE P802.1Qdw, \"SFC simulation\", proposes without saying how",
-    .params = &adaptive_params,
-    .ops = &adaptive_ops,
-};
+const struct weft_model weft__sfc_adaptive = WEFT_MODEL_OF(
+    SFC, "adaptive", "threshold and pause from the incast and the occupancy that the switch sees",
+    "ours; the extension that IEEE P802.1Qdw, \"SFC simulation\", proposes without saying how", &adaptive_params,
+    &(const struct weft_sfc_ops){.watch = adaptive_watch, .on_packet = adaptive_on_packet, .memory = adaptive_memory});

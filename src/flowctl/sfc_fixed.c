@@ -12,16 +12,15 @@ struct fixed_conf {
     uint64_t inputs;
 };
 
-static const struct weft_param fixed_rows[] = {
+static const struct weft_param_table fixed_params = WEFT_PARAM_TABLE_OF(
+    "fixed", struct fixed_conf, WEFT_PARAM_UNCHECKED,
     WEFT_SFC_ROWS(
         struct fixed_conf, sfc, "a packet that finds more than this in its queue causes a message", "6us",
         "time that the source is told to pause (assumed; the simulations of IEEE P802.1Qdw take 6us to 20us)"),
     WEFT_UINT(
         struct fixed_conf, inputs, "inputs", "1", "1", "65536",
         "inputs that share the threshold: of virtual output queues, which hold packets of one input each, each queue "
-        "has this part of it"),
-};
-static const struct weft_param_table fixed_params = WEFT_PARAM_TABLE("fixed", struct fixed_conf, fixed_rows);
+        "has this part of it"));
 
 static weft_bytes fixed_watch(const void *conf) {
     const struct fixed_conf *c = conf;
@@ -34,13 +33,7 @@ static void fixed_on_packet(const void *conf, const struct weft_sfc_fact *fact, 
     act->pause_ps = c->sfc.pause_ps;
 }
 
-static const struct weft_sfc_ops fixed_ops = {.watch = fixed_watch, .on_packet = fixed_on_packet, .fixed = true};
-
-const struct weft_model weft__sfc_fixed = {
-    .kind = WEFT_KIND_SFC,
-    .name = "fixed",
-    .summary = "a fixed pause for the source of a packet that finds its queue above a fixed threshold",
-    .source = "IEEE P802.1Qdw, \"SFC simulation\" (Chen, Congdon, Lv, Sivakolundu)",
-    .params = &fixed_params,
-    .ops = &fixed_ops,
-};
+const struct weft_model weft__sfc_fixed =
+    WEFT_MODEL_OF(SFC, "fixed", "a fixed pause for the source of a packet that finds its queue above a fixed threshold",
+                  "IEEE P802.1Qdw, \"SFC simulation\" (Chen, Congdon, Lv, Sivakolundu)", &fixed_params,
+                  &(const struct weft_sfc_ops){.watch = fixed_watch, .on_packet = fixed_on_packet, .fixed = true});

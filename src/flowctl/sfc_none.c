@@ -11,13 +11,6 @@ static weft_bytes none_watch(const void *conf) {
 
 static void none_on_packet(const void *conf, const struct weft_sfc_fact *fact, struct weft_sfc_act *act) {}
 
-static const struct weft_sfc_ops none_ops = {.watch = none_watch, .on_packet = none_on_packet};
-
-const struct weft_model weft__sfc_none = {
-    .kind = WEFT_KIND_SFC,
-    .name = "none",
-    .summary = "no source flow control",
-    .source = "the baseline",
-    .params = &none_params,
-    .ops = &none_ops,
-};
+const struct weft_model weft__sfc_none =
+    WEFT_MODEL_OF(SFC, "none", "no source flow control", "the baseline", &none_params,
+                  &(const struct weft_sfc_ops){.watch = none_watch, .on_packet = none_on_packet});

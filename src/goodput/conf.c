@@ -20,8 +20,8 @@ const char *const weft_goodput_effects[] = {"crash", "degrade", "stall", NULL};
 
 #define TOP struct weft_goodput_conf
 static const char *const lists[] = {"parts", NULL};
-static const struct weft_param rows[] = {
-    WEFT_UINT(TOP, gpus, "gpus", "16384", "1", "10000000", "GPUs of the job"),
+const struct weft_param_table weft_goodput_table = WEFT_PARAM_TABLE_OF(
+    "goodput", TOP, .lists = lists, WEFT_UINT(TOP, gpus, "gpus", "16384", "1", "10000000", "GPUs of the job"),
     WEFT_UINT(TOP, gpus_per_server, "gpus_per_server", "8", "1", "1024", "GPUs of a server"),
     WEFT_UINT(TOP, nics_per_server, "nics_per_server", "8", "1", "1024", "NICs of a server"),
     WEFT_UINT(TOP, servers_per_switch, "servers_per_switch", "16", "1", "4096",
@@ -50,9 +50,7 @@ static const struct weft_param rows[] = {
     WEFT_UINT(TOP, seed, "seed", "1", "0", "1000000000", "seed of the simulated months"),
     WEFT_TEXT(TOP, base, "base", "", "variant of the scenario with all parts up; empty: the first"),
     WEFT_TEXT(TOP, metric, "metric", "iteration",
-              "figure whose ratio is a slowdown: iteration, or a metric such as jobs.train.iteration_ps"),
-};
-const struct weft_param_table weft_goodput_table = WEFT_PARAM_TABLE_LISTS("goodput", TOP, rows, NULL, lists);
+              "figure whose ratio is a slowdown: iteration, or a metric such as jobs.train.iteration_ps"));
 
 #define PART struct weft_goodput_part
 static const struct weft_param part_rows[] = {
@@ -71,7 +69,7 @@ const struct weft_param_table weft_goodput_part_table = WEFT_PARAM_TABLE("goodpu
 
 // --- parts by attachment ------------------------------------------------------------------------------------------
 
-enum { PARTS = 8, PARTS_MAX = 64 };
+enum { PARTS = 9, PARTS_MAX = 64 };
 static const uint64_t REPAIR_PS = 14400 * WEFT_PS_PER_S; ///< of a link or switch
 
 /// Ports of a NIC.
@@ -118,6 +116,10 @@ static void default_parts(const TOP *c, PART part[PARTS]) {
     part[7].effect = WEFT_GOODPUT_DEGRADE;                       // routed around; what that costs, a run measures
     part[7].servers = 0;
     part[7].slowdown = 1;
+    part[8] = part[7];
+    part[8].name = "fabric_switch"; // half as many as there are below, in a folded Clos of two layers
+    part[8].count = ceil(part[5].count / 2);
+    part[8].rate = part[5].rate;
     part[6] = crash;
     part[6].name = "flap"; // no public rate is divided by the number of links: nothing is assumed
     part[6].effect = WEFT_GOODPUT_STALL;
@@ -144,8 +146,7 @@ static bool is_at_edge(const PART *p) {
 static enum weft_status take_part(TOP *c, const struct weft_tree *said, const char *path, struct weft_arena *arena,
                                   struct weft_error *ret_error) {
     PART part;
-    enum weft_status status = weft__params_load_at(&weft_goodput_part_table, said, path, &part, arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__params_load_at(&weft_goodput_part_table, said, path, &part, arena, ret_error));
     part.slowdown_half = NAN;
     part.measured = false;
     uint32_t i = 0;

@@ -149,7 +149,7 @@ bool weft_hardware_has_path(const struct weft_hardware *h, const struct weft_har
 static uint32_t kind_of_row(const struct weft_param_table *table, const char *row) {
     for (uint32_t k = 0; k < WEFT_HARDWARE_KINDS; k++)
         if (weft_hardware_kind_table(k)->rows == table->rows && !strcmp(weft_hardware_kind_row(k), row)) return k;
-    assert(!"a table with a row for classes is in weft/hardware.def");
+    assert(false && "a table with a row for classes is in weft/hardware.def");
     return 0;
 }
 

@@ -46,22 +46,19 @@ static const char *const kind_names[] = {
 
 /// What every class says of itself.
 static const char *const head_lists[] = {"values", NULL};
-static const struct weft_param head_rows[] = {
+static const struct weft_param_table head_table = WEFT_PARAM_TABLE_OF(
+    "hardware", struct weft_hardware, .lists = head_lists,
     WEFT_TEXT(struct weft_hardware, name, "name", NULL, "of the class"),
     WEFT_CHOICE(struct weft_hardware, kind, "kind", NULL, kind_names, "kind of hardware"),
-    WEFT_PROSE(struct weft_hardware, about, "about", NULL, "product, rate, and what the class stands for"),
-};
-static const struct weft_param_table head_table =
-    WEFT_PARAM_TABLE_LISTS("hardware", struct weft_hardware, head_rows, NULL, head_lists);
+    WEFT_PROSE(struct weft_hardware, about, "about", NULL, "product, rate, and what the class stands for"));
 
-static const struct weft_param value_rows[] = {
+static const struct weft_param_table value_table = WEFT_PARAM_TABLE_OF(
+    "value", struct weft_hardware_value, WEFT_PARAM_UNCHECKED,
     WEFT_TEXT(struct weft_hardware_value, low, "low", "", "least value of such hardware"),
     WEFT_TEXT(struct weft_hardware_value, typical, "typical", NULL, "the value that a scenario gets"),
     WEFT_TEXT(struct weft_hardware_value, high, "high", "", "largest value of such hardware"),
     WEFT_CHOICE(struct weft_hardware_value, basis, "basis", NULL, weft_hardware_bases, "how the value is known"),
-    WEFT_PROSE(struct weft_hardware_value, source, "source", NULL, "where the value is from"),
-};
-static const struct weft_param_table value_table = WEFT_PARAM_TABLE("value", struct weft_hardware_value, value_rows);
+    WEFT_PROSE(struct weft_hardware_value, source, "source", NULL, "where the value is from"));
 
 // --- which row a key is of ----------------------------------------------------------------------------------------
 
@@ -204,15 +201,14 @@ static enum weft_status read_value(const struct weft_tree *tree, const struct we
     if (fact) row = fact_of(kind, tree->key);
     bool choice = !fact && (!strcmp(tree->key, kinds[kind].row) || !strcmp(tree->key, "preset")); // of the user's alone
     if (!row || choice) return fail_key(tree, kind, arena, ret_error);
-    enum weft_status status = weft__params_load_at(&value_table, tree, path, v, arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__params_load_at(&value_table, tree, path, v, arena, ret_error));
     v->key = tree->key;
     v->row = row;
     v->fact = fact;
     v->place = tree->place;
     if (!*v->low) v->low = NULL;
     if (!*v->high) v->high = NULL;
-    status = parse_text(v, v->typical, weft_tree_find(tree, "typical"), arena, &v->number, ret_error);
+    enum weft_status status = parse_text(v, v->typical, weft_tree_find(tree, "typical"), arena, &v->number, ret_error);
     if (!status) status = parse_text(v, v->low, weft_tree_find(tree, "low"), arena, &v->low_number, ret_error);
     if (!status) status = parse_text(v, v->high, weft_tree_find(tree, "high"), arena, &v->high_number, ret_error);
     return status ? status : check_band(v, tree, path, ret_error);

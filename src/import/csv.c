@@ -33,11 +33,9 @@ struct csv_conf {
     struct weft__flow_file_conf flows;
     const char *ignore;
 };
-static const struct weft_param csv_rows[] = {
-    WEFT__FLOW_FILE_ROWS("the table"),
-    WEFT_TEXT(struct csv_conf, ignore, "ignore", "", "columns to ignore, joined by commas"),
-};
-static const struct weft_param_table csv_params = WEFT_PARAM_TABLE("csv", struct csv_conf, csv_rows);
+static const struct weft_param_table csv_params =
+    WEFT_PARAM_TABLE_OF("csv", struct csv_conf, WEFT_PARAM_UNCHECKED, WEFT__FLOW_FILE_ROWS("the table"),
+                        WEFT_TEXT(struct csv_conf, ignore, "ignore", "", "columns to ignore, joined by commas"));
 
 // --- flows --------------------------------------------------------------------------------------------------------
 
@@ -122,16 +120,10 @@ static enum weft_status csv_expand(const void *conf, struct weft_place place, co
     return status;
 }
 
-static const struct weft_workload_ops csv_ops = {.expand = csv_expand};
-
-const struct weft_model weft__workload_csv = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "csv",
-    .summary = "flows of a table: start, src, dst, bytes, priority, group, queue pairs",
-    .source = "ours; quoting as RFC 4180. `start` of the entry is added to those of the table",
-    .params = &csv_params,
-    .ops = &csv_ops,
-};
+const struct weft_model weft__workload_csv =
+    WEFT_MODEL_OF(WORKLOAD, "csv", "flows of a table: start, src, dst, bytes, priority, group, queue pairs",
+                  "ours; quoting as RFC 4180. `start` of the entry is added to those of the table", &csv_params,
+                  &(const struct weft_workload_ops){.expand = csv_expand});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -180,8 +172,7 @@ static enum weft_status csv_make(const void *conf, const struct weft_import_file
         WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
         struct weft__table table;
         uint64_t flows = 0;
-        status = weft__lines_open(&lines, file[f].path, WEFT_NOWHERE, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft__lines_open(&lines, file[f].path, WEFT_NOWHERE, ret_error));
         status = weft__table_header(&lines, columns, COLUMNS, NULL, &table, ret_error);
         if (!status) status = scan_table(&lines, &table, import, &flows, ret_error);
         if (!status && !flows) status = fail_empty(file[f].path, &lines, ret_error);
@@ -203,18 +194,13 @@ static enum weft_status csv_make(const void *conf, const struct weft_import_file
     return status;
 }
 
-static const struct weft_import_ops csv_import_ops = {
-    .recognise = csv_recognise,
-    .make = csv_make,
-    .syntax = WEFT_IMPORT_TEXT,
-    .begins = "a header that names src, dst and bytes",
-};
-
-const struct weft_model weft__import_csv = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "csv",
-    .summary = "a table of flows whose header names columns: src, dst, bytes, and perhaps start, priority, group, qps",
-    .source = "ours; quoting as RFC 4180",
-    .params = &weft_import_table,
-    .ops = &csv_import_ops,
-};
+const struct weft_model weft__import_csv = WEFT_MODEL_OF(
+    IMPORT, "csv",
+    "a table of flows whose header names columns: src, dst, bytes, and perhaps start, priority, group, qps",
+    "ours; quoting as RFC 4180", &weft_import_table,
+    &(const struct weft_import_ops){
+        .recognise = csv_recognise,
+        .make = csv_make,
+        .syntax = WEFT_IMPORT_TEXT,
+        .begins = "a header that names src, dst and bytes",
+    });

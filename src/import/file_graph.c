@@ -87,8 +87,7 @@ static void add_links(const struct weft__file_graph *g, const uint32_t *node, st
 
 static enum weft_status build_one(const struct weft__file_graph *g, struct weft_topology_builder *b,
                                   struct weft_error *ret_error) {
-    enum weft_status status = weft__topology_check_size(b, g->nodes, g->links, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__topology_check_size(b, g->nodes, g->links, ret_error));
     uint32_t *node = weft_arena_alloc(b->arena, g->nodes, sizeof *node), first = b->nodes;
     for (uint32_t i = 0; i < g->nodes; i++)
         add_node(&g->node[i], b, &node[i]);
@@ -124,8 +123,7 @@ enum weft_status weft__file_graph_build_parts(const struct weft__file_graph *g, 
                                               struct weft_error *ret_error) {
     uint32_t *part, parts = weft__file_graph_parts(g, b->arena, &part), named = 0;
     if (parts < 2) return weft__file_graph_build(g, b, ret_error);
-    enum weft_status status = weft__topology_check_size(b, g->nodes, g->links, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__topology_check_size(b, g->nodes, g->links, ret_error));
     const uint32_t *order = order_by_part(g, part, parts, b->arena);
     uint32_t *node = weft_arena_alloc(b->arena, g->nodes, sizeof *node), first = b->nodes;
     for (uint32_t i = 0; i < g->nodes; i++) {

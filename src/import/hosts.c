@@ -40,8 +40,7 @@ static enum weft_status read_ranks(struct weft__file_hosts *hosts, const char *p
                                    struct weft_error *ret_error) {
     const struct weft_topology *t = hosts->topology;
     struct weft_rank_file file;
-    enum weft_status status = weft__rank_file_read(path, place, place, t->arena, &file, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__rank_file_read(path, place, place, t->arena, &file, ret_error));
     hosts->n = file.ranks;
     hosts->host = weft_arena_alloc(t->arena, hosts->n, sizeof *hosts->host);
     for (uint32_t r = 0; r < file.ranks; r++) {

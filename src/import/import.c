@@ -24,7 +24,7 @@ enum { SHOWN = 40 };
 /// Where the first word of a text is.
 static struct weft_place find_word(const struct weft_import_file *file, const char **ret_word) {
     struct weft_place place = {.file = file->path, .line = 1, .column = 1};
-    const char *c = file->head + (strncmp(file->head, "\xef\xbb\xbf", 3) ? 0 : 3);
+    const char *c = file->head;
     for (; *c && strchr(" \t\r\n", *c); c++) {
         place.column++;
         if (*c != '\n') continue;
@@ -51,9 +51,6 @@ static unsigned syntax_of(const struct weft_import_file *file, const char *word)
 
 static enum weft_status pass_element(void *context, const struct weft__xml_element *element,
                                      struct weft_error *ret_error) {
-    (void)context;
-    (void)element;
-    (void)ret_error;
     return WEFT_OK;
 }
 
@@ -116,8 +113,7 @@ static enum weft_status describe_unknown(const struct weft_import_file *file, co
     if (!file->size || (syntax != WEFT_IMPORT_BINARY && !*word))
         return WEFT_REFUSE(ret_error, place, "the file is empty; expected %s",
                            importer ? expected_begins(importer, 0, arena) : "a file of a known format");
-    enum weft_status status = importer ? WEFT_OK : check_syntax(file, syntax, ret_error);
-    if (status) return status;
+    WEFT_TRY(importer ? WEFT_OK : check_syntax(file, syntax, ret_error));
     if (syntax == WEFT_IMPORT_BINARY)
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path},
                            "byte 0: %s do not begin %s; expected %s", show_bytes(file, arena), of,
@@ -144,8 +140,8 @@ enum { LOSSES = sizeof loss_names / sizeof *loss_names };
 struct import_conf {
     struct weft_import_common common;
 };
-static const struct weft_param rows[] = {WEFT_IMPORT_ROWS(struct import_conf)};
-const struct weft_param_table weft_import_table = WEFT_PARAM_TABLE("import", struct import_conf, rows);
+const struct weft_param_table weft_import_table =
+    WEFT_PARAM_TABLE_OF("import", struct import_conf, WEFT_PARAM_UNCHECKED, WEFT_IMPORT_ROWS(struct import_conf));
 
 struct weft_import {
     struct weft_arena *arena;
@@ -265,7 +261,9 @@ static enum weft_status look_at(const char *path, const char *folder, struct wef
     if (file) {
         char *head = weft_arena_alloc(arena, WEFT_IMPORT_HEAD + 1, 1);
         ret_file->size = fread(head, 1, WEFT_IMPORT_HEAD, file);
-        ret_file->head = head;
+        bool mark = !strncmp(head, "\xef\xbb\xbf", 3); // the byte order mark of Windows' programs
+        ret_file->head = mark ? head + 3 : head;
+        ret_file->size -= mark ? 3 : 0;
         if (ferror(file)) why = errno;
         fclose(file);
     }

@@ -54,14 +54,13 @@ void weft__live_note(struct weft__live *l, weft_time_ps time, const char *text) 
 
 static enum weft_status make_network(struct weft__live *l, struct weft_error *ret_error) {
     struct weft_sim_options options = {.threads = l->options->threads};
-    enum weft_status status = weft_simulation_new(l->file, l->options->variant, &l->simulation, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_simulation_new(l->file, l->options->variant, &l->simulation, ret_error));
     l->conf = &l->simulation->scenario->live;
     if (!l->conf->hosts)
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
                            "%s attaches no host; expected live: {hosts: {host-0: {unix: h0.sock}, ...}}",
                            l->simulation->scenario->name);
-    status = weft_drive_new(l->simulation, &options, &l->drive, ret_error);
+    enum weft_status status = weft_drive_new(l->simulation, &options, &l->drive, ret_error);
     if (!status) l->lookahead_ps = weft_drive_lookahead(l->drive);
     return status;
 }
@@ -103,10 +102,9 @@ enum weft_status weft__live_change(struct weft__live *l, const char *setting, st
     struct weft_drive *drive = l->drive;
     const struct weft_scenario_file *file = l->file;
     struct weft_tree *over;
-    enum weft_status status = weft_tree_parse("live", setting, strlen(setting), l->arena, &over, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_tree_parse("live", setting, strlen(setting), l->arena, &over, ret_error));
     l->file = weft_scenario_file_over(file, (const struct weft_tree *const[]){over}, 1, l->arena);
-    status = make_network(l, ret_error);
+    enum weft_status status = make_network(l, ret_error);
     if (status) { // all is as before
         l->file = file;
         if (l->drive != drive) weft_drive_free(l->drive);

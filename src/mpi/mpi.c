@@ -258,7 +258,6 @@ static void exchange_parcels(struct weft_ranks *ranks, struct weft_parcel *out, 
 }
 
 static void send_bytes(struct weft_ranks *ranks, uint32_t to, const void *bytes, size_t n) {
-    (void)ranks;
     for (size_t at = 0; at < n; at += CHUNK_BYTES) {
         MPI_Isend((const char *)bytes + at, (int)(n - at < CHUNK_BYTES ? n - at : CHUNK_BYTES), MPI_BYTE, (int)to,
                   TAG_ALL, MPI_COMM_WORLD, x.request);
@@ -267,7 +266,6 @@ static void send_bytes(struct weft_ranks *ranks, uint32_t to, const void *bytes,
 }
 
 static void receive_bytes(struct weft_ranks *ranks, uint32_t from, void *bytes, size_t n) {
-    (void)ranks;
     for (size_t at = 0; at < n; at += CHUNK_BYTES) {
         MPI_Irecv((char *)bytes + at, (int)(n - at < CHUNK_BYTES ? n - at : CHUNK_BYTES), MPI_BYTE, (int)from, TAG_ALL,
                   MPI_COMM_WORLD, x.request);
@@ -285,7 +283,6 @@ static long grace_seconds(void) {
 }
 
 static void *wait_for_signal(void *context) {
-    (void)context;
     while (sem_wait(&came) && errno == EINTR) {
     }
     long seconds = grace_seconds();
@@ -351,7 +348,6 @@ static void finalize_mpi(void) {
 }
 
 static void leave_ranks(struct weft_ranks *ranks) {
-    (void)ranks;
     doze_shortly(); // rank 0 has still to write the results
     finalize_mpi();
     _exit(0);

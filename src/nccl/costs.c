@@ -2,13 +2,15 @@
 // What NCCL's steps take at a host. Defaults are NCCL's own figures (src/graph/tuning.cc of 2.30.7). Where a step goes
 // over the network, two microseconds of NIC and wire are taken from them, because these are simulated, and one of the
 // proxies (NCCL_NET_OVERHEAD on Intel); where it does not, 600 ns (server.latency). A channel of NVLS passes half of
-// 85% of 40 GB/s: the rate of a head on Hopper, which has two channels.
+// 85% of 40 GB/s: the rate of a head on Hopper, which has two channels. One of NVLSTree half of 57.7 GB/s, NCCL's most
+// for a head on two servers of Hopper, times 16/30, as a bus of 16 ranks carries each byte almost twice.
 #include "weft/nccl.h"
 #include "weft/param.h"
 
 #define COST(field, key, dflt, help)                                                                                   \
     WEFT_TIME(struct weft_nccl_costs, field, key, dflt, "0ns", "1ms", help " (assumed)")
-static const struct weft_param rows[] = {
+const struct weft_param_table weft_nccl_costs_table = WEFT_PARAM_TABLE_OF(
+    "nccl_costs", struct weft_nccl_costs, WEFT_PARAM_UNCHECKED,
     COST(ring_ps[WEFT_NCCL_LL], "ring_ll", "0ns", "latency of a step of a ring over the network with LL"),
     COST(ring_ps[WEFT_NCCL_LL128], "ring_ll128", "1us", "with LL128"),
     COST(ring_ps[WEFT_NCCL_SIMPLE], "ring_simple", "11us", "with Simple"),
@@ -36,9 +38,9 @@ static const struct weft_param rows[] = {
               "likewise with LL128 (assumed)"),
     WEFT_RATE(struct weft_nccl_costs, nvls_rate_bps, "nvls_rate", "136Gbps", "0bps", "100Tbps",
               "rate at which a channel of NVLS passes data; 0: never the bottleneck (assumed)"),
+    WEFT_RATE(struct weft_nccl_costs, nvls_tree_rate_bps, "nvls_tree_rate", "123Gbps", "0bps", "100Tbps",
+              "rate at which a channel of NVLSTree passes data; 0: never the bottleneck (assumed)"),
     WEFT_REAL(
         struct weft_nccl_costs, factor, "factor", "1", "0", "100",
         "of all latencies, those of a launch and of NVLink among them: how slow this platform is beside those of the "
-        "figures above (assumed)"),
-};
-const struct weft_param_table weft_nccl_costs_table = WEFT_PARAM_TABLE("nccl_costs", struct weft_nccl_costs, rows);
+        "figures above (assumed)"));

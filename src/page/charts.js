@@ -4,7 +4,12 @@ var all = JSON.parse(document.getElementById("data").textContent), runs = all.ru
 // Okabe and Ito's colours, and dashes, so that lines differ without colour vision and in print.
 var colours = ["#0072B2", "#D55E00", "#007a5a", "#8c5a00", "#a0497a", "#000000", "#3b7ea1", "#6b6b00"];
 var dashes = ["", "7,3", "2,3", "10,3,2,3", "1,0", "5,5", "12,4", "3,2,1,2"];
-var width = 900;
+var narrow = window.innerWidth < 800, width = narrow ? 440 : 900; // on a phone too, text of 12 is at least 9 pixels high
+/// Room for names beside a picture, and a name cut to it.
+function room(px) { return narrow ? Math.round(.62 * px) : px; }
+var ticks = narrow ? 4 : 6;
+function cut(text, px) { var n = Math.floor(room(px) / 6.8); return text.length > n ? text.slice(0, n - 1) + "\u2026" : text; }
+function cut_end(text, px) { var n = Math.floor(room(px) / 6.8); return text.length > n ? "\u2026" + text.slice(1 - n) : text; }
 
 // --- small things ------------------------------------------------------------------------------------------------
 
@@ -91,7 +96,7 @@ function legend(f, names) {
 }
 function axes(svg, x, y, height, xname, yname, xformat, yformat) {
   var bottom = height - 40;
-  var gx = d3.svg.axis().scale(x).orient("bottom").ticks(6).tickFormat(xformat);
+  var gx = d3.svg.axis().scale(x).orient("bottom").ticks(ticks).tickFormat(xformat);
   var gy = d3.svg.axis().scale(y).orient("left").ticks(5).tickFormat(yformat);
   if (x.base) gx.tickValues(x.ticks().filter(function (d) { return /^1/.test(d.toExponential()); }));
   svg.append("g").attr("class", "axis grid").attr("transform", "translate(80,0)")
@@ -183,10 +188,10 @@ var shade = d3.scale.linear().domain([0, .25, .5, .75, 1]).range(["#f3f6fb", "#b
 /// A row a name: pieces of time, as dark as their share. strips: [{name, values: [{from, until, share, text}]}].
 function strips(f, strips, what) {
   var height = 70 + 20 * strips.length, svg = canvas(f, height, what);
-  var x = d3.scale.linear().domain([0, d3.max(strips, function (s) { return d3.max(s.values, function (v) { return v.until; }); }) || 1]).range([210, width - 20]);
-  svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (height - 54) + ")").call(d3.svg.axis().scale(x).ticks(6).tickFormat(time));
+  var x = d3.scale.linear().domain([0, d3.max(strips, function (s) { return d3.max(s.values, function (v) { return v.until; }); }) || 1]).range([room(210), width - 20]);
+  svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (height - 54) + ")").call(d3.svg.axis().scale(x).ticks(ticks).tickFormat(time));
   strips.forEach(function (s, i) {
-    svg.append("text").attr({ x: 204, y: 20 * i + 15, "text-anchor": "end" }).text(s.name.slice(-32));
+    svg.append("text").attr({ x: room(210) - 6, y: 20 * i + 15, "text-anchor": "end" }).text(cut_end(s.name, 200));
     svg.append("g").selectAll("rect").data(s.values).enter().append("rect").attr("x", function (v) { return x(v.from); }).attr("y", 20 * i + 3)
       .attr("width", function (v) { return Math.max(.5, x(v.until) - x(v.from)); }).attr("height", 15).style("fill", function (v) { return shade(v.share); })
       .append("title").text(function (v) { return s.name + ", " + time(v.from) + ": " + v.text; });
@@ -195,7 +200,7 @@ function strips(f, strips, what) {
 }
 function scale(svg, height) {
   [0, .25, .5, .75, 1].forEach(function (v, i) {
-    svg.append("rect").attr({ x: 210 + 90 * i, y: height - 16, width: 12, height: 12 }).style({ fill: shade(v), stroke: "#777" });
-    svg.append("text").attr({ x: 226 + 90 * i, y: height - 6 }).text(percent(v));
+    svg.append("rect").attr({ x: room(210) + (width - room(210)) / 7 * i, y: height - 16, width: 12, height: 12 }).style({ fill: shade(v), stroke: "#777" });
+    svg.append("text").attr({ x: room(210) + 16 + (width - room(210)) / 7 * i, y: height - 6 }).text(percent(v));
   });
 }

@@ -19,13 +19,13 @@ function dots(f, points, format, what) {
   var height = 46 + 24 * points.length, svg = canvas(f, height, what);
   var low = d3.min(points, function (p) { return known(p.mean) ? p.mean - (p.half || 0) : undefined; });
   var high = d3.max(points, function (p) { return known(p.mean) ? p.mean + (p.half || 0) : undefined; });
-  var x = d3.scale.linear().domain([Math.min(0, low || 0), high || 1]).nice().range([250, width - 190]);
-  svg.append("g").attr("class", "axis grid").attr("transform", "translate(0," + (height - 34) + ")").call(d3.svg.axis().scale(x).ticks(6).tickSize(-(height - 40), 0, 0).tickFormat(""));
-  svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (height - 34) + ")").call(d3.svg.axis().scale(x).ticks(6).tickFormat(format));
+  var x = d3.scale.linear().domain([Math.min(0, low || 0), high || 1]).nice().range([room(250), width - room(190)]);
+  svg.append("g").attr("class", "axis grid").attr("transform", "translate(0," + (height - 34) + ")").call(d3.svg.axis().scale(x).ticks(ticks).tickSize(-(height - 40), 0, 0).tickFormat(""));
+  svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (height - 34) + ")").call(d3.svg.axis().scale(x).ticks(ticks).tickFormat(format));
   points.forEach(function (p, i) {
     var y = 16 + 24 * i, g = svg.append("g");
-    g.append("text").attr({ x: 242, y: y + 4, "text-anchor": "end" }).text(p.name.slice(0, 36));
-    if (!known(p.mean)) { g.append("text").attr({ x: 254, y: y + 4 }).text("none"); return; }
+    g.append("text").attr({ x: room(250) - 8, y: y + 4, "text-anchor": "end" }).text(cut(p.name, 240));
+    if (!known(p.mean)) { g.append("text").attr({ x: room(250) + 4, y: y + 4 }).text("none"); return; }
     if (p.half) {
       g.append("line").attr({ x1: x(p.mean - p.half), x2: x(p.mean + p.half), y1: y, y2: y }).style({ stroke: colours[0], "stroke-width": 2 });
       [-1, 1].forEach(function (e) { g.append("line").attr({ x1: x(p.mean + e * p.half), x2: x(p.mean + e * p.half), y1: y - 5, y2: y + 5 }).style({ stroke: colours[0], "stroke-width": 2 }); });
@@ -81,11 +81,11 @@ function stack(f, m, list) {
   if (!shown.length) return;
   function total(i) { return sum(list, function (r) { return r.cells[i].mean || 0; }); }
   var height = 40 + 24 * shown.length, svg = canvas(f, height, m.title + ": " + list[0].subject), format = of_unit(list[0].unit);
-  var x = d3.scale.linear().domain([0, d3.max(shown, total) || 1]).nice().range([180, width - 90]);
-  svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (height - 34) + ")").call(d3.svg.axis().scale(x).ticks(6).tickFormat(format));
+  var x = d3.scale.linear().domain([0, d3.max(shown, total) || 1]).nice().range([room(180), width - 90]);
+  svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (height - 34) + ")").call(d3.svg.axis().scale(x).ticks(ticks).tickFormat(format));
   shown.forEach(function (i, row) {
     var y = 2 + 24 * row, from = 0;
-    svg.append("text").attr({ x: 172, y: y + 14, "text-anchor": "end" }).text(m.columns[i].slice(0, 26));
+    svg.append("text").attr({ x: room(180) - 8, y: y + 14, "text-anchor": "end" }).text(cut(m.columns[i], 170));
     list.forEach(function (r, k) {
       var v = r.cells[i].mean || 0;
       if (!(v > 0)) return;

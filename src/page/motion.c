@@ -1,30 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's samples as the page moves them: of the ports that did most, how busy, how full and how paused each was in
-// equal steps of time. A value is one character of base64, of 64 levels; what a whole level is stands beside.
+// A run's samples as the page moves them: how busy, how full and how paused links were in equal steps of time. Nodes in
+// use are drawn one by one where a layer has few of them, else neighbours are folded into one; a line is every link
+// from one to another. A value is one character of base64, of 64 levels; what a whole level is stands beside.
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
-#include "weft/report.h"
+#include "base/order.h"
+#include "page/page.h"
 
-enum { FRAMES_MAX = 96, PORTS_MAX = 320, LEVELS = 64 };
+enum { FRAMES_MAX = 96, PORTS_MAX = 320, LINES_MAX = 1200, SHOWN_MAX = 32, LEVELS = 64 };
 static const char levels[LEVELS + 1] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+enum what { USED, QUEUE, PAUSED, WHATS };
+static const char *const what_names[WHATS] = {"used", "queue", "paused"};
 
 struct frame {
     double tx_bytes, queue_bytes; ///< queue: the greatest of the priorities together
     uint32_t paused, samples;     ///< of a port and priority
 };
+/// What is drawn as one: a node, or neighbours of a layer.
+struct spot {
+    uint32_t first, last, nodes;
+};
+/// Links from one spot to another.
+struct line {
+    uint32_t from, to, port, port0, ports; ///< port: the one that did most; port0: in m->wire
+    double weight;                         ///< how much they did
+};
+struct wire {
+    uint32_t from, to, port;
+};
 
 struct motion {
     const struct weft_run *run;
+    const struct weft_topology *topology;
     weft_time_ps every_ps; ///< a frame
-    uint32_t frames, ports;
+    uint32_t frames, ports, spots, lines, wires;
     struct frame *frame; ///< [ports][frames]
-    struct rank {
-        uint32_t port;
-        double weight; ///< how much it did
-    } * rank;          ///< [ports], those that did most first
+    double *weight;      ///< [ports] how much it did
+    uint32_t *spot_of;   ///< [nodes] WEFT_NONE: not in use
+    uint32_t *line_of;   ///< [ports] WEFT_NONE: not drawn
+    struct spot *spot;
+    struct line *line; ///< those that did most first
+    struct wire *wire; ///< by line
     double queue_max;
 };
+
+static struct frame *frames_of(const struct motion *m, uint32_t port) {
+    return &m->frame[(size_t)port * m->frames];
+}
 
 static void take_samples(struct motion *m) {
     const struct weft_outcome *o = m->run->outcome;
@@ -33,7 +57,7 @@ static void take_samples(struct motion *m) {
         const struct weft_sample *s = &o->sample[i];
         uint64_t at = s->time_ps ? (s->time_ps - 1) / m->every_ps : 0; // a sample closes the interval before it
         if (at >= m->frames) at = m->frames - 1;
-        struct frame *f = &m->frame[(size_t)s->port * m->frames + at];
+        struct frame *f = frames_of(m, s->port) + at;
         bool same = i && o->sample[i - 1].port == s->port && o->sample[i - 1].time_ps == s->time_ps;
         queue = (same ? queue : 0) + (double)s->queue_bytes;
         if (queue > f->queue_bytes) f->queue_bytes = queue;
@@ -44,20 +68,83 @@ static void take_samples(struct motion *m) {
 }
 
 static void weigh_ports(struct motion *m) {
-    for (uint32_t p = 0; p < m->ports; p++) {
-        m->rank[p].port = p;
+    for (uint32_t p = 0; p < m->ports; p++)
         for (uint32_t k = 0; k < m->frames; k++) {
-            const struct frame *f = &m->frame[(size_t)p * m->frames + k];
-            m->rank[p].weight += f->tx_bytes + f->queue_bytes + (f->paused ? 1e9 : 0);
+            const struct frame *f = frames_of(m, p) + k;
+            m->weight[p] += f->tx_bytes + f->queue_bytes + (f->paused ? 1e9 : 0);
             if (f->queue_bytes > m->queue_max) m->queue_max = f->queue_bytes;
         }
-    }
 }
 
-static int by_weight(const void *a, const void *b) {
-    const struct rank *p = a, *q = b;
-    return p->weight < q->weight ? 1 : p->weight > q->weight ? -1 : p->port > q->port ? 1 : -1;
+// --- what is drawn ------------------------------------------------------------------------------------------------
+
+static bool same_layer(const struct weft_node_info *a, const struct weft_node_info *b) {
+    return a->tier == b->tier && !strcmp(a->layer, b->layer);
 }
+
+/// Nodes of the layer of `first` that are in use, in their order; at most SHOWN_MAX spots.
+static void fold_layer(struct motion *m, const bool *used, uint32_t first) {
+    const struct weft_topology *t = m->topology;
+    uint32_t nodes = 0, at = 0, spot0 = m->spots;
+    for (uint32_t n = first; n < t->nodes; n++)
+        nodes += used[n] && same_layer(&t->node[first], &t->node[n]);
+    uint32_t spots = nodes < SHOWN_MAX ? nodes : SHOWN_MAX;
+    for (uint32_t n = first; n < t->nodes; n++) {
+        if (!used[n] || !same_layer(&t->node[first], &t->node[n])) continue;
+        uint32_t spot = spot0 + (uint32_t)((uint64_t)at++ * spots / nodes);
+        if (!m->spot[spot].nodes++) m->spot[spot].first = n;
+        m->spot[spot].last = n;
+        m->spot_of[n] = spot;
+    }
+    m->spots += spots;
+}
+
+static void fold_nodes(struct motion *m, struct weft_arena *arena) {
+    const struct weft_topology *t = m->topology;
+    bool *used = weft_arena_alloc(arena, t->nodes, sizeof *used);
+    for (uint32_t p = 0; p < m->ports; p++)
+        if (m->weight[p] > 0) used[t->port[p].node] = used[t->port[t->port[p].peer].node] = true;
+    m->spot = weft_arena_alloc(arena, t->nodes, sizeof *m->spot);
+    m->spot_of = weft_arena_alloc(arena, t->nodes, sizeof *m->spot_of);
+    for (uint32_t n = 0; n < t->nodes; n++)
+        m->spot_of[n] = WEFT_NONE;
+    for (uint32_t n = 0; n < t->nodes; n++)
+        if (used[n] && m->spot_of[n] == WEFT_NONE) fold_layer(m, used, n);
+}
+
+WEFT__ORDER(by_ends, struct wire, WEFT__UP(from) ?: WEFT__UP(to) ?: WEFT__UP(port))
+WEFT__ORDER(by_weight, struct line, WEFT__DOWN(weight) ?: WEFT__UP(port0))
+
+static void find_lines(struct motion *m, struct weft_arena *arena) {
+    const struct weft_topology *t = m->topology;
+    m->wire = weft_arena_alloc(arena, m->ports, sizeof *m->wire);
+    m->line = weft_arena_alloc(arena, m->ports, sizeof *m->line);
+    for (uint32_t p = 0; p < m->ports; p++) {
+        uint32_t from = m->spot_of[t->port[p].node], to = m->spot_of[t->port[t->port[p].peer].node];
+        if (from != WEFT_NONE && to != WEFT_NONE && from != to) m->wire[m->wires++] = (struct wire){from, to, p};
+    }
+    qsort(m->wire, m->wires, sizeof *m->wire, by_ends);
+    for (uint32_t i = 0; i < m->wires; i++) {
+        const struct wire *w = &m->wire[i];
+        if (!i || w[-1].from != w->from || w[-1].to != w->to)
+            m->line[m->lines++] = (struct line){.from = w->from, .to = w->to, .port = w->port, .port0 = i};
+        struct line *line = &m->line[m->lines - 1];
+        line->ports++;
+        line->weight += m->weight[w->port];
+        if (m->weight[w->port] > m->weight[line->port]) line->port = w->port;
+    }
+    qsort(m->line, m->lines, sizeof *m->line, by_weight);
+    while (m->lines && (m->lines > LINES_MAX || !(m->line[m->lines - 1].weight > 0)))
+        m->lines--;
+    m->line_of = weft_arena_alloc(arena, m->ports, sizeof *m->line_of);
+    for (uint32_t p = 0; p < m->ports; p++)
+        m->line_of[p] = WEFT_NONE;
+    for (uint32_t l = 0; l < m->lines; l++)
+        for (uint32_t i = 0; i < m->line[l].ports; i++)
+            m->line_of[m->wire[m->line[l].port0 + i].port] = l;
+}
+
+// --- values -------------------------------------------------------------------------------------------------------
 
 /// More than nothing is at least the first level.
 static char level_of(double share) {
@@ -66,27 +153,152 @@ static char level_of(double share) {
     return levels[level < LEVELS ? level : LEVELS - 1];
 }
 
-static double share_of(const struct motion *m, const struct frame *f, double bytes_a_frame, int what) {
-    if (what == 0) return f->tx_bytes / bytes_a_frame;
-    if (what == 1) return m->queue_max > 0 ? f->queue_bytes / m->queue_max : 0;
-    return f->samples ? f->paused / (double)f->samples : 0;
+/// Of ports in a frame: the mean use of their links, the fullest queue, the share of samples that were paused.
+struct shares {
+    double capacity_bytes, tx_bytes, queue_bytes;
+    uint64_t paused, samples;
+};
+static void add_port(const struct motion *m, struct shares *s, uint32_t port, uint32_t k) {
+    const struct weft_topology *t = m->topology;
+    const struct frame *f = frames_of(m, port) + k;
+    s->capacity_bytes += (double)t->link[t->port[port].link].rate_bps / 8e12 * (double)m->every_ps;
+    s->tx_bytes += f->tx_bytes;
+    if (f->queue_bytes > s->queue_bytes) s->queue_bytes = f->queue_bytes;
+    s->paused += f->paused;
+    s->samples += f->samples;
+}
+static double share_of(const struct motion *m, const struct shares *s, enum what what) {
+    if (what == USED) return s->capacity_bytes > 0 ? s->tx_bytes / s->capacity_bytes : 0;
+    if (what == QUEUE) return m->queue_max > 0 ? s->queue_bytes / m->queue_max : 0;
+    return s->samples ? (double)s->paused / (double)s->samples : 0;
 }
 
-static void write_port(const struct motion *m, struct weft__json *j, uint32_t port) {
-    static const char *const name[] = {"used", "queue", "paused"};
-    const struct weft_topology *t = m->run->topology;
-    double bytes_a_frame = (double)t->link[t->port[port].link].rate_bps / 8e12 * (double)m->every_ps;
-    char text[FRAMES_MAX + 1], port_name[256];
-    weft_topology_port_name(t, port, port_name, sizeof port_name);
-    weft__json_begin_object(j);
-    weft__json_key_string(j, "port", port_name);
-    for (int what = 0; what < 3; what++) {
-        for (uint32_t k = 0; k < m->frames; k++)
-            text[k] = level_of(share_of(m, &m->frame[(size_t)port * m->frames + k], bytes_a_frame, what));
-        text[m->frames] = 0;
-        weft__json_key_string(j, name[what], text);
+static void write_levels(const struct motion *m, struct weft__json *j, const struct wire *wire, uint32_t ports) {
+    char text[WHATS][FRAMES_MAX + 1];
+    for (uint32_t k = 0; k < m->frames; k++) {
+        struct shares s = {0};
+        for (uint32_t i = 0; i < ports; i++)
+            add_port(m, &s, wire[i].port, k);
+        for (enum what what = 0; what < WHATS; what++)
+            text[what][k] = level_of(share_of(m, &s, what));
     }
-    weft__json_end_object(j);
+    for (enum what what = 0; what < WHATS; what++) {
+        text[what][m->frames] = 0;
+        weft__json_key_string(j, what_names[what], text[what]);
+    }
+}
+
+static void write_port_name(const struct motion *m, struct weft__json *j, const char *key, uint32_t port) {
+    char name[256];
+    weft_topology_port_name(m->topology, port, name, sizeof name);
+    weft__json_key_string(j, key, name);
+}
+
+/// In each frame the share of a line's links that are down.
+static void write_down(const struct motion *m, struct weft__json *j, const struct line *line) {
+    const struct weft_topology *t = m->topology;
+    uint32_t down[FRAMES_MAX] = {0};
+    char text[FRAMES_MAX + 1];
+    for (uint32_t e = 0; e < t->events; e++) {
+        const uint32_t *port = t->link[t->event[e].link].port;
+        uint32_t own = m->spot_of[t->port[port[0]].node] == line->from ? port[0] : port[1];
+        if (m->line_of[own] != (uint32_t)(line - m->line)) continue;
+        uint64_t k = t->event[e].time_ps / m->every_ps; // a frame shows its end
+        for (; k < m->frames; k++)
+            down[k] += t->event[e].up ? -1u : 1u;
+    }
+    for (uint32_t k = 0; k < m->frames; k++)
+        text[k] = level_of((int32_t)down[k] > 0 ? (double)down[k] / line->ports : 0);
+    text[m->frames] = 0;
+    weft__json_key_string(j, "down", text);
+}
+
+static void write_spots(const struct motion *m, struct weft__json *j) {
+    const struct weft_topology *t = m->topology;
+    weft__json_key(j, "spots");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < m->spots; i++) {
+        const struct spot *s = &m->spot[i];
+        char text[FRAMES_MAX + 1];
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "name", t->node[s->first].name);
+        if (s->nodes > 1) weft__json_key_string(j, "last", t->node[s->last].name);
+        weft__json_key_u64(j, "nodes", s->nodes);
+        weft__json_key_string(j, "layer", t->node[s->first].layer);
+        weft__json_key_u64(j, "tier", t->node[s->first].tier);
+        for (uint32_t k = 0; k < m->frames; k++) { // of ports that no line shows, too
+            struct shares all = {0};
+            for (uint32_t n = s->first; n <= s->last; n++)
+                for (uint32_t p = 0; m->spot_of[n] == i && p < t->node[n].ports; p++)
+                    add_port(m, &all, t->node[n].port0 + p, k);
+            text[k] = level_of(share_of(m, &all, QUEUE));
+        }
+        text[m->frames] = 0;
+        weft__json_key_string(j, "queue", text);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}
+
+static void write_lines(const struct motion *m, struct weft__json *j) {
+    weft__json_key(j, "lines");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < m->lines; i++) {
+        const struct line *line = &m->line[i];
+        weft__json_begin_object(j);
+        weft__json_key_u64(j, "from", line->from);
+        weft__json_key_u64(j, "to", line->to);
+        weft__json_key_u64(j, "links", line->ports);
+        write_port_name(m, j, "port", line->port);
+        write_levels(m, j, &m->wire[line->port0], line->ports);
+        if (m->topology->events) write_down(m, j, line);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}
+
+struct rank {
+    double weight;
+    uint32_t port;
+};
+WEFT__ORDER(by_rank, struct rank, WEFT__DOWN(weight) ?: WEFT__UP(port))
+
+/// The ports that did most, of which a user can choose one.
+static void write_ports(const struct motion *m, struct weft__json *j, struct weft_arena *arena) {
+    struct rank *rank = weft_arena_alloc(arena, m->ports, sizeof *rank);
+    for (uint32_t p = 0; p < m->ports; p++)
+        rank[p] = (struct rank){m->weight[p], p};
+    qsort(rank, m->ports, sizeof *rank, by_rank);
+    weft__json_key(j, "ports");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < m->ports && i < PORTS_MAX && rank[i].weight > 0; i++) {
+        const struct wire wire = {.port = rank[i].port};
+        weft__json_begin_object(j);
+        write_port_name(m, j, "port", wire.port);
+        if (m->line_of[wire.port] != WEFT_NONE) weft__json_key_u64(j, "line", m->line_of[wire.port]);
+        write_levels(m, j, &wire, 1);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}
+
+/// Of each frame, over all ports: how many were paused, and the fullest queue.
+static void write_frames(const struct motion *m, struct weft__json *j) {
+    weft__json_key(j, "steps");
+    weft__json_begin_array(j);
+    for (uint32_t k = 0; k < m->frames; k++) {
+        uint32_t paused = 0, fullest = 0;
+        for (uint32_t p = 0; p < m->ports; p++) {
+            paused += frames_of(m, p)[k].paused > 0;
+            if (frames_of(m, p)[k].queue_bytes > frames_of(m, fullest)[k].queue_bytes) fullest = p;
+        }
+        weft__json_begin_object(j);
+        weft__json_key_u64(j, "paused", paused);
+        weft__json_key_real(j, "queue_bytes", frames_of(m, fullest)[k].queue_bytes);
+        write_port_name(m, j, "port", fullest);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
 }
 
 weft_time_ps weft_report_motion_interval(weft_time_ps sim_time_ps) {
@@ -97,26 +309,64 @@ weft_time_ps weft_report_motion_interval(weft_time_ps sim_time_ps) {
 
 void weft_report_motion(struct weft__json *j, const struct weft_run *run, struct weft_arena *arena) {
     const struct weft_outcome *o = run->outcome;
-    struct motion m = {.run = run, .ports = run->topology->ports, .frames = FRAMES_MAX};
-    if (!o->samples || !o->sim_time_ps) return;
-    m.every_ps = o->sim_time_ps / m.frames + 1;
+    struct motion m = {.run = run, .topology = run->topology, .ports = run->topology->ports, .frames = FRAMES_MAX};
     weft_time_ps interval = run->scenario->run.sample_interval_ps; // frames are whole samples, or a busy link flickers
+    if (!o->samples || !o->sim_time_ps || !interval) return;
+    m.every_ps = o->sim_time_ps / m.frames + 1;
     m.every_ps = (m.every_ps + interval - 1) / interval * interval;
     m.frames = (uint32_t)((o->sim_time_ps - 1) / m.every_ps + 1);
     m.frame = weft_arena_alloc(arena, (size_t)m.ports * m.frames, sizeof *m.frame);
-    m.rank = weft_arena_alloc(arena, m.ports, sizeof *m.rank);
+    m.weight = weft_arena_alloc(arena, m.ports, sizeof *m.weight);
     take_samples(&m);
     weigh_ports(&m);
-    qsort(m.rank, m.ports, sizeof *m.rank, by_weight);
+    fold_nodes(&m, arena);
+    find_lines(&m, arena);
     weft__json_key(j, "motion");
     weft__json_begin_object(j);
     weft__json_key_real(j, "every_us", (double)m.every_ps / 1e6);
     weft__json_key_u64(j, "frames", m.frames);
     weft__json_key_real(j, "queue_bytes", m.queue_max);
-    weft__json_key(j, "ports");
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < m.ports && i < PORTS_MAX && m.rank[i].weight > 0; i++)
-        write_port(&m, j, m.rank[i].port);
-    weft__json_end_array(j);
+    write_frames(&m, j);
+    write_spots(&m, j);
+    write_lines(&m, j);
+    write_ports(&m, j, arena);
     weft__json_end_object(j);
+}
+
+static void read_samples(struct weft__reader *r, uint32_t ports, struct weft_outcome *o) {
+    uint64_t n = weft__reader_count(r, "SELECT count(*) FROM series WHERE run = ?1");
+    struct weft_sample *sample = weft_arena_alloc(r->arena, n, sizeof *sample);
+    sqlite3_stmt *s = weft__reader_prepare(r, "SELECT time_ps, port, priority, queue_bytes, tx_bytes, paused FROM "
+                                              "series WHERE run = ?1 ORDER BY 1, 2, 3");
+    while (o->samples < n && weft__reader_next(r, s)) {
+        if (weft__reader_number(s, 1, 0) >= ports) continue; // of another network
+        sample[o->samples++] = (struct weft_sample){
+            .time_ps = weft__reader_number(s, 0, 0),
+            .port = (uint32_t)weft__reader_number(s, 1, 0),
+            .priority = (uint32_t)weft__reader_number(s, 2, 0),
+            .queue_bytes = weft__reader_number(s, 3, 0),
+            .tx_bytes = weft__reader_number(s, 4, 0),
+            .paused = weft__reader_number(s, 5, 0) > 0,
+        };
+    }
+    sqlite3_finalize(s);
+    o->sample = sample;
+}
+
+enum weft_status weft_report_motion_stored(struct weft__json *j, const struct weft_report_shown *run,
+                                           const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                           struct weft_arena *arena, struct weft_error *ret_error) {
+    WEFT_SCRATCH(own, WEFT_MEMORY_RESULT);
+    struct weft__reader r;
+    const char *const *names;
+    uint32_t runs = 0;
+    struct weft_outcome *o = weft_arena_alloc(own, 1, sizeof *o);
+    enum weft_status status = weft__reader_open(&r, run->dir, own, ret_error);
+    if (!status) status = weft__reader_choose(&r, run->variant, &run->seed, &names, &runs, ret_error);
+    if (!status) read_samples(&r, topology->ports, o);
+    status = weft__reader_close(&r, status, ret_error);
+    o->sim_time_ps = run->sim_time_ps;
+    const struct weft_run stored = {.scenario = scenario, .topology = topology, .outcome = o};
+    if (!status) weft_report_motion(j, &stored, arena);
+    return status;
 }

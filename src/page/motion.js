@@ -5,21 +5,22 @@
 var base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 /// The share that a port's text has in a frame.
 function share(text, k) { return base64.indexOf(text.charAt(k)) / 63; }
-/// At most `most` names, those with the greatest weight, in the order of names.
-function busiest(names, weight, most) {
-  return names.sort(function (a, b) { return weight[b] - weight[a]; }).slice(0, most).sort(function (a, b) { return a.localeCompare(b, undefined, { numeric: true }); });
-}
-/// Where nodes stand: hosts below, a row a layer. [{layer, all, shown}], and place by name.
-function rowsOfNodes(list, weight, most) {
-  var of = {}, tier = {};
-  list.forEach(function (l) {
-    of[l.node] = l.layer; tier[l.node] = l.tier;
-    of[l.peer] = l.peer_layer; tier[l.peer] = l.peer_tier;
+/// The classes of a line in each frame, made once: a step then sets one attribute a line.
+function linesOverTime(lines, frames) {
+  var rules = el(document.head, "style"), css = [];
+  base64.split("").forEach(function (c, k) { css.push(".u" + k + "{stroke:" + (k ? shade(Math.max(.2, k / 63)) : "#e3e3e0") + ";stroke-width:" + (1 + 2 * k / 63).toFixed(2) + "}"); });
+  rules.textContent = css.join("") + ".held{stroke:#D55E00;stroke-dasharray:5,3}.off{stroke:#000;stroke-dasharray:1,5}.own{stroke-width:4}.passed{stroke-width:5}";
+  lines.forEach(function (l) {
+    l.classes = [];
+    for (var k = 0; k < frames; k++)
+      l.classes.push("wire u" + base64.indexOf(l.used.charAt(k)) + (l.down && share(l.down, k) > 0 ? " off" : share(l.paused, k) > (l.links > 1 ? .5 : 0) ? " held" : ""));
   });
-  return group(Object.keys(of), function (n) { return tier[n] + " " + of[n]; })
-    .sort(function (a, b) { return tier[b.values[0]] - tier[a.values[0]] || (a.key < b.key ? -1 : 1); })
-    .map(function (g) { return { layer: of[g.values[0]], all: g.values.length, shown: busiest(g.values, weight, most) }; });
 }
+/// Layers from the top, each with its spots from left to right.
+function rowsOfSpots(spots) {
+  return group(spots, function (n) { return n.tier + " " + n.layer; }).sort(function (a, b) { return b.values[0].tier - a.values[0].tier || (a.key < b.key ? -1 : 1); });
+}
+function spotName(n) { return n.name + (n.last ? " to " + n.last : ""); }
 /// What happens and when, in order: [{us, text, port}].
 function moments(run) {
   var list = [], paused = {};
@@ -35,34 +36,40 @@ function moments(run) {
 
 // --- the picture -------------------------------------------------------------------------------------------------
 
+/// Returns {at: the time shown, to: goes to a time, moved: called when the user does}; nothing if the run does not move.
 function motion(s, run) {
-  var m = run.why && run.why.motion, list = rows(run, "links");
-  if (!m || !m.ports.length || !list.length) return;
-  var f = figure(s, "Links, queues and pauses of " + label(run), "Each row is a layer, hosts below. A line is one direction of a link, as dark as it is busy, orange and dashed while it is paused; the bar at a node is its fullest egress queue, of " +
-    bytes(m.queue_bytes) + " at most. " + m.frames + " steps of " + time(m.every_us) + "; the " + m.ports.length + " ports that did most move, and of each layer up to 32 nodes are drawn. Click a line, or choose a port, for its queue over time; choose a flow for its way.", run, ["changes", "ends"]);
-  var port = {}, weight = {}, down = {}, events = moments(run), now = 0, timer = null, chosen = null;
-  list.forEach(function (l) { weight[l.node] = (weight[l.node] || 0) + l.used; weight[l.peer] = (weight[l.peer] || 0) + l.used; });
-  m.ports.forEach(function (p, i) { port[p.port] = p; });
-  list.forEach(function (l) { if (port[l.port]) { port[l.port].node = l.node; weight[l.node] += 1; weight[l.peer] += 1; } });
-  var levels = rowsOfNodes(list, weight, 32), place = {}, height = 100 * levels.length + 10;
+  var m = run.why && run.why.motion;
+  if (!m || !m.ports.length || !m.lines.length) return;
+  var folded = m.spots.some(function (n) { return n.nodes > 1; }), every = {};
+  m.ports.forEach(function (p) { every[p.port] = p; });
+  var f = figure(s, "Links, queues and pauses of " + label(run), "Each row is a layer, hosts below" + (folded ? "; of a large layer neighbours are one circle, and a line is the mean of its links" : "") +
+    ". A line is one direction, as dark as it is busy, orange and dashed while it is paused (several links: most of them), dotted while it is down; the bar at a circle is its fullest egress queue, of " +
+    bytes(m.queue_bytes) + " at most. " + m.frames + " steps of " + time(m.every_us) + ". Click a line, or choose one of the " + m.ports.length +
+    " ports that did most, for its queue over time; choose a flow for its path.", run, ["changes", "ends"]);
+  var events = moments(run), now = 0, timer = null, chosen = null, levels = rowsOfSpots(m.spots), height = 100 * levels.length + 10;
   var svg = canvas(f, height, "the network over time; use the slider below");
+  var wires = svg.append("g"), names = svg.append("g");
   levels.forEach(function (l, row) {
-    l.shown.forEach(function (n, i) { place[n] = { x: 90 + (width - 120) * (i + .5) / l.shown.length, y: 40 + 100 * row, n: l.shown.length, name: n }; });
-    svg.append("text").attr({ x: 4, y: 24 + 100 * row }).text(l.layer + ": " + l.all + " in use" + (l.all > l.shown.length ? ", " + l.shown.length + " drawn" : ""));
+    var nodes = sum(l.values, function (n) { return n.nodes; });
+    l.values.forEach(function (n, i) { n.x = 90 + (width - 120) * (i + .5) / l.values.length; n.y = 40 + 100 * row; n.named = l.values.length <= width / 90; });
+    names.append("text").attr({ "class": "halo", x: 4, y: 24 + 100 * row }).text(l.values[0].layer + ": " + nodes + " in use" + (nodes > l.values.length ? ", " + l.values.length + " circles" : ""));
   });
-  // One line a direction, a little aside of the other one.
-  var moving = list.filter(function (l) { return place[l.node] && place[l.peer]; });
-  var line = svg.append("g").selectAll("line").data(moving).enter().append("line").each(function (l) {
-    var a = place[l.node], b = place[l.peer], d = Math.sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y)) || 1;
-    var x = 2.2 * (b.y - a.y) / d, y = -2.2 * (b.x - a.x) / d;
-    d3.select(this).attr({ x1: a.x + x, y1: a.y + y, x2: b.x + x, y2: b.y + y }).append("title").text(l.port + " to " + l.peer);
-  }).style("cursor", "pointer").on("click", function (l) { choosePort(l.port); });
-  var nodes = Object.keys(place).map(function (n) { return place[n]; });
-  svg.append("g").selectAll("circle").data(nodes).enter().append("circle").attr({ cx: function (p) { return p.x; }, cy: function (p) { return p.y; }, r: 5 })
-    .style({ fill: "#fff", stroke: "#000" }).append("title").text(function (p) { return p.name; });
-  var bar = svg.append("g").selectAll("rect").data(nodes).enter().append("rect").attr({ x: function (p) { return p.x + 6; }, width: 5 }).style({ fill: "#a0497a" });
-  svg.append("g").selectAll("text").data(nodes.filter(function (p) { return p.n <= 10; })).enter().append("text")
-    .attr({ x: function (p) { return p.x; }, y: function (p) { return p.y - 9; }, "text-anchor": "middle" }).text(function (p) { return p.name.slice(-16); });
+  /// One line a direction, a little aside of the other one; within a layer it is an arc.
+  function wire(l) {
+    var a = m.spots[l.from], b = m.spots[l.to], dx = b.x - a.x, dy = b.y - a.y, d = Math.sqrt(dx * dx + dy * dy) || 1;
+    if (!dy) return "M" + a.x + " " + a.y + "Q" + (a.x + b.x) / 2 + " " + (a.y + (dx > 0 ? 1 : -1) * Math.min(58, 14 + Math.abs(dx) / 8)) + " " + b.x + " " + b.y;
+    var x = 2.2 * dy / d, y = -2.2 * dx / d;
+    return "M" + (a.x + x) + " " + (a.y + y) + "L" + (b.x + x) + " " + (b.y + y);
+  }
+  linesOverTime(m.lines, m.frames);
+  var line = wires.selectAll("path").data(m.lines).enter().append("path").attr({ "class": "wire", d: wire })
+    .style({ cursor: "pointer", fill: "none" }).on("click", function (l) { choosePort(l.port); });
+  line.append("title").text(function (l) { return spotName(m.spots[l.from]) + " to " + spotName(m.spots[l.to]) + ": " + (l.links > 1 ? l.links + " links, busiest " : "") + l.port; });
+  svg.append("g").selectAll("circle").data(m.spots).enter().append("circle").attr({ cx: function (p) { return p.x; }, cy: function (p) { return p.y; }, r: 5 })
+    .style({ fill: "#fff", stroke: "#000" }).append("title").text(spotName);
+  var bar = svg.append("g").selectAll("rect").data(m.spots).enter().append("rect").attr({ x: function (p) { return p.x + 6; }, width: 5 }).style({ fill: "#a0497a" });
+  svg.append("g").selectAll("text").data(m.spots.filter(function (p) { return p.named; })).enter().append("text")
+    .attr({ "class": "halo", x: function (p) { return p.x - 6; }, y: function (p) { return p.y - 9; }, "text-anchor": "middle" }).text(function (p) { return p.name.slice(-16); });
 
   var tools = el(f.body, "div", null, "tools motion"), play = el(tools, "button", "play");
   var before = el(tools, "button", "event before"), next = el(tools, "button", "next event");
@@ -78,41 +85,31 @@ function motion(s, run) {
   ways.forEach(function (w, i) { el(way, "option", flowName(w)).value = i; });
   var detail = el(f.body, "div"), passed = {};
 
-  rows(run, "changes").forEach(function (c) { (down[c.port] = down[c.port] || []).push([c.us, /down|fail/.test(c.kind)]); });
-  function isDown(name, us) {
-    var state = false;
-    (down[name] || []).forEach(function (c) { if (c[0] <= us) state = c[1]; });
-    return state;
-  }
   function draw(quiet) {
-    var us = now * m.every_us, paused = 0, fullest = null, queue = {};
-    m.ports.forEach(function (p) {
-      var q = share(p.queue, now);
-      if (share(p.paused, now) > 0) paused++;
-      queue[p.node] = Math.max(queue[p.node] || 0, q); // of undrawn links too
-      if (!fullest || q > share(fullest.queue, now)) fullest = p;
-    });
-    line.each(function (l) {
-      var p = port[l.port], used = p ? share(p.used, now) : 0, held = p && share(p.paused, now) > 0, off = isDown(l.port, us + m.every_us);
-      var st = this.style;
-      st.stroke = off ? "#000" : held ? "#D55E00" : used > 0 ? shade(Math.max(.2, used)) : "#e3e3e0";
-      st.strokeWidth = passed[l.port] ? 5 : l.port === chosen ? 4 : 1 + 2 * used;
-      st.strokeDasharray = off ? "1,5" : held ? "5,3" : "";
+    var us = now * m.every_us, step = m.steps[now], own = every[chosen] && every[chosen].line;
+    line.each(function (l, i) {
+      var is = l.classes[now] + (passed[i] ? " passed" : i === own ? " own" : "");
+      if (is !== l.is) this.setAttribute("class", l.is = is);
     });
     bar.each(function (p) {
-      var h = 26 * (queue[p.name] || 0);
+      var h = 26 * share(p.queue, now);
       this.setAttribute("height", h);
       this.setAttribute("y", p.y - h + 4);
     });
     slider.value = now;
-    var text = time(us) + " to " + time(us + m.every_us) + ": " + paused + (paused === 1 ? " port" : " ports") + " paused; " +
-      (fullest && share(fullest.queue, now) > 0 ? "the fullest queue is " + fullest.port + " with " + bytes(share(fullest.queue, now) * m.queue_bytes) : "no queue") + ".";
+    var text = time(us) + " to " + time(us + m.every_us) + ": " + step.paused + (step.paused === 1 ? " port" : " ports") + " paused; " +
+      (step.queue_bytes > 0 ? "the fullest queue is " + step.port + " with " + bytes(step.queue_bytes) : "no queue") + ".";
     events.forEach(function (e) { if (e.us >= us && e.us < us + m.every_us) text += " " + e.text + "."; });
     slider.setAttribute("aria-valuetext", time(us));
     if (!quiet) said.textContent = text; // a screen reader is not told every step of a film
     said.setAttribute("data-frame", now);
   }
-  function go(k, quiet) { now = Math.max(0, Math.min(m.frames - 1, k)); draw(quiet); }
+  var film = { at: function () { return (now + .5) * m.every_us; }, to: function (us, quiet) { now = Math.max(0, Math.min(m.frames - 1, Math.floor(us / m.every_us))); draw(quiet); } };
+  function go(k, quiet) {
+    now = Math.max(0, Math.min(m.frames - 1, k));
+    draw(quiet);
+    if (film.moved) film.moved(film.at(), quiet);
+  }
   function stop() { clearTimeout(timer); timer = null; play.textContent = "play"; draw(); }
   var calm = window.matchMedia && window.matchMedia("(prefers-reduced-motion: reduce)").matches;
   function step() {
@@ -135,7 +132,7 @@ function motion(s, run) {
   next.onclick = function () { toEvent(1); };
   slider.oninput = function () { go(+slider.value); };
   function choosePort(name) {
-    var p = port[name];
+    var p = every[name];
     chosen = name || null;
     pick.value = p ? name : "";
     detail.textContent = "";
@@ -154,7 +151,7 @@ function motion(s, run) {
     passed = {};
     about.textContent = "";
     if (w) {
-      w.parts.forEach(function (p) { passed[String(p.where).split(":")[0]] = true; });
+      w.parts.forEach(function (p) { var of = every[String(p.where).split(":")[0]]; if (of && of.line !== undefined) passed[of.line] = true; });
       about.textContent = flowName(w) + ", " + w.src + " to " + w.dst + ": " + time(w.fct_ps / 1e6) + ". Longest parts: " + w.parts.slice().sort(function (a, b) { return b.time_ps - a.time_ps; }).slice(0, 3).map(function (p) {
         return time(p.time_ps / 1e6) + " " + p.kind + " at " + p.where + (p.because_of ? " (" + p.because_of + ")" : "");
       }).join("; ") + ".";
@@ -163,8 +160,34 @@ function motion(s, run) {
   };
   var fullestAt = 0, most = -1;
   for (var k = 0; k < m.frames; k++) {
-    var all_queues = sum(m.ports, function (p) { return share(p.queue, k) + share(p.paused, k); });
+    var all_queues = sum(m.lines, function (l) { return share(l.queue, k) + share(l.paused, k); });
     if (all_queues > most) { most = all_queues; fullestAt = k; }
   }
   go(fullestAt); // the first thing seen is where most happens
+  return film;
+}
+
+/// One run in motion, or two side by side at the same time of each: before and after.
+function motions(main, list) {
+  var s = el(main, "section"), shown = [null, null], picks = [];
+  el(s, "h2", "The network in motion");
+  var bar = list.length > 1 && el(s, "div"), boxes = el(s, "div", null, "beside");
+  var box = [el(boxes, "div"), el(boxes, "div")];
+  function show_at(i, k) {
+    box[i].textContent = "";
+    shown[i] = k < 0 ? null : motion(box[i], list[k]);
+    boxes.className = shown[1] ? "beside two" : "beside";
+    if (shown[0] && shown[1]) {
+      shown[0].moved = shown[1].to;
+      shown[1].moved = shown[0].to;
+      shown[i].to(shown[1 - i].at());
+    } else if (shown[0]) shown[0].moved = null;
+  }
+  if (bar) ["Run: ", "Beside it: "].forEach(function (name, i) {
+    picks[i] = el(el(bar, "label", name, "pick"), "select");
+    if (i) el(picks[i], "option", "none").value = -1;
+    list.forEach(function (r, k) { el(picks[i], "option", label(r)).value = k; });
+    picks[i].onchange = function () { show_at(i, +picks[i].value); };
+  });
+  show_at(0, 0);
 }

@@ -11,9 +11,13 @@ function answer(run) {
   var flows = sum(g, function (r) { return r.count; }), done = sum(g, function (r) { return r.finished; });
   if (run.end === "stall") text += "The network stalled: no more progress after " + time(run.sim_time_us) + ". ";
   else if (flows) text += (done === flows ? "All " + flows : done + " of " + flows) + " flows finished" + (run.end === "done" ? " in " + time(run.sim_time_us) : "") + ". ";
-  var of_job = w && rows(run, "jobs").some(function (j) { return j.name === w.name; });
+  var of_jobs = rows(run, "jobs").map(function (j) { return j.name; }), of_job = w && of_jobs.indexOf(w.name) >= 0;
   if (w && !of_job) text += "The slowest group is " + w.name + ": 99% within " + time(w.p99_us) +
     (w.slowdown_p99 === null ? ". " : ", " + three(w.slowdown_p99) + " times what its flows take alone. "); // operations of remote memory access have none
+  var slowed = g.filter(function (r) { return (!w || r.name !== w.name) && r.slowdown_p99 >= 1.1 && of_jobs.indexOf(r.name) < 0; }) // victims are here, however short their flows
+    .sort(function (a, b) { return b.slowdown_p99 - a.slowdown_p99; });
+  if (slowed.length) text += "Slowed as well: " + slowed.slice(0, 4).map(function (r) { return r.name + ", " + three(r.slowdown_p99) + " times"; }).join("; ") +
+    (slowed.length > 4 ? "; and " + (slowed.length - 4) + " more groups" : "") + ". ";
   rows(run, "jobs").forEach(function (j) {
     if (j.iteration_us !== null) text += "Job " + j.name + ": " + time(j.iteration_us) + " an iteration, of which " + time(j.exposed_us) + " wait for the network. ";
   });
@@ -81,7 +85,7 @@ function section_of_run(main, heading, list, draw) {
 if (runs.length) head();
 else if (known(all.title)) { title(all.title, all.about); answers_section(all.answers); }
 var moving_runs = runs.filter(function (r) { return r.why && r.why.motion; });
-if (moving_runs.length) section_of_run(document.getElementById("main"), "The network in motion", moving_runs, motion);
+if (moving_runs.length) motions(document.getElementById("main"), moving_runs);
 (all.sweeps || []).forEach(function (s) { sweep(document.getElementById("main"), s, !runs.length); });
 (all.matrices || []).forEach(function (m) { matrix(document.getElementById("main"), m); });
 if (runs.length) section_of_run(document.getElementById("main"), runs.length > 1 ? "One run" : "The run", runs, show);

@@ -40,10 +40,10 @@ function pauses(s, run) {
   else {
     var ports = group(list, function (p) { return p.port; }), height = 50 + 18 * ports.length;
     var svg = canvas(f, height, "pauses of ports over time");
-    var x = d3.scale.linear().domain([0, run.sim_time_us]).range([200, width - 20]);
-    svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (height - 34) + ")").call(d3.svg.axis().scale(x).ticks(6).tickFormat(time));
+    var x = d3.scale.linear().domain([0, run.sim_time_us]).range([room(200), width - 20]);
+    svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (height - 34) + ")").call(d3.svg.axis().scale(x).ticks(ticks).tickFormat(time));
     ports.forEach(function (g, i) {
-      svg.append("text").attr({ x: 194, y: 18 * i + 16, "text-anchor": "end" }).text(g.key.slice(-28));
+      svg.append("text").attr({ x: room(200) - 6, y: 18 * i + 16, "text-anchor": "end" }).text(cut_end(g.key, 190));
       svg.append("g").selectAll("rect").data(g.values).enter().append("rect").attr("x", function (p) { return x(p.from_us); }).attr("y", 18 * i + 5)
         .attr("width", function (p) { return Math.max(.6, x(p.until_us) - x(p.from_us)); }).attr("height", 12).style("fill", colours[1])
         .append("title").text(function (p) { return p.port + " from " + time(p.from_us) + " for " + time(p.until_us - p.from_us) + ", by " + p.by_port; });
@@ -74,16 +74,16 @@ function links(s, run) {
   var list = rows(run, "links");
   var f = figure(s, "Links", "One cell a link end, by layers, the busiest first: share of the run's time that it sent. A mark: the port was paused. At most 4000 ends, those that sent most.", run, ["links"]);
   if (list.length) {
-    var layers = group(list, function (l) { return l.layers; }), cell = 10, across = 66, y = 0;
+    var layers = group(list, function (l) { return l.layers; }), cell = 10, across = Math.floor((width - room(210) - 30) / 10), y = 0;
     var height = 30 + sum(layers, function (g) { return cell * Math.ceil(g.values.length / across) + 8; });
     var svg = canvas(f, height, "how busy links were");
     layers.forEach(function (g) {
       g.values.sort(function (a, b) { return b.used - a.used; });
-      svg.append("text").attr({ x: 200, y: y + 9, "text-anchor": "end" }).text(g.key);
-      svg.append("g").selectAll("rect").data(g.values).enter().append("rect").attr("x", function (l, i) { return 210 + cell * (i % across); })
+      svg.append("text").attr({ x: room(210) - 10, y: y + 9, "text-anchor": "end" }).text(cut(g.key, 190));
+      svg.append("g").selectAll("rect").data(g.values).enter().append("rect").attr("x", function (l, i) { return room(210) + cell * (i % across); })
         .attr("y", function (l, i) { return y + cell * Math.floor(i / across); }).attr({ width: cell - 1, height: cell - 1 })
         .style("fill", function (l) { return shade(l.used); }).append("title").text(function (l) { return l.port + " to " + l.peer + ": " + percent(l.used) + ", paused " + time(l.paused_us); });
-      svg.append("g").selectAll("circle").data(g.values).enter().append("circle").attr("cx", function (l, i) { return 214.5 + cell * (i % across); })
+      svg.append("g").selectAll("circle").data(g.values).enter().append("circle").attr("cx", function (l, i) { return room(210) + 4.5 + cell * (i % across); })
         .attr("cy", function (l, i) { return y + 4.5 + cell * Math.floor(i / across); }).attr("r", function (l) { return l.paused_us > 0 ? 2.4 : 0; }).style({ fill: "#ffb000", stroke: "#000", "stroke-width": .5 });
       y += cell * Math.ceil(g.values.length / across) + 8;
     });
@@ -142,10 +142,10 @@ function jobs(s, run) {
   var bars = ops.map(function (o) { return { row: o.job + ": " + o.operation, from: o.start_us, to: o.end_us, text: o.operation + " " + time(o.end_us - o.start_us) }; })
     .concat(its.map(function (i) { return { row: "job " + i.job + " iterations", from: i.start_us, to: i.end_us, exposed: i.exposed_us, text: "iteration " + i.iteration + ": " + time(i.end_us - i.start_us) + ", " + time(i.exposed_us) + " exposed" }; }));
   var lanes = group(bars, function (b) { return b.row; }).slice(0, 40), height = 50 + 20 * lanes.length, svg = canvas(f, height, "jobs over time");
-  var x = d3.scale.linear().domain([0, d3.max(bars, function (b) { return b.to; }) || 1]).range([230, width - 20]);
-  svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (height - 34) + ")").call(d3.svg.axis().scale(x).ticks(6).tickFormat(time));
+  var x = d3.scale.linear().domain([0, d3.max(bars, function (b) { return b.to; }) || 1]).range([room(230), width - 20]);
+  svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (height - 34) + ")").call(d3.svg.axis().scale(x).ticks(ticks).tickFormat(time));
   lanes.forEach(function (g, i) {
-    svg.append("text").attr({ x: 224, y: 20 * i + 16, "text-anchor": "end" }).text(g.key.slice(0, 34));
+    svg.append("text").attr({ x: room(230) - 6, y: 20 * i + 16, "text-anchor": "end" }).text(cut(g.key, 220));
     g.values.forEach(function (b, k) {
       svg.append("rect").attr({ x: x(b.from), y: 20 * i + 4, width: Math.max(.6, x(b.to) - x(b.from) - .5), height: 14 }).style({ fill: k % 2 ? "#4a90c0" : colours[0] }).append("title").text(b.text);
       if (b.exposed) svg.append("rect").attr({ x: x(b.from), y: 20 * i + 13, width: Math.max(.6, x(b.from + b.exposed) - x(b.from)), height: 5 }).style("fill", "#f0a030");

@@ -125,16 +125,16 @@ function sweep(main, s, alone) {
       var f = figure(parent, name + " over " + ax.name + " and " + ay.name, "The mean over seeds" + (others ? " and over the other parameters" : "") + (limited ? "; values of a parameter in 20 classes of equal numbers" : "") +
         ". A frame: the best point; a dot: cannot be told from the best.", s, ["summary", "points"]);
       function classes(a) { return a.values.length > 40 ? d3.range(20).map(function (i) { return a.values.slice(Math.floor(i * a.values.length / 20), Math.floor((i + 1) * a.values.length / 20)); }) : a.values.map(function (v) { return [v]; }); }
-      var cx = classes(ax), cy = classes(ay), w = Math.min(110, (width - 200) / cx.length), h = Math.min(40, Math.max(16, 500 / cy.length)), height = 66 + h * cy.length;
+      var cx = classes(ax), cy = classes(ay), w = Math.min(110, (width - room(200)) / cx.length), h = Math.min(40, Math.max(16, 500 / cy.length)), height = 66 + h * cy.length;
       var svg = canvas(f, height, "heat map of " + name + " over " + ax.name + " and " + ay.name), colour = shade_of(), ix = {}, iy = {}, cells = {};
       cx.forEach(function (c, i) { c.forEach(function (v) { ix[v] = i; }); });
       cy.forEach(function (c, i) { c.forEach(function (v) { iy[v] = i; }); });
       got.forEach(function (p) { var k = ix[ax.of(p)] + "," + iy[ay.of(p)]; (cells[k] = cells[k] || []).push(p); });
-      cy.forEach(function (c, i) { svg.append("text").attr({ x: 172, y: i * h + h / 2 + 4, "text-anchor": "end" }).text(short(c[0]).slice(0, 24)); });
-      cx.forEach(function (c, i) { if (w > 50 || i % Math.ceil(60 / w) === 0) svg.append("text").attr({ x: 180 + i * w + w / 2, y: h * cy.length + 16, "text-anchor": "middle" }).text(short(c[0]).slice(0, Math.max(6, w / 7))); });
-      svg.append("text").attr({ x: 180 + w * cx.length / 2, y: h * cy.length + 36, "text-anchor": "middle" }).style("font-weight", "bold").text(ax.name + " (across), " + ay.name + " (down)");
+      cy.forEach(function (c, i) { svg.append("text").attr({ x: room(180) - 8, y: i * h + h / 2 + 4, "text-anchor": "end" }).text(cut(short(c[0]), 170)); });
+      cx.forEach(function (c, i) { if (w > 50 || i % Math.ceil(60 / w) === 0) svg.append("text").attr({ x: room(180) + i * w + w / 2, y: h * cy.length + 16, "text-anchor": "middle" }).text(short(c[0]).slice(0, Math.max(6, w / 7))); });
+      svg.append("text").attr({ x: room(180) + w * cx.length / 2, y: h * cy.length + 36, "text-anchor": "middle" }).style("font-weight", "bold").text(ax.name + " (across), " + ay.name + " (down)");
       Object.keys(cells).forEach(function (k) {
-        var list = cells[k], at = k.split(","), mean = mean_of(list), x = 180 + at[0] * w, y = at[1] * h, fill = colour(mean);
+        var list = cells[k], at = k.split(","), mean = mean_of(list), x = room(180) + at[0] * w, y = at[1] * h, fill = colour(mean);
         var g = svg.append("g");
         g.append("rect").attr({ x: x, y: y, width: w - 1, height: h - 1 }).style("fill", fill).append("title").text(ax.name + "=" + ax.of(list[0]) + ", " + ay.name + "=" + ay.of(list[0]) + ": " + format(mean) +
           (list.length > 1 ? ", mean of " + list.length + " points" : ", point " + list[0].point + (verdicts[list[0].point] ? ", " + verdicts[list[0].point] : "")));
@@ -213,7 +213,7 @@ function sweep(main, s, alone) {
         svg.append("g").attr("class", "axis").attr("transform", "translate(" + at[i] + ",0)").call(d3.svg.axis().scale(scales[i]).orient("left").tickValues(texts.map(function (v) { return a.at[v]; })).tickFormat(function (v, k) { return short(texts[k]).slice(0, 12); }));
         svg.append("text").attr({ x: at[i], y: i % 2 ? 14 : 28, "text-anchor": "middle" }).text(a.name.slice(-Math.max(12, 200 / n)));
       });
-      svg.append("g").attr("class", "axis").attr("transform", "translate(" + at[n] + ",0)").call(d3.svg.axis().scale(last).orient("right").ticks(6).tickFormat(format));
+      svg.append("g").attr("class", "axis").attr("transform", "translate(" + at[n] + ",0)").call(d3.svg.axis().scale(last).orient("right").ticks(ticks).tickFormat(format));
       svg.append("text").attr({ x: at[n], y: 28, "text-anchor": "middle" }).style("font-weight", "bold").text(name.slice(-30));
     }
 

@@ -20,11 +20,11 @@ function sumKinds(parts) {
 /// Bars of what adds up: [{name, all, kinds: {kind: ps}}].
 function stacks(f, bars, what) {
   var height = 44 + 34 * bars.length, svg = canvas(f, height, what), used = [];
-  var x = d3.scale.linear().domain([0, d3.max(bars, function (b) { return b.all; }) || 1]).range([250, width - 20]);
-  svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (height - 34) + ")").call(d3.svg.axis().scale(x).ticks(6).tickFormat(function (ps) { return time(ps / 1e6); }));
+  var x = d3.scale.linear().domain([0, d3.max(bars, function (b) { return b.all; }) || 1]).range([room(250), width - 20]);
+  svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (height - 34) + ")").call(d3.svg.axis().scale(x).ticks(ticks).tickFormat(function (ps) { return time(ps / 1e6); }));
   bars.forEach(function (b, i) {
     var at = 0;
-    svg.append("text").attr({ x: 244, y: 34 * i + 23, "text-anchor": "end" }).text(b.name.slice(0, 38)).append("title").text(b.name);
+    svg.append("text").attr({ x: room(250) - 6, y: 34 * i + 23, "text-anchor": "end" }).text(cut(b.name, 240)).append("title").text(b.name);
     Object.keys(b.kinds).sort(function (p, q) { return b.kinds[q] - b.kinds[p]; }).forEach(function (kind) {
       var ps = b.kinds[kind], w = x(at + ps) - x(at);
       if (used.indexOf(kind) < 0) used.push(kind);
@@ -128,10 +128,10 @@ function rankTimes(s, run) {
     var ranks = group(job.values, function (r) { return "rank " + r.rank + " (" + r.host + ")"; });
     var height = 50 + 16 * ranks.length, svg = canvas(f, height, "ranks of job " + job.key + " over time");
     var from = d3.min(job.values, function (r) { return r.from_us; }), until = d3.max(job.values, function (r) { return r.until_us; });
-    var x = d3.scale.linear().domain([from, until > from ? until : from + 1]).range([210, width - 20]);
-    var axis = d3.svg.axis().scale(x).ticks(6).tickFormat(time), clip = clipped(svg, 210, height - 36);
+    var x = d3.scale.linear().domain([from, until > from ? until : from + 1]).range([room(210), width - 20]);
+    var axis = d3.svg.axis().scale(x).ticks(ticks).tickFormat(time), clip = clipped(svg, room(210), height - 36);
     svg.append("g").attr("class", "axis x").attr("transform", "translate(0," + (height - 34) + ")");
-    ranks.forEach(function (g, i) { svg.append("text").attr({ x: 204, y: 16 * i + 15, "text-anchor": "end" }).text(g.key.slice(0, 32)); });
+    ranks.forEach(function (g, i) { svg.append("text").attr({ x: room(210) - 6, y: 16 * i + 15, "text-anchor": "end" }).text(cut(g.key, 200)); });
     var bars = svg.append("g").attr("clip-path", clip).selectAll("rect").data([].concat.apply([], ranks.map(function (g, i) {
       return g.values.map(function (r) { return { r: r, y: 16 * i + 4 }; });
     })));

@@ -9,13 +9,6 @@ static void linear_place(const void *conf, const struct weft_placement_problem *
         ret_slot[u] = u;
 }
 
-static const struct weft_placement_ops ops = {.place = linear_place};
-
-const struct weft_model weft__placement_linear = {
-    .kind = WEFT_KIND_PLACEMENT,
-    .name = "linear",
-    .summary = "ranks in order on the free servers in order",
-    .source = "the order of hosts in a host file",
-    .params = &weft_no_params,
-    .ops = &ops,
-};
+const struct weft_model weft__placement_linear = WEFT_MODEL_OF(
+    PLACEMENT, "linear", "ranks in order on the free servers in order", "the order of hosts in a host file",
+    &weft_no_params, &(const struct weft_placement_ops){.place = linear_place});

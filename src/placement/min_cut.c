@@ -14,10 +14,9 @@
 struct conf {
     uint64_t tries;
 };
-static const struct weft_param rows[] = {
-    WEFT_UINT(struct conf, tries, "tries", "8", "1", "1000", "partitions tried for each distribution over the bins"),
-};
-static const struct weft_param_table table = WEFT_PARAM_TABLE("min_cut", struct conf, rows);
+static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
+    "min_cut", struct conf, WEFT_PARAM_UNCHECKED,
+    WEFT_UINT(struct conf, tries, "tries", "8", "1", "1000", "partitions tried for each distribution over the bins"));
 
 /// The racks of each zone, those with most free servers first.
 static void list_racks(const struct weft_placement_problem *p, struct weft_arena *arena, struct weft__cut *cut) {
@@ -142,13 +141,7 @@ static void min_cut_place(const void *conf, const struct weft_placement_problem 
         choose_racks(p, (uint32_t)c->tries, zone, z, ret_slot);
 }
 
-static const struct weft_placement_ops ops = {.place = min_cut_place, .graph = true};
-
-const struct weft_model weft__placement_min_cut = {
-    .kind = WEFT_KIND_PLACEMENT,
-    .name = "min_cut",
-    .summary = "a minimum cut over zones, then over the racks of each: who talks much is near",
-    .source = "Meta, SIGCOMM 2024, section 3 (the idea); METIS (Karypis and Kumar, 1998) and Kernighan and Lin (1970)",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__placement_min_cut = WEFT_MODEL_OF(
+    PLACEMENT, "min_cut", "a minimum cut over zones, then over the racks of each: who talks much is near",
+    "Meta, SIGCOMM 2024, section 3 (the idea); METIS (Karypis and Kumar, 1998) and Kernighan and Lin (1970)", &table,
+    &(const struct weft_placement_ops){.place = min_cut_place, .graph = true});

@@ -47,13 +47,8 @@ static void one_block_place(const void *conf, const struct weft_placement_proble
     }
 }
 
-static const struct weft_placement_ops ops = {.place = one_block_place};
-
-const struct weft_model weft__placement_one_block = {
-    .kind = WEFT_KIND_PLACEMENT,
-    .name = "one_block",
-    .summary = "ranks in order in one Clique, or else one zone, that has room: the fullest of these, rack-packed",
-    .source = "Gibson et al., Aquila, NSDI 2022, section 2; best fit",
-    .params = &weft_no_params,
-    .ops = &ops,
-};
+const struct weft_model weft__placement_one_block =
+    WEFT_MODEL_OF(PLACEMENT, "one_block",
+                  "ranks in order in one Clique, or else one zone, that has room: the fullest of these, rack-packed",
+                  "Gibson et al., Aquila, NSDI 2022, section 2; best fit", &weft_no_params,
+                  &(const struct weft_placement_ops){.place = one_block_place});

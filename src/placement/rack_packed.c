@@ -41,13 +41,7 @@ static void rack_packed_place(const void *conf, const struct weft_placement_prob
     weft__placement_packed(p, arena, ret_slot);
 }
 
-static const struct weft_placement_ops ops = {.place = rack_packed_place};
-
-const struct weft_model weft__placement_rack_packed = {
-    .kind = WEFT_KIND_PLACEMENT,
-    .name = "rack_packed",
-    .summary = "ranks in order on as few racks as can be: those with most free servers first",
-    .source = "best fit by racks, as schedulers do that know racks alone",
-    .params = &weft_no_params,
-    .ops = &ops,
-};
+const struct weft_model weft__placement_rack_packed = WEFT_MODEL_OF(
+    PLACEMENT, "rack_packed", "ranks in order on as few racks as can be: those with most free servers first",
+    "best fit by racks, as schedulers do that know racks alone", &weft_no_params,
+    &(const struct weft_placement_ops){.place = rack_packed_place});

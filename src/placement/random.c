@@ -8,10 +8,9 @@
 struct conf {
     uint64_t seed;
 };
-static const struct weft_param rows[] = {
-    WEFT_UINT(struct conf, seed, "seed", "1", "0", "1000000000", "seed of the order"),
-};
-static const struct weft_param_table table = WEFT_PARAM_TABLE("random", struct conf, rows);
+static const struct weft_param_table table =
+    WEFT_PARAM_TABLE_OF("random", struct conf, WEFT_PARAM_UNCHECKED,
+                        WEFT_UINT(struct conf, seed, "seed", "1", "0", "1000000000", "seed of the order"));
 
 static void random_place(const void *conf, const struct weft_placement_problem *p, struct weft_arena *arena,
                          uint32_t *ret_slot) {
@@ -27,13 +26,6 @@ static void random_place(const void *conf, const struct weft_placement_problem *
     }
 }
 
-static const struct weft_placement_ops ops = {.place = random_place};
-
-const struct weft_model weft__placement_random = {
-    .kind = WEFT_KIND_PLACEMENT,
-    .name = "random",
-    .summary = "ranks on free servers drawn at random",
-    .source = "shuffle by Durstenfeld, CACM Algorithm 235",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__placement_random = WEFT_MODEL_OF(
+    PLACEMENT, "random", "ranks on free servers drawn at random", "shuffle by Durstenfeld, CACM Algorithm 235", &table,
+    &(const struct weft_placement_ops){.place = random_place});

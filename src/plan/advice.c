@@ -251,7 +251,6 @@ static void add_marking_models(struct site *s) {
 }
 
 static enum weft_status advise_ecn(struct site *s, struct weft_error *ret_error) {
-    (void)ret_error;
     const struct weft_model_conf *aqm = &s->sw->aqm;
     weft_bytes least = s->bdp_bytes / 7, reaction = (s->inputs > 1 ? s->inputs - 1 : 0) * s->bdp_bytes;
     weft_bytes bound = s->top_bytes > reaction ? s->top_bytes - reaction : 0;
@@ -363,7 +362,6 @@ static enum weft_status advise_dcqcn(struct site *s, struct weft_error *ret_erro
 static const char qdw[] = "IEEE P802.1Qdw, SFC simulation, parts 4 and 5 (weft plan sfc)";
 
 static enum weft_status advise_sfc(struct site *s, struct weft_error *ret_error) {
-    (void)ret_error;
     const struct weft_model_conf *sfc = &s->sw->sfc;
     struct weft_plan_sfc_conf c = s->place.conf;
     if (s->place.sfc) {
@@ -413,7 +411,6 @@ static weft_bytes outstanding_bytes(const struct site *s, uint64_t *ret_qps, boo
 }
 
 static enum weft_status advise_admission(struct site *s, struct weft_error *ret_error) {
-    (void)ret_error;
     uint64_t n = s->place.conf.incast, qps;
     bool messages = false;
     weft_bytes now = outstanding_bytes(s, &qps, &messages), mtu = s->host->mtu_bytes;

@@ -18,7 +18,14 @@
 
 const char *const weft_plan_warning_names[] = {"lossy", "too_slow", "under_reacting", "over_reacting"};
 
-static const struct weft_param sfc_rows[] = {
+static const char *sfc_check(const void *conf, char *text, size_t size) {
+    const struct weft_plan_sfc_conf *c = conf;
+    const char *wrong =
+        weft__bytes_above("pfc_threshold", c->pfc_threshold_bytes, "buffer", c->buffer_bytes, text, size);
+    return wrong ? wrong : weft__bytes_above("threshold", c->threshold_bytes, "buffer", c->buffer_bytes, text, size);
+}
+const struct weft_param_table weft_plan_sfc_table = WEFT_PARAM_TABLE_OF(
+    "plan sfc", struct weft_plan_sfc_conf, .check = sfc_check,
     WEFT_RATE(struct weft_plan_sfc_conf, rate_bps, "rate", NULL, "10Mbps", "100Tbps", "rate of the links"),
     WEFT_TIME(struct weft_plan_sfc_conf, delay_ps, "delay", NULL, "0ns", "100ms", "of a link, one way"),
     WEFT_TIME(struct weft_plan_sfc_conf, processing_ps, "processing", NULL, "0ns", "1ms", "fixed delay of a switch"),
@@ -34,17 +41,7 @@ static const struct weft_param sfc_rows[] = {
     WEFT_TIME(struct weft_plan_sfc_conf, interval_ps, "interval", "0ns", "0ns", "1s",
               "least time between two messages; 0ns: the pause, as in the study"),
     WEFT_BOOL(struct weft_plan_sfc_conf, best_effort, "best_effort", "false",
-              "no PFC: the end of the buffer takes the place of its threshold"),
-};
-
-static const char *sfc_check(const void *conf, char *text, size_t size) {
-    const struct weft_plan_sfc_conf *c = conf;
-    const char *wrong =
-        weft__bytes_above("pfc_threshold", c->pfc_threshold_bytes, "buffer", c->buffer_bytes, text, size);
-    return wrong ? wrong : weft__bytes_above("threshold", c->threshold_bytes, "buffer", c->buffer_bytes, text, size);
-}
-const struct weft_param_table weft_plan_sfc_table =
-    WEFT_PARAM_TABLE_CHECKED("plan sfc", struct weft_plan_sfc_conf, sfc_rows, sfc_check);
+              "no PFC: the end of the buffer takes the place of its threshold"));
 
 struct weft_plan_path weft_plan_calc_path(uint64_t layers, weft_time_ps delay, weft_time_ps processing) {
     uint32_t links = (uint32_t)(2 * layers - 1), passes = 2 * links - 1;

@@ -94,22 +94,16 @@ static void iq_each(const void *state, void (*on_packet)(void *, const struct we
         }
 }
 
-static const struct weft_queueing_ops iq_ops = {
-    .state_size = iq_state_size,
-    .init = iq_init,
-    .push = iq_push,
-    .pop = iq_pop,
-    .ready = iq_ready,
-    .inputs = iq_inputs,
-    .depth = iq_depth,
-    .each = iq_each,
-};
-
-const struct weft_model weft__queueing_iq = {
-    .kind = WEFT_KIND_QUEUEING,
-    .name = "iq",
-    .summary = "input queues: one FIFO per input and priority; the head blocks what is behind it",
-    .source = "Karol, Hluchyj, Morgan 1987; IEEE 802.1 dw-chen-sfc",
-    .params = &weft_no_params,
-    .ops = &iq_ops,
-};
+const struct weft_model weft__queueing_iq =
+    WEFT_MODEL_OF(QUEUEING, "iq", "input queues: one FIFO per input and priority; the head blocks what is behind it",
+                  "Karol, Hluchyj, Morgan 1987; IEEE 802.1 dw-chen-sfc", &weft_no_params,
+                  &(const struct weft_queueing_ops){
+                      .state_size = iq_state_size,
+                      .init = iq_init,
+                      .push = iq_push,
+                      .pop = iq_pop,
+                      .ready = iq_ready,
+                      .inputs = iq_inputs,
+                      .depth = iq_depth,
+                      .each = iq_each,
+                  });

@@ -5,13 +5,7 @@
 // 1987.
 #include "weft/queueing.h"
 
-static const struct weft_queueing_ops oq_ops = {.push = NULL};
-
-const struct weft_model weft__queueing_oq = {
-    .kind = WEFT_KIND_QUEUEING,
-    .name = "oq",
-    .summary = "output queues: one FIFO per output and priority; no input ever blocks another",
-    .source = "Karol, Hluchyj, Morgan 1987; IEEE 802.1 dw-chen-sfc",
-    .params = &weft_no_params,
-    .ops = &oq_ops,
-};
+const struct weft_model weft__queueing_oq =
+    WEFT_MODEL_OF(QUEUEING, "oq", "output queues: one FIFO per output and priority; no input ever blocks another",
+                  "Karol, Hluchyj, Morgan 1987; IEEE 802.1 dw-chen-sfc", &weft_no_params,
+                  &(const struct weft_queueing_ops){.push = NULL});

@@ -97,23 +97,17 @@ static void voq_each(const void *state, void (*on_packet)(void *, const struct w
         }
 }
 
-static const struct weft_queueing_ops voq_ops = {
-    .state_size = voq_state_size,
-    .init = voq_init,
-    .push = voq_push,
-    .pop = voq_pop,
-    .ready = voq_ready,
-    .inputs = voq_inputs,
-    .depth = voq_depth,
-    .fetch = voq_fetch,
-    .each = voq_each,
-};
-
-const struct weft_model weft__queueing_voq = {
-    .kind = WEFT_KIND_QUEUEING,
-    .name = "voq",
-    .summary = "virtual output queues: one FIFO per input, output and priority; no head-of-line blocking",
-    .source = "McKeown 1999; IEEE 802.1 dw-chen-sfc",
-    .params = &weft_no_params,
-    .ops = &voq_ops,
-};
+const struct weft_model weft__queueing_voq = WEFT_MODEL_OF(
+    QUEUEING, "voq", "virtual output queues: one FIFO per input, output and priority; no head-of-line blocking",
+    "McKeown 1999; IEEE 802.1 dw-chen-sfc", &weft_no_params,
+    &(const struct weft_queueing_ops){
+        .state_size = voq_state_size,
+        .init = voq_init,
+        .push = voq_push,
+        .pop = voq_pop,
+        .ready = voq_ready,
+        .inputs = voq_inputs,
+        .depth = voq_depth,
+        .fetch = voq_fetch,
+        .each = voq_each,
+    });

@@ -31,32 +31,25 @@ struct weft_compare_answer weft_compare_answer(const struct weft_run *run, uint3
     return a;
 }
 
-static const struct weft_result_column compare_columns[] = {
-    WEFT_RESULT(struct weft_compare_answer, interrupted, BOOL, "whether not every run came to its end"),
-};
-static const struct weft_result_table compare_table =
-    WEFT_RESULT_TABLE("compare", OBJECT, "the variants of a scenario side by side", compare_columns);
+static const struct weft_result_table compare_table = WEFT_RESULT_TABLE_OF(
+    "compare", OBJECT, "the variants of a scenario side by side", WEFT_RESULT_SUBJECT,
+    WEFT_RESULT(struct weft_compare_answer, interrupted, BOOL, "whether not every run came to its end"));
 
 WEFT_RESULT_VALUE_OF(variant_name, struct weft_run, run, weft_result_words(run->scenario->variant))
 
-static const struct weft_result_column variants_columns[] = {
+static const struct weft_result_table variants_table = WEFT_RESULT_TABLE_OF(
+    "variants", LIST, "a run of a variant, with all tables of weft run",
+    WEFT_RESULT_AND(WEFT_RESULT_EACH(struct weft_compare_answer, run, runs), .whole = weft_run_answer),
     WEFT_RESULT_CALL(variant_name, "variant", TEXT, "name of the variant; a row of this list is a run: see weft run",
-                     .flags = WEFT_RESULT_KEY),
-};
-static const struct weft_result_table variants_table =
-    WEFT_RESULT_TABLE("variants", LIST, "a run of a variant, with all tables of weft run", variants_columns,
-                      WEFT_RESULT_EACH(struct weft_compare_answer, run, runs), .whole = weft_run_answer);
+                     .flags = WEFT_RESULT_KEY));
 
-static const struct weft_result_column claims_columns[] = {
-    WEFT_CLAIM_COLUMNS,
+static const struct weft_result_table claims_table = WEFT_RESULT_TABLE_OF(
+    "claims", LIST, "a claim of the scenario",
+    WEFT_RESULT_AND(WEFT_RESULT_EACH(struct weft_compare_answer, claim, claims), .sparse = true), WEFT_CLAIM_COLUMNS,
     WEFT__CLAIM(filled, "filled", TEXT, "the expression with figures in place of their names"),
     WEFT__CLAIM(holds, "holds", BOOL, "whether the claim holds"),
     WEFT__CLAIM(verdict, "verdict", TEXT,
-                "verdict on the claim: holds, finding, control, not judged, does not hold ..."),
-};
-static const struct weft_result_table claims_table =
-    WEFT_RESULT_TABLE("claims", LIST, "a claim of the scenario", claims_columns,
-                      WEFT_RESULT_EACH(struct weft_compare_answer, claim, claims), .sparse = true);
+                "verdict on the claim: holds, finding, control, not judged, does not hold ..."));
 WEFT_CLAIM_TABLES(claim, "claims", WEFT_CLAIM_OF(1));
 WEFT_RESULT_VALUES(values_table, "claims.values", "a figure that the claim names, in its order",
                    WEFT_RESULT_EACH(struct weft_claim_row, value, claim.metrics), .sparse = false, double, REAL,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/events.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,8 +49,7 @@ const char *weft__event_detail_text(const struct weft_event *event, char *text, 
     const char *const *names = names_of(event->kind);
     if (names) return names[event->detail];
     if (!is_vector(event->kind)) return NULL;
-    snprintf(text, size, "0x%02x", event->detail);
-    return text;
+    return WEFT_SAY(text, size, "0x%02x", event->detail);
 }
 
 uint32_t weft__event_kind(const char *name) {

@@ -75,7 +75,9 @@ static void print_collectives(FILE *file, const struct weft_run *run, uint32_t j
                     "time (us)", "algbw (GB/s)", "busbw (GB/s)",
                     measured ? "  measured busbw  predicted / measured" : "");
         any = true;
-        fprintf(file, "  %-24s %5" PRIu32 " %14" PRIu64 " %6" PRIu32, s.collective, s.ranks, s.bytes, s.finished);
+        char name[TEXT];
+        snprintf(name, sizeof name, j->op[i].over ? "%s (%s)" : "%s", s.collective, j->op[i].over);
+        fprintf(file, "  %-24s %5" PRIu32 " %14" PRIu64 " %6" PRIu32, name, s.ranks, s.bytes, s.finished);
         if (s.finished)
             fprintf(file, " %12.2f %13.2f %13.2f", s.time_ps / (double)WEFT_PS_PER_US, s.algbw * 1e-9, s.busbw * 1e-9);
         else

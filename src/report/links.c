@@ -54,8 +54,7 @@ static const char *both_text(uint8_t a, uint8_t b, char text[TEXT]) {
     char first[TEXT / 4], second[TEXT / 4];
     weft_dcbx_priorities_text(a, first, sizeof first);
     weft_dcbx_priorities_text(b, second, sizeof second);
-    snprintf(text, TEXT, a == b ? "%s" : "%s | %s", first, second);
-    return text;
+    return WEFT_SAY(text, TEXT, a == b ? "%s" : "%s | %s", first, second);
 }
 
 static const char *heard_text(const struct weft_link_dcbx *l) {

@@ -84,13 +84,10 @@ static bool next_bucket(struct weft_result_cursor *c) {
 }
 
 #define BUCKET(field, key, kind, ...) WEFT_RESULT_NAMED(struct distribution, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column distributions_columns[] = {
+const struct weft_result_table weft__results_distributions = WEFT_RESULT_TABLE_OF(
+    "distributions", APART, "a bucket, 128 to a doubling, that is not empty, of a distribution", .next = next_bucket,
     BUCKET(name_text, "name", TEXT, "what is distributed, as the JSON has it: dsf.voq_ns", .flags = WEFT_RESULT_KEY),
     BUCKET(value, "value", COUNT, "least value in the bucket", .flags = WEFT_RESULT_KEY),
     BUCKET(below, "below", COUNT, "least value in the next bucket"),
     BUCKET(count, "count", COUNT, "values in the bucket"),
-    BUCKET(share, "share", REAL, "part of all values that are in this bucket or below it: the distribution function"),
-};
-const struct weft_result_table weft__results_distributions =
-    WEFT_RESULT_TABLE("distributions", APART, "a bucket, 128 to a doubling, that is not empty, of a distribution",
-                      distributions_columns, .next = next_bucket);
+    BUCKET(share, "share", REAL, "part of all values that are in this bucket or below it: the distribution function"));

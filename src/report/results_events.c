@@ -52,16 +52,14 @@ static bool next_connection(struct weft_result_cursor *c) {
 WEFT_RESULT_PRESENT(has_connections, run->workload->rma_flows && run->outcome->recorded)
 
 #define CONNECTION(field, key, ...) WEFT_RESULT_NAMED(struct connections, field, key, TEXT, __VA_ARGS__)
-static const struct weft_result_column connections_columns[] = {
-    WEFT_RESULT_CALL(weft_result_index, "connection", COUNT, "number of the connection, among flows",
-                     .flags = WEFT_RESULT_KEY),
-    CONNECTION(group, "group", "name of the group of remote memory access", .references = "rma"),
-    CONNECTION(src, "src_name", "name of the host that sends"),
-    CONNECTION(dst, "dst_name", "name of the host that receives"),
-};
 const struct weft_result_table weft__results_connections =
-    WEFT_RESULT_TABLE("connections", APART, "a connection of remote memory access that an event names",
-                      connections_columns, .next = next_connection, .present = has_connections);
+    WEFT_RESULT_TABLE_OF("connections", APART, "a connection of remote memory access that an event names",
+                         WEFT_RESULT_AND(.next = next_connection, .present = has_connections),
+                         WEFT_RESULT_CALL(weft_result_index, "connection", COUNT,
+                                          "number of the connection, among flows", .flags = WEFT_RESULT_KEY),
+                         CONNECTION(group, "group", "name of the group of remote memory access", .references = "rma"),
+                         CONNECTION(src, "src_name", "name of the host that sends"),
+                         CONNECTION(dst, "dst_name", "name of the host that receives"));
 
 // --- events -------------------------------------------------------------------------------------------------------
 
@@ -93,7 +91,8 @@ WEFT_RESULT_VALUE(event_cause, value_unless(((const struct weft_event *)c->part[
 WEFT_RESULT_VALUE(event_begins, value_unless(((const struct weft_event *)c->part[0])->begins, 0))
 
 #define EVENT(field, kind, ...) WEFT_RESULT(struct weft_event, field, kind, __VA_ARGS__)
-static const struct weft_result_column events_columns[] = {
+const struct weft_result_table weft__results_events = WEFT_RESULT_TABLE_OF(
+    "events", APART, "something that happened inside the network, with --out", .next = next_event,
     WEFT_RESULT_CALL(event_id, "event", COUNT, "number of the event, from 1, in order of time",
                      .flags = WEFT_RESULT_KEY),
     EVENT(time_ps, TIME, "when the event happened"),
@@ -109,21 +108,15 @@ static const struct weft_result_column events_columns[] = {
     WEFT_RESULT_CALL(event_detail, "detail", TEXT,
                      "threshold, packet kind, class-enable vector, what resumed, or drop reason, by kind"),
     WEFT_RESULT_CALL(event_cause, "cause", COUNT, "event that led to this one", .references = "events"),
-    WEFT_RESULT_CALL(event_begins, "begins", COUNT, "event that this one ends or repeats", .references = "events"),
-};
-const struct weft_result_table weft__results_events =
-    WEFT_RESULT_TABLE("events", APART, "something that happened inside the network, with --out", events_columns,
-                      .in_order = true, .next = next_event);
+    WEFT_RESULT_CALL(event_begins, "begins", COUNT, "event that this one ends or repeats", .references = "events"));
 
 WEFT_RESULT_PRESENT(is_recorded, run->outcome->recorded > 0)
 WEFT_RESULT_ROWS(next_meaning, WEFT_EVENT_KINDS, weft_event_infos)
 
 #define MEANING(field, key, ...) WEFT_RESULT_NAMED(struct weft_event_info, field, key, TEXT, __VA_ARGS__)
-static const struct weft_result_column event_meaning_columns[] = {
+const struct weft_result_table weft__results_event_meaning = WEFT_RESULT_TABLE_OF(
+    "event_meaning", APART, "a kind of event", WEFT_RESULT_AND(.next = next_meaning, .present = is_recorded),
     MEANING(name, "kind", "what happened", .flags = WEFT_RESULT_KEY),
     MEANING(value, "value", "what `value` is of an event of this kind"),
     MEANING(more, "more", "what `more` is of an event of this kind"),
-    MEANING(help, "meaning", "what an event of this kind says"),
-};
-const struct weft_result_table weft__results_event_meaning = WEFT_RESULT_TABLE(
-    "event_meaning", APART, "a kind of event", event_meaning_columns, .next = next_meaning, .present = is_recorded);
+    MEANING(help, "meaning", "what an event of this kind says"));

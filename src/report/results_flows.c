@@ -82,7 +82,8 @@ static struct weft_result_value round_trip_p99(struct weft_result_cursor *c) {
                           .was = before "max" after)
 #define FCT "completion time of finished flows (of remote memory access: of operations)"
 #define SLOWDOWN "completion time of finished flows over that of the same flow alone in the empty network"
-static const struct weft_result_column groups_columns[] = {
+const struct weft_result_table weft__results_groups = WEFT_RESULT_TABLE_OF(
+    "groups", MAP, "a group of flows; percentiles are nearest rank over those that finished", .next = next_group,
     OF_GROUP(name, TEXT, "name of the group", .flags = WEFT_RESULT_KEY),
     OF_GROUP(count, COUNT, "flows; of remote memory access, operations"),
     OF_GROUP(finished, COUNT, "flows, or operations, that are finished"),
@@ -108,11 +109,7 @@ static const struct weft_result_column groups_columns[] = {
                      .flags = WEFT_RESULT_SPARSE),
     WEFT_RESULT_CALL(round_trip_p99, "round_trip_ps.p99", TIME,
                      "round trips of data of the priority of the group's first flow, 99th percentile",
-                     .flags = WEFT_RESULT_SPARSE),
-};
-const struct weft_result_table weft__results_groups =
-    WEFT_RESULT_TABLE("groups", MAP, "a group of flows; percentiles are nearest rank over those that finished",
-                      groups_columns, .next = next_group);
+                     .flags = WEFT_RESULT_SPARSE));
 
 // --- flows --------------------------------------------------------------------------------------------------------
 
@@ -176,12 +173,12 @@ static struct weft_result_value flow_message_rate(struct weft_result_cursor *c) 
 
 #define OF_FLOW(field, kind, ...) WEFT_RESULT(struct weft_flow, field, kind, __VA_ARGS__)
 #define CAME(field, kind, ...) WEFT_RESULT_AT(1, struct weft_flow_outcome, field, #field, kind, __VA_ARGS__)
-static const struct weft_result_column flows_columns[] = {
+const struct weft_result_table weft__results_flows = WEFT_RESULT_TABLE_OF(
+    "flows", LIST, "a flow", .next = next_flow,
     WEFT_RESULT_CALL(weft_result_index, "flow", COUNT, "number of the flow, in the order of the workload",
                      .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(flow_group, "group", TEXT, "name of the flow's group", .was = "group_name"),
-    OF_FLOW(src, COUNT, "number of the host that sends"),
-    OF_FLOW(dst, COUNT, "number of the host that receives"),
+    OF_FLOW(src, COUNT, "number of the host that sends"), OF_FLOW(dst, COUNT, "number of the host that receives"),
     WEFT_RESULT_CALL(flow_src, "src_name", TEXT, "name of the host that sends", .flags = WEFT_RESULT_TABLES),
     WEFT_RESULT_CALL(flow_dst, "dst_name", TEXT, "name of the host that receives", .flags = WEFT_RESULT_TABLES),
     OF_FLOW(bytes, BYTES, "bytes to be sent"),
@@ -194,8 +191,7 @@ static const struct weft_result_column flows_columns[] = {
     OF_FLOW(qps, COUNT, "queue pairs that the flow is spread over"),
     OF_FLOW(priority, COUNT, "priority of the flow's data"),
     WEFT_RESULT_CALL(flow_verb, "verb", TEXT, "RDMA verb: write, send or read; raw: frames of a host from outside"),
-    CAME(start_ps, TIME, "when the flow starts"),
-    CAME(end_ps, TIME, "when the last byte is at the receiver"),
+    CAME(start_ps, TIME, "when the flow starts"), CAME(end_ps, TIME, "when the last byte is at the receiver"),
     WEFT_RESULT_CALL(flow_fct, "fct_ps", TIME,
                      "completion time: from the start until the last byte is at the receiver"),
     CAME(acked_ps, TIME, "when the last acknowledgement is at the sender"),
@@ -214,10 +210,7 @@ static const struct weft_result_column flows_columns[] = {
     CAME(out_of_order, COUNT, "packets that came while an earlier one was missing"),
     CAME(out_of_order_placed, COUNT, "packets that came while an earlier one was missing, and were not discarded"),
     WEFT_RESULT_CALL(flow_tag, "tag", COUNT, "tag of a message that a program sent (weft/drive.h)",
-                     .flags = WEFT_RESULT_SPARSE),
-};
-const struct weft_result_table weft__results_flows =
-    WEFT_RESULT_TABLE("flows", LIST, "a flow", flows_columns, .in_order = true, .next = next_flow);
+                     .flags = WEFT_RESULT_SPARSE));
 
 // --- round trips --------------------------------------------------------------------------------------------------
 
@@ -234,16 +227,14 @@ static bool next_round_trip(struct weft_result_cursor *c) {
 }
 
 #define TRIP(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_wait_outcome, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column round_trips_columns[] = {
+const struct weft_result_table weft__results_round_trips = WEFT_RESULT_TABLE_OF(
+    "round_trip_ps", MAP,
+    "a priority, with run.round_trips or cells: round trips of data; percentiles are off by 0.4% at most",
+    WEFT_RESULT_AND(.next = next_round_trip, .present = has_round_trips, .was = "round_trips"),
     WEFT_RESULT_CALL(weft_result_index, "priority", COUNT, "priority of the data", .flags = WEFT_RESULT_KEY),
     TRIP(messages, "count", COUNT, "round trips measured: one at a time of each queue pair"),
     TRIP(mean_ps, "mean", TIME, "time from leaving the NIC to its acknowledgement, mean", .was = "mean_ps"),
     TRIP(p50_ps, "p50", TIME, "time from leaving the NIC to its acknowledgement, median", .was = "p50_ps"),
     TRIP(p90_ps, "p90", TIME, "time from leaving the NIC to its acknowledgement, 90th percentile", .was = "p90_ps"),
     TRIP(p99_ps, "p99", TIME, "time from leaving the NIC to its acknowledgement, 99th percentile", .was = "p99_ps"),
-    TRIP(max_ps, "max", TIME, "time from leaving the NIC to its acknowledgement, greatest", .was = "max_ps"),
-};
-const struct weft_result_table weft__results_round_trips = WEFT_RESULT_TABLE(
-    "round_trip_ps", MAP,
-    "a priority, with run.round_trips or cells: round trips of data; percentiles are off by 0.4% at most",
-    round_trips_columns, .next = next_round_trip, .present = has_round_trips, .was = "round_trips");
+    TRIP(max_ps, "max", TIME, "time from leaving the NIC to its acknowledgement, greatest", .was = "max_ps"));

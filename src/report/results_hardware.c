@@ -148,15 +148,13 @@ static void print_uses(FILE *file, const struct weft_run *run) {
     putc('\n', file);
 }
 
-static const struct weft_result_column hardware_columns[] = {
+const struct weft_result_table weft__results_hardware = WEFT_RESULT_TABLE_OF(
+    "hardware", LIST, "hardware that the run had: a class of chips, NICs, cables or servers",
+    WEFT_RESULT_AND(.next = next_use, .present = has_settings, .print = print_uses),
     WEFT_RESULT(struct use, what, TEXT, "what is of the class: switches, hosts, links, servers of a workload, ...",
                 .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_NAMED(struct use, name, "class", TEXT,
                       "class of hardware, as the scenario names it (weft models hardware)", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT(struct use, but, TEXT, "keys of the class for which the scenario has other values"),
     WEFT_RESULT(struct use, ideal, BOOL, "whether the class is ideal, which is no product"),
-    WEFT_RESULT(struct use, nodes, COUNT, "nodes, links, or workloads with such servers"),
-};
-const struct weft_result_table weft__results_hardware =
-    WEFT_RESULT_TABLE("hardware", LIST, "hardware that the run had: a class of chips, NICs, cables or servers",
-                      hardware_columns, .next = next_use, .present = has_settings, .print = print_uses);
+    WEFT_RESULT(struct use, nodes, COUNT, "nodes, links, or workloads with such servers"));

@@ -93,7 +93,37 @@ static bool next_service(struct weft_result_cursor *c) {
         WEFT_RESULT_NAMED(struct weft_service_stats, field.p95, key ".p95", TIME, what ", 95th percentile"),           \
         WEFT_RESULT_NAMED(struct weft_service_stats, field.p99, key ".p99", TIME, what ", 99th percentile"),           \
         WEFT_RESULT_NAMED(struct weft_service_stats, field.max, key ".max", TIME, what ", greatest")
-static const struct weft_result_column service_columns[] = {
+
+static void print_services(FILE *file, const struct weft_run *run) {
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
+    for (uint32_t k = 0; k < run->workload->inferences; k++) {
+        const struct weft_inference *x = &run->workload->inference[k];
+        struct weft_service_stats s = weft_report_service(run, k, arena);
+        const struct weft_quantiles *const times[] = {&s.ttft, &s.tpot, &s.queue, &s.prefill, &s.exposed, &s.wait};
+        static const char *const names[] = {"first token", "later tokens", "queue", "prefill", "transfer", "wait"};
+        struct weft__unit unit = weft__text_unit(s.ttft.p99);
+        fprintf(file, "\n%s: %s, %s, %" PRIu64 " of %s answered, router %s, %s of keys and values\n", s.name,
+                weft__counted(x->prefills, "prefill instance").text, weft__counted(x->decodes, "decode instance").text,
+                s.answered, weft__counted(x->requests, "request").text, x->router, weft__about_bytes(s.bytes).text);
+        fprintf(file, "%-14s %12s %12s %12s %12s\n", unit.name, "mean", "p50", "p99", "max");
+        for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+            const double of[] = {times[i]->mean, times[i]->p50, times[i]->p99, times[i]->max};
+            fprintf(file, "%-14s", names[i]);
+            for (size_t n = 0; n < 4; n++) {
+                char text[32];
+                fprintf(file, " %12s", weft__text_time(text, unit, of[n]));
+            }
+            fprintf(file, "\n");
+        }
+        fprintf(file, "objectives: %.1f%% by the first token (%s), %.1f%% by later ones (%s), %.1f%% by both\n",
+                100 * s.by_ttft, weft__time_text(x->ttft_ps).text, 100 * s.by_tpot, weft__time_text(x->tpot_ps).text,
+                100 * s.by_both);
+    }
+}
+
+const struct weft_result_table weft__results_inference = WEFT_RESULT_TABLE_OF(
+    "inference", MAP, "a service of inference; times are of requests that were answered, percentiles nearest rank",
+    WEFT_RESULT_AND(.next = next_service, .present = has_inference, .print = print_services, .sparse = true),
     OF_SERVICE(name, TEXT, "name of the service", .flags = WEFT_RESULT_KEY),
     OF_ENTRY(model, TEXT, "name of the service's model; own: by its sizes"),
     OF_ENTRY(router, TEXT, "by what the decode instance of a request was chosen"),
@@ -123,39 +153,7 @@ static const struct weft_result_column service_columns[] = {
                       .unit = "1/s"),
     OF_SERVICE(input_tokens, REAL, "tokens of prompts a second in that time, of requests that were answered",
                .unit = "1/s"),
-    OF_SERVICE(output_tokens, REAL, "tokens of answers a second in that time", .unit = "1/s"),
-};
-
-static void print_services(FILE *file, const struct weft_run *run) {
-    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
-    for (uint32_t k = 0; k < run->workload->inferences; k++) {
-        const struct weft_inference *x = &run->workload->inference[k];
-        struct weft_service_stats s = weft_report_service(run, k, arena);
-        const struct weft_quantiles *const times[] = {&s.ttft, &s.tpot, &s.queue, &s.prefill, &s.exposed, &s.wait};
-        static const char *const names[] = {"first token", "later tokens", "queue", "prefill", "transfer", "wait"};
-        struct weft__unit unit = weft__text_unit(s.ttft.p99);
-        fprintf(file, "\n%s: %s, %s, %" PRIu64 " of %s answered, router %s, %s of keys and values\n", s.name,
-                weft__counted(x->prefills, "prefill instance").text, weft__counted(x->decodes, "decode instance").text,
-                s.answered, weft__counted(x->requests, "request").text, x->router, weft__about_bytes(s.bytes).text);
-        fprintf(file, "%-14s %12s %12s %12s %12s\n", unit.name, "mean", "p50", "p99", "max");
-        for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-            const double of[] = {times[i]->mean, times[i]->p50, times[i]->p99, times[i]->max};
-            fprintf(file, "%-14s", names[i]);
-            for (size_t n = 0; n < 4; n++) {
-                char text[32];
-                fprintf(file, " %12s", weft__text_time(text, unit, of[n]));
-            }
-            fprintf(file, "\n");
-        }
-        fprintf(file, "objectives: %.1f%% by the first token (%s), %.1f%% by later ones (%s), %.1f%% by both\n",
-                100 * s.by_ttft, weft__time_text(x->ttft_ps).text, 100 * s.by_tpot, weft__time_text(x->tpot_ps).text,
-                100 * s.by_both);
-    }
-}
-
-const struct weft_result_table weft__results_inference = WEFT_RESULT_TABLE(
-    "inference", MAP, "a service of inference; times are of requests that were answered, percentiles nearest rank",
-    service_columns, .next = next_service, .present = has_inference, .print = print_services, .sparse = true);
+    OF_SERVICE(output_tokens, REAL, "tokens of answers a second in that time", .unit = "1/s"));
 
 // --- requests -----------------------------------------------------------------------------------------------------
 
@@ -199,14 +197,14 @@ static struct weft_result_value request_tpot(struct weft_result_cursor *c) {
 
 #define OF_REQUEST(field, kind, ...) WEFT_RESULT(struct weft_inference_request, field, kind, __VA_ARGS__)
 #define WAS_SERVED(field, kind, ...) WEFT_RESULT_AT(1, struct weft_inference_served, field, #field, kind, __VA_ARGS__)
-static const struct weft_result_column request_columns[] = {
+const struct weft_result_table weft__results_requests = WEFT_RESULT_TABLE_OF(
+    "requests", APART, "a request to a service of inference",
+    WEFT_RESULT_AND(.next = next_request, .present = has_inference),
     WEFT_RESULT_CALL(request_service, "service", TEXT, "name of the request's service", .flags = WEFT_RESULT_KEY,
                      .references = "inference"),
     WEFT_RESULT_CALL(request_number, "request", COUNT, "number of the request, by arrival", .flags = WEFT_RESULT_KEY),
-    OF_REQUEST(arrival_ps, TIME, "when the request arrives"),
-    OF_REQUEST(input, COUNT, "tokens of the prompt"),
-    OF_REQUEST(output, COUNT, "tokens of the answer"),
-    OF_REQUEST(prefill, COUNT, "number of the prefill instance"),
+    OF_REQUEST(arrival_ps, TIME, "when the request arrives"), OF_REQUEST(input, COUNT, "tokens of the prompt"),
+    OF_REQUEST(output, COUNT, "tokens of the answer"), OF_REQUEST(prefill, COUNT, "number of the prefill instance"),
     OF_REQUEST(decode, COUNT, "number of the decode instance"),
     OF_REQUEST(reused, COUNT, "tokens of the prompt that the prefill instance had"),
     OF_REQUEST(kept, COUNT, "tokens of the prompt that the decode instance had"),
@@ -222,8 +220,4 @@ static const struct weft_result_column request_columns[] = {
     WAS_SERVED(last_ps, TIME, "when the last token of the answer is written"),
     WEFT_RESULT_CALL(request_ttft, "ttft_ps", TIME, "time from the request's arrival to its first token"),
     WEFT_RESULT_CALL(request_tpot, "tpot_ps", REAL, "time of a later token of the answer; null: it has none",
-                     .unit = "ps"),
-};
-const struct weft_result_table weft__results_requests =
-    WEFT_RESULT_TABLE("requests", APART, "a request to a service of inference", request_columns, .next = next_request,
-                      .present = has_inference);
+                     .unit = "ps"));

@@ -26,11 +26,11 @@ static bool next_job(struct weft_result_cursor *c) {
 }
 
 #define STATS(field, kind, ...) WEFT_RESULT_AT(1, struct weft_job_stats, field, #field, kind, __VA_ARGS__)
-static const struct weft_result_column jobs_columns[] = {
+const struct weft_result_table weft__results_jobs = WEFT_RESULT_TABLE_OF(
+    "jobs", LIST, "a job", WEFT_RESULT_AND(.next = next_job, .present = has_jobs),
     WEFT_RESULT_CALL(weft_result_index, "job", COUNT, "number of the job, in the order of the workload",
                      .flags = WEFT_RESULT_KEY),
-    STATS(name, TEXT, "name of the job's group"),
-    STATS(ranks, COUNT, "ranks of the job"),
+    STATS(name, TEXT, "name of the job's group"), STATS(ranks, COUNT, "ranks of the job"),
     WEFT_RESULT(struct weft_job, iterations, COUNT, "iterations that each rank is to do"),
     STATS(finished, COUNT, "iterations that all ranks have finished"),
     WEFT_RESULT(struct weft_job, start_ps, TIME, "when the job starts"),
@@ -49,10 +49,7 @@ static const struct weft_result_column jobs_columns[] = {
           .flags = WEFT_RESULT_SPARSE | WEFT_RESULT_NONZERO),
     STATS(exposed_ps, TIME,
           "time of an iteration in which a rank waited for communication and computed nothing, mean over ranks and "
-          "iterations; none unless all are finished"),
-};
-const struct weft_result_table weft__results_jobs =
-    WEFT_RESULT_TABLE("jobs", LIST, "a job", jobs_columns, .next = next_job, .present = has_jobs);
+          "iterations; none unless all are finished"));
 
 // --- collectives of a job, over its iterations --------------------------------------------------------------------
 
@@ -80,8 +77,8 @@ static bool next_collective(struct weft_result_cursor *c) {
 }
 
 #define OF_COLLECTIVE(field, key, kind, ...) WEFT_RESULT_NAMED(struct collective, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column job_collectives_columns[] = {
-    JOB_ABOVE,
+const struct weft_result_table weft__results_job_collectives = WEFT_RESULT_TABLE_OF(
+    "jobs.collectives", LIST, "a collective of a job, over its iterations", .next = next_collective, JOB_ABOVE,
     OF_COLLECTIVE(operation, "operation", COUNT, "number of the operation; repetitions by `times` are counted",
                   .flags = WEFT_RESULT_KEY),
     OF_COLLECTIVE(stats.collective, "collective", TEXT, "name of the collective"),
@@ -96,11 +93,7 @@ static const struct weft_result_column job_collectives_columns[] = {
     OF_COLLECTIVE(busbw, "busbw_GBps", REAL, "bus bandwidth: algorithm bandwidth times the factor of nccl-tests",
                   .unit = "GB/s"),
     OF_COLLECTIVE(measured_busbw, "measured_busbw_GBps", REAL,
-                  "bus bandwidth as measured elsewhere, if the workload has it (kind inspector)", .unit = "GB/s"),
-};
-const struct weft_result_table weft__results_job_collectives =
-    WEFT_RESULT_TABLE("jobs.collectives", LIST, "a collective of a job, over its iterations", job_collectives_columns,
-                      .next = next_collective);
+                  "bus bandwidth as measured elsewhere, if the workload has it (kind inspector)", .unit = "GB/s"));
 
 // --- sampling -----------------------------------------------------------------------------------------------------
 
@@ -123,8 +116,9 @@ static bool next_sampled(struct weft_result_cursor *c) {
 }
 
 #define OF_SAMPLED(field, key, kind, ...) WEFT_RESULT_NAMED(struct sampled, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column job_sampling_columns[] = {
-    JOB_ABOVE,
+const struct weft_result_table weft__results_job_sampling = WEFT_RESULT_TABLE_OF(
+    "jobs.sampling", LIST, "a class of operations of a sampled job (docs/sampling.md)",
+    WEFT_RESULT_AND(.next = next_sampled, .present = has_samples), JOB_ABOVE,
     WEFT_RESULT_CALL(weft_result_index, "class", COUNT, "number of the class of operations", .flags = WEFT_RESULT_KEY),
     OF_SAMPLED(class.op, "operation", COUNT, "number of the first operation of the class; none for whole iterations"),
     OF_SAMPLED(collective, "collective", TEXT, "name of the collective; iteration for whole iterations"),
@@ -138,11 +132,7 @@ static const struct weft_result_column job_sampling_columns[] = {
     OF_SAMPLED(class.half_ps, "half_ps", TIME, "half of the 95% interval of that time"),
     OF_SAMPLED(class.settled, "settled", BOOL,
                "false: those sampled late took another time than those sampled early, beyond chance, and the interval "
-               "is wider by the difference"),
-};
-const struct weft_result_table weft__results_job_sampling =
-    WEFT_RESULT_TABLE("jobs.sampling", LIST, "a class of operations of a sampled job (docs/sampling.md)",
-                      job_sampling_columns, .next = next_sampled, .present = has_samples);
+               "is wider by the difference"));
 
 // --- admission ----------------------------------------------------------------------------------------------------
 
@@ -179,8 +169,9 @@ static bool next_admission(struct weft_result_cursor *c) {
         WAITED(field.p99, key ".p99", TIME, what ", 99th percentile", .was = before "_p99_ps"),                        \
         WAITED(field.max, key ".max", TIME, what ", greatest", .was = before "_max_ps")
 #define IN_FLIGHT(field, key, ...) WEFT_RESULT_NAMED(struct weft_job_outcome, field, key, BYTES, __VA_ARGS__)
-static const struct weft_result_column job_admission_columns[] = {
-    JOB_ABOVE,
+const struct weft_result_table weft__results_job_admission = WEFT_RESULT_TABLE_OF(
+    "jobs.admission", OBJECT, "a job: what admission by the receiver cost; percentiles are off by 0.4% at most",
+    WEFT_RESULT_AND(.next = next_admission, .was = "admission"), JOB_ABOVE,
     WAITED(cts.messages, "clear_to_sends", COUNT, "clear-to-send messages that reached their sender"),
     WAIT(cts, "cts_ps", "cts", "time of a clear-to-send from the receiver's posting to the sender"),
     WAITED(sender.messages, "messages", COUNT, "messages over the network"),
@@ -190,11 +181,7 @@ static const struct weft_result_column job_admission_columns[] = {
     IN_FLIGHT(in_flight_bytes_bound, "in_flight_bound_bytes",
               "bound of the bytes in flight of a rank: connections x slots x largest message"),
     IN_FLIGHT(incoming_bytes_bound, "incoming_bound_bytes",
-              "bound of the bytes in flight to a rank, where receivers grant room by slots"),
-};
-const struct weft_result_table weft__results_job_admission = WEFT_RESULT_TABLE(
-    "jobs.admission", OBJECT, "a job: what admission by the receiver cost; percentiles are off by 0.4% at most",
-    job_admission_columns, .next = next_admission, .was = "admission");
+              "bound of the bytes in flight to a rank, where receivers grant room by slots"));
 
 // --- every iteration and collective -------------------------------------------------------------------------------
 
@@ -249,18 +236,15 @@ static bool next_iteration(struct weft_result_cursor *c) {
 }
 
 #define OF_ITERATION(field, kind, ...) WEFT_RESULT(struct iteration, field, kind, __VA_ARGS__)
-static const struct weft_result_column iterations_columns[] = {
-    OF_JOB(iteration),
+const struct weft_result_table weft__results_iterations = WEFT_RESULT_TABLE_OF(
+    "iterations", APART, "an iteration of a job", .next = next_iteration, OF_JOB(iteration),
     OF_ITERATION(iteration, COUNT, "number of the iteration, from 0", .flags = WEFT_RESULT_KEY),
     OF_ITERATION(start_ps, TIME, "when the previous iteration ended"),
     OF_ITERATION(end_ps, TIME, "when the last rank ended the iteration"),
     OF_ITERATION(time_ps, TIME, "time that the iteration took"),
     OF_ITERATION(
         exposed_ps, TIME,
-        "time of the iteration in which a rank waited for communication and computed nothing, mean over ranks"),
-};
-const struct weft_result_table weft__results_iterations =
-    WEFT_RESULT_TABLE("iterations", APART, "an iteration of a job", iterations_columns, .next = next_iteration);
+        "time of the iteration in which a rank waited for communication and computed nothing, mean over ranks"));
 
 // --- ranks of a schedule ------------------------------------------------------------------------------------------
 
@@ -292,14 +276,11 @@ static bool next_rank(struct weft_result_cursor *c) {
 }
 
 #define OF_RANK(field, kind, ...) WEFT_RESULT(struct rank, field, kind, __VA_ARGS__)
-static const struct weft_result_column schedule_ranks_columns[] = {
-    OF_JOB(rank),
-    OF_RANK(rank, COUNT, "number of the rank in the schedule", .flags = WEFT_RESULT_KEY),
-    OF_RANK(host, TEXT, "name of the host on which the rank runs"),
-    OF_RANK(end_ps, TIME, "when the rank had done all of its steps; none unless it has"),
-};
 const struct weft_result_table weft__results_schedule_ranks =
-    WEFT_RESULT_TABLE("schedule_ranks", APART, "a rank of a schedule", schedule_ranks_columns, .next = next_rank);
+    WEFT_RESULT_TABLE_OF("schedule_ranks", APART, "a rank of a schedule", .next = next_rank, OF_JOB(rank),
+                         OF_RANK(rank, COUNT, "number of the rank in the schedule", .flags = WEFT_RESULT_KEY),
+                         OF_RANK(host, TEXT, "name of the host on which the rank runs"),
+                         OF_RANK(end_ps, TIME, "when the rank had done all of its steps; none unless it has"));
 
 // --- ranks over time ----------------------------------------------------------------------------------------------
 
@@ -344,8 +325,9 @@ static bool has_rank_times(const struct weft_run *run) {
 }
 
 #define OF_RANK_TIME(field, kind, ...) WEFT_RESULT(struct rank_time, field, kind, __VA_ARGS__)
-static const struct weft_result_column rank_times_columns[] = {
-    OF_JOB(rank_time),
+const struct weft_result_table weft__results_rank_times = WEFT_RESULT_TABLE_OF(
+    "rank_times", APART, "a stretch of a rank's time, in recorded runs; the first run.events of each rank",
+    WEFT_RESULT_AND(.next = next_rank_time, .present = has_rank_times), OF_JOB(rank_time),
     OF_RANK_TIME(rank, COUNT, "number of the rank in its job", .flags = WEFT_RESULT_KEY),
     OF_RANK_TIME(from_ps, TIME, "when the rank began to compute or to wait", .flags = WEFT_RESULT_KEY),
     OF_RANK_TIME(until_ps, TIME, "when the rank ended it; none if the run ended before"),
@@ -356,11 +338,7 @@ static const struct weft_result_column rank_times_columns[] = {
         operation, COUNT,
         "number of the operation that is computed or waited for; of a schedule the step that is computed; none "
         "for what goes on beside the last operation of an iteration"),
-    OF_RANK_TIME(what, TEXT, "name of the collective of that operation, or the kind of that step"),
-};
-const struct weft_result_table weft__results_rank_times = WEFT_RESULT_TABLE(
-    "rank_times", APART, "a stretch of a rank's time, in recorded runs; the first run.events of each rank",
-    rank_times_columns, .next = next_rank_time, .present = has_rank_times);
+    OF_RANK_TIME(what, TEXT, "name of the collective of that operation, or the kind of that step"));
 
 // --- collectives --------------------------------------------------------------------------------------------------
 
@@ -405,8 +383,8 @@ static bool next_one(struct weft_result_cursor *c) {
 }
 
 #define OF_ONE(field, kind, ...) WEFT_RESULT(struct one, field, kind, __VA_ARGS__)
-static const struct weft_result_column collectives_columns[] = {
-    OF_JOB(one),
+const struct weft_result_table weft__results_collectives = WEFT_RESULT_TABLE_OF(
+    "collectives", APART, "a collective of an iteration", .next = next_one, OF_JOB(one),
     OF_ONE(iteration, COUNT, "number of the iteration, from 0", .flags = WEFT_RESULT_KEY),
     OF_ONE(operation, COUNT, "number of the operation; repetitions by `times` are counted", .flags = WEFT_RESULT_KEY),
     OF_ONE(collective, TEXT, "name of the collective"),
@@ -420,7 +398,4 @@ static const struct weft_result_column collectives_columns[] = {
                       "bus bandwidth: algorithm bandwidth times the factor of nccl-tests", .unit = "GB/s"),
     OF_ONE(exposed_ps, TIME,
            "time that a rank waited for the collective and computed nothing, mean over ranks; 0 if the collective "
-           "overlaps with computing: then iterations.exposed_ps has the wait at its end"),
-};
-const struct weft_result_table weft__results_collectives =
-    WEFT_RESULT_TABLE("collectives", APART, "a collective of an iteration", collectives_columns, .next = next_one);
+           "overlaps with computing: then iterations.exposed_ps has the wait at its end"));

@@ -51,21 +51,16 @@ static bool next_entry(struct weft_result_cursor *c, size_t size) {
 DIRECTED_LIST(balance, struct weft_balance)
 
 #define BALANCE(field, kind, ...) WEFT_RESULT(struct weft_balance, field, kind, __VA_ARGS__)
-static const struct weft_result_column balance_columns[] = {
-    WEFT_RESULT_BETWEEN(struct weft_balance, SENDS, GETS),
-    DIRECTION(balance_direction),
-    BALANCE(links, COUNT, "links between the layers"),
-    BALANCE(idle, COUNT, "links that sent nothing"),
+const struct weft_result_table weft__results_balance = WEFT_RESULT_TABLE_OF(
+    "balance", MAP, "a pair of layers of switches: how evenly the links between them were used", .next = next_balance,
+    WEFT_RESULT_BETWEEN(struct weft_balance, SENDS, GETS), DIRECTION(balance_direction),
+    BALANCE(links, COUNT, "links between the layers"), BALANCE(idle, COUNT, "links that sent nothing"),
     BALANCE(bytes, BYTES, "bytes of frames sent over the links between the layers"),
     BALANCE(max_mean, REAL, "bytes of the busiest link over the mean of links"),
     BALANCE(min_mean, REAL, "bytes of the least busy link over the mean of links"),
     BALANCE(switch_max_mean, REAL,
             "bytes of the busiest link over the mean among the links of one switch; the greatest of any switch"),
-    BALANCE(jain, REAL, "Jain's index of the links' bytes: 1 if all are equal, 1/n if one of n has it all"),
-};
-const struct weft_result_table weft__results_balance =
-    WEFT_RESULT_TABLE("balance", MAP, "a pair of layers of switches: how evenly the links between them were used",
-                      balance_columns, .next = next_balance);
+    BALANCE(jain, REAL, "Jain's index of the links' bytes: 1 if all are equal, 1/n if one of n has it all"));
 
 // --- collisions ---------------------------------------------------------------------------------------------------
 
@@ -74,9 +69,10 @@ WEFT_RESULT_PRESENT(has_flows_counted, run->scenario->run.count_flows)
 DIRECTED_LIST(collisions, struct weft_collisions)
 
 #define MET(field, kind, ...) WEFT_RESULT(struct weft_collisions, field, kind, __VA_ARGS__)
-static const struct weft_result_column collisions_columns[] = {
-    WEFT_RESULT_BETWEEN(struct weft_collisions, SENDS, GETS),
-    DIRECTION(collisions_direction),
+const struct weft_result_table weft__results_collisions = WEFT_RESULT_TABLE_OF(
+    "collisions", MAP, "a pair of layers of switches, with run.count_flows: how many queue pairs met on links",
+    WEFT_RESULT_AND(.next = next_collisions, .present = has_flows_counted),
+    WEFT_RESULT_BETWEEN(struct weft_collisions, SENDS, GETS), DIRECTION(collisions_direction),
     MET(switches, COUNT, "switches that had a choice of links in this direction and sent queue pairs over them"),
     MET(clear, COUNT, "switches that made a choice of links and let no two queue pairs share one"),
     MET(links, COUNT, "links that switches had to choose from"),
@@ -84,12 +80,7 @@ static const struct weft_result_column collisions_columns[] = {
         "queue pairs on links that switches had to choose from; one that used several links counts on each"),
     MET(most, COUNT, "most queue pairs on one link"),
     MET(switch_most, REAL, "most queue pairs on one link of a switch, mean over switches"),
-    MET(shared, COUNT, "links with at least two queue pairs"),
-    MET(empty, COUNT, "links without a queue pair"),
-};
-const struct weft_result_table weft__results_collisions = WEFT_RESULT_TABLE(
-    "collisions", MAP, "a pair of layers of switches, with run.count_flows: how many queue pairs met on links",
-    collisions_columns, .next = next_collisions, .present = has_flows_counted);
+    MET(shared, COUNT, "links with at least two queue pairs"), MET(empty, COUNT, "links without a queue pair"));
 
 struct with {
     const char *layers;
@@ -109,15 +100,13 @@ static bool next_with(struct weft_result_cursor *c) {
 struct links {
     uint32_t links;
 };
-static const struct weft_result_column with_columns[] = {
+const struct weft_result_table weft__results_collisions_with = WEFT_RESULT_TABLE_OF(
+    "collisions.with", ARRAY, "a number of queue pairs, from 0 to the most on one link",
+    WEFT_RESULT_AND(.next = next_with, .was = "collision_links"),
     WEFT_RESULT(struct with, layers, TEXT, "both layers, such as leaf-spine, as in collisions",
                 .references = "collisions", .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE),
     WEFT_RESULT(struct with, flows, COUNT, "number of queue pairs", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT_AT(1, struct links, links, "links", COUNT, "links with this number of queue pairs"),
-};
-const struct weft_result_table weft__results_collisions_with =
-    WEFT_RESULT_TABLE("collisions.with", ARRAY, "a number of queue pairs, from 0 to the most on one link", with_columns,
-                      .next = next_with, .was = "collision_links");
+    WEFT_RESULT_AT(1, struct links, links, "links", COUNT, "links with this number of queue pairs"));
 
 // --- load ---------------------------------------------------------------------------------------------------------
 
@@ -127,43 +116,31 @@ DIRECTED_LIST(load, struct weft_load)
 
 #define LOAD(field, kind, ...) WEFT_RESULT(struct weft_load, field, kind, __VA_ARGS__)
 #define USED "utilisation of a link (bytes of frames over its rate), mean of active intervals: "
-static const struct weft_result_column load_columns[] = {
-    WEFT_RESULT_BETWEEN(struct weft_load, SENDS, GETS),
-    DIRECTION(load_direction),
-    LOAD(links, COUNT, "links of this pair of layers that were sampled"),
-    LOAD(intervals, COUNT, "intervals between samples"),
-    LOAD(active, COUNT, "intervals in which anything was sent"),
-    LOAD(min, REAL, USED "least of any link"),
-    LOAD(p10, REAL, USED "10th percentile over links"),
-    LOAD(p50, REAL, USED "median over links"),
-    LOAD(p90, REAL, USED "90th percentile over links"),
-    LOAD(max, REAL, USED "greatest of any link"),
-    LOAD(mean, REAL, USED "mean over links"),
-    LOAD(max_mean_p50, REAL, "busiest link over the mean of its interval, median over active intervals"),
-    LOAD(max_mean_worst, REAL, "busiest link over the mean of its interval, greatest of any active interval"),
-};
-const struct weft_result_table weft__results_load = WEFT_RESULT_TABLE(
+const struct weft_result_table weft__results_load = WEFT_RESULT_TABLE_OF(
     "load", MAP, "a pair of layers of switches with sampled links, with run.sample_interval: load over the run",
-    load_columns, .next = next_load, .present = has_samples);
+    WEFT_RESULT_AND(.next = next_load, .present = has_samples), WEFT_RESULT_BETWEEN(struct weft_load, SENDS, GETS),
+    DIRECTION(load_direction), LOAD(links, COUNT, "links of this pair of layers that were sampled"),
+    LOAD(intervals, COUNT, "intervals between samples"), LOAD(active, COUNT, "intervals in which anything was sent"),
+    LOAD(min, REAL, USED "least of any link"), LOAD(p10, REAL, USED "10th percentile over links"),
+    LOAD(p50, REAL, USED "median over links"), LOAD(p90, REAL, USED "90th percentile over links"),
+    LOAD(max, REAL, USED "greatest of any link"), LOAD(mean, REAL, USED "mean over links"),
+    LOAD(max_mean_p50, REAL, "busiest link over the mean of its interval, median over active intervals"),
+    LOAD(max_mean_worst, REAL, "busiest link over the mean of its interval, greatest of any active interval"));
 
 // --- bursts -------------------------------------------------------------------------------------------------------
 
 LIST(bursts, struct weft_bursts)
 
 #define BURST(field, kind, ...) WEFT_RESULT(struct weft_bursts, field, kind, __VA_ARGS__)
-static const struct weft_result_column bursts_columns[] = {
-    BURST(layer, TEXT, "layer of hosts", .flags = WEFT_RESULT_KEY),
-    BURST(nics, COUNT, "sampled ports of hosts"),
+const struct weft_result_table weft__results_bursts = WEFT_RESULT_TABLE_OF(
+    "bursts", MAP, "a layer of hosts, with run.sample_interval: when its NICs sent and when they did not",
+    WEFT_RESULT_AND(.next = next_bursts, .present = has_samples),
+    BURST(layer, TEXT, "layer of hosts", .flags = WEFT_RESULT_KEY), BURST(nics, COUNT, "sampled ports of hosts"),
     BURST(bursts, COUNT, "runs of samples in which a NIC used a tenth of its link at least, over all NICs"),
-    BURST(on, REAL, "part of the time in bursts, mean over NICs"),
-    BURST(burst_ps, TIME, "length of a burst, mean"),
+    BURST(on, REAL, "part of the time in bursts, mean over NICs"), BURST(burst_ps, TIME, "length of a burst, mean"),
     BURST(gap_ps, TIME, "from one burst of a NIC to its next, mean"),
     BURST(used, REAL, "utilisation of a NIC's link (bytes of frames over its rate) in bursts, mean over samples"),
-    BURST(most, REAL, "utilisation of a NIC's link (bytes of frames over its rate) in a sample, greatest of any"),
-};
-const struct weft_result_table weft__results_bursts = WEFT_RESULT_TABLE(
-    "bursts", MAP, "a layer of hosts, with run.sample_interval: when its NICs sent and when they did not",
-    bursts_columns, .next = next_bursts, .present = has_samples);
+    BURST(most, REAL, "utilisation of a NIC's link (bytes of frames over its rate) in a sample, greatest of any"));
 
 /// Part 0 is the interval, part 1 what is computed.
 struct interval {
@@ -199,22 +176,17 @@ static bool next_interval(struct weft_result_cursor *c) {
 #define SPAN(field, kind, ...) WEFT_RESULT(struct weft_load_interval, field, kind, __VA_ARGS__)
 #define SEEN(field, kind, ...) WEFT_RESULT_AT(1, struct interval, field, #field, kind, __VA_ARGS__)
 #define MOMENT "utilisation of a link in the interval (bytes of frames over its rate): "
-static const struct weft_result_column load_intervals_columns[] = {
+const struct weft_result_table weft__results_load_intervals = WEFT_RESULT_TABLE_OF(
+    "load_intervals", APART, "a pair of layers of switches and an interval between two samples",
+    WEFT_RESULT_AND(.next = next_interval, .present = has_samples, .was = "load"),
     SEEN(layers, TEXT, "both layers, such as leaf-spine, as in load", .references = "load", .flags = WEFT_RESULT_KEY),
     SPAN(from_ps, TIME, "when the interval began", .flags = WEFT_RESULT_KEY),
     SPAN(until_ps, TIME, "when the interval ended"),
-    SEEN(links, COUNT, "links of this pair of layers that were sampled"),
-    SPAN(min, REAL, MOMENT "least of any link"),
-    SPAN(p10, REAL, MOMENT "10th percentile over links"),
-    SPAN(p50, REAL, MOMENT "median over links"),
-    SPAN(p90, REAL, MOMENT "90th percentile over links"),
-    SPAN(max, REAL, MOMENT "greatest of any link"),
+    SEEN(links, COUNT, "links of this pair of layers that were sampled"), SPAN(min, REAL, MOMENT "least of any link"),
+    SPAN(p10, REAL, MOMENT "10th percentile over links"), SPAN(p50, REAL, MOMENT "median over links"),
+    SPAN(p90, REAL, MOMENT "90th percentile over links"), SPAN(max, REAL, MOMENT "greatest of any link"),
     SPAN(mean, REAL, MOMENT "mean over links"),
     SPAN(max_mean, REAL, "busiest link over the mean of links in the interval"),
     SEEN(flows_max, COUNT, "most queue pairs on a link in the interval, with run.count_flows"),
     SEEN(shared, COUNT, "links with at least two queue pairs in the interval, with run.count_flows"),
-    SEEN(empty, COUNT, "links without a queue pair in the interval, with run.count_flows"),
-};
-const struct weft_result_table weft__results_load_intervals =
-    WEFT_RESULT_TABLE("load_intervals", APART, "a pair of layers of switches and an interval between two samples",
-                      load_intervals_columns, .next = next_interval, .present = has_samples, .was = "load");
+    SEEN(empty, COUNT, "links without a queue pair in the interval, with run.count_flows"));

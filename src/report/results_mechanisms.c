@@ -38,7 +38,9 @@ WEFT_RESULT_VALUE_OF(idle_text, struct weft__mechanism_row, row,
                      (struct weft_result_value){.known = !row->use.acts, .text = row->is->nothing})
 
 #define USE(field, kind, ...) WEFT_RESULT_NAMED(struct weft__mechanism_row, use.field, #field, kind, __VA_ARGS__)
-static const struct weft_result_column mechanisms_columns[] = {
+const struct weft_result_table weft__results_mechanisms = WEFT_RESULT_TABLE_OF(
+    "mechanisms", MAP, "a mechanism that devices are configured to use, whether or not it acted",
+    WEFT_RESULT_AND(.next = next_mechanism, .present = has_models, .print = weft__report_mechanisms_table),
     WEFT_RESULT_CALL(name_of, "name", TEXT, "name of the mechanism", .flags = WEFT_RESULT_KEY),
     USE(devices, COUNT, "devices that are configured to use the mechanism"),
     USE(acts, COUNT, "actions of the mechanism: pause frames, marks, messages, CNPs, marked cells, ..."),
@@ -53,8 +55,4 @@ static const struct weft_result_column mechanisms_columns[] = {
     WEFT_RESULT_CALL(nearest_cells, "nearest_cells", COUNT, "the deepest FIFO that the mechanism watches, in cells",
                      .flags = WEFT_RESULT_SPARSE),
     WEFT_RESULT_CALL(limit_cells, "limit_cells", COUNT, "cells above which the mechanism acts",
-                     .flags = WEFT_RESULT_SPARSE),
-};
-const struct weft_result_table weft__results_mechanisms = WEFT_RESULT_TABLE(
-    "mechanisms", MAP, "a mechanism that devices are configured to use, whether or not it acted", mechanisms_columns,
-    .next = next_mechanism, .present = has_models, .print = weft__report_mechanisms_table);
+                     .flags = WEFT_RESULT_SPARSE));

@@ -39,7 +39,8 @@ WEFT_RESULT_VALUE(port_name, WEFT__RESULT_TEXT(((const struct port *)c->part[2])
 #define PORT_KEY                                                                                                       \
     WEFT_RESULT_CALL(weft_result_index, "port", COUNT, "number of the port", .references = "ports",                    \
                      .flags = WEFT_RESULT_KEY)
-static const struct weft_result_column ports_columns[] = {
+const struct weft_result_table weft__results_ports = WEFT_RESULT_TABLE_OF(
+    "ports", APART, "a port", .next = next_port,
     WEFT_RESULT_CALL(weft_result_index, "port", COUNT, "number of the port", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(port_name, "name", TEXT, "name of the port: leaf-0/4"),
     WEFT_RESULT_AT(2, struct port, node, "node", TEXT, "name of the port's node"),
@@ -51,10 +52,7 @@ static const struct weft_result_column ports_columns[] = {
     WEFT_RESULT_NAMED(struct weft_port_info, peer, "peer_port", COUNT, "port at the other end of the link",
                       .references = "ports"),
     WEFT_RESULT_AT(1, struct weft_link_info, rate_bps, "rate_bps", RATE, "rate of the link"),
-    WEFT_RESULT_AT(1, struct weft_link_info, delay_ps, "delay_ps", TIME, "delay of the link"),
-};
-const struct weft_result_table weft__results_ports =
-    WEFT_RESULT_TABLE("ports", APART, "a port", ports_columns, .next = next_port);
+    WEFT_RESULT_AT(1, struct weft_link_info, delay_ps, "delay_ps", TIME, "delay of the link"));
 
 // --- counters -----------------------------------------------------------------------------------------------------
 
@@ -106,13 +104,10 @@ static bool next_port_flows(struct weft_result_cursor *c) {
 struct flows {
     uint32_t flows;
 };
-static const struct weft_result_column port_flows_columns[] = {
-    PORT_KEY,
-    WEFT_RESULT(struct flows, flows, COUNT, "queue pairs whose data the port sent"),
-};
 const struct weft_result_table weft__results_port_flows =
-    WEFT_RESULT_TABLE("port_flows", APART, "a port between switches, with run.count_flows", port_flows_columns,
-                      .next = next_port_flows, .present = has_port_flows);
+    WEFT_RESULT_TABLE_OF("port_flows", APART, "a port between switches, with run.count_flows",
+                         WEFT_RESULT_AND(.next = next_port_flows, .present = has_port_flows), PORT_KEY,
+                         WEFT_RESULT(struct flows, flows, COUNT, "queue pairs whose data the port sent"));
 
 // --- samples ------------------------------------------------------------------------------------------------------
 
@@ -122,7 +117,8 @@ WEFT_RESULT_VALUE(sample_flows, (struct weft_result_value){.known = c->run->outc
                                                            .whole = ((const struct weft_sample *)c->part[0])->flows})
 
 #define SAMPLE(field, kind, ...) WEFT_RESULT(struct weft_sample, field, kind, __VA_ARGS__)
-static const struct weft_result_column series_columns[] = {
+const struct weft_result_table weft__results_series = WEFT_RESULT_TABLE_OF(
+    "series", APART, "a sample of a port and priority, every run.sample_interval", .next = next_sample,
     SAMPLE(time_ps, TIME, "when the sample was taken"),
     SAMPLE(port, COUNT, "number of the port", .references = "ports"),
     SAMPLE(priority, COUNT, "priority; all of a fabric link is priority 0"),
@@ -132,11 +128,7 @@ static const struct weft_result_column series_columns[] = {
     SAMPLE(tx_bytes, BYTES, "bytes sent since the sample before"),
     SAMPLE(paused, BOOL, "whether the port may not send the priority"),
     WEFT_RESULT_CALL(sample_flows, "flows", COUNT,
-                     "queue pairs that sent data since the sample before, with run.count_flows"),
-};
-const struct weft_result_table weft__results_series =
-    WEFT_RESULT_TABLE("series", APART, "a sample of a port and priority, every run.sample_interval", series_columns,
-                      .in_order = true, .next = next_sample);
+                     "queue pairs that sent data since the sample before, with run.count_flows"));
 
 // --- links, as LLDP and DCBX see them -----------------------------------------------------------------------------
 
@@ -146,9 +138,9 @@ WEFT_RESULT_ROWS(next_link, c->run->topology->links, c->run->outcome->links)
 #define LINK_COLUMNS                                                                                                   \
     WEFT_RESULT_CALL(weft_result_index, "link", COUNT, "number of the link", .flags = WEFT_RESULT_KEY),                \
         WEFT_RESULT(struct weft_link_dcbx, lossless, PRIORITIES, "priorities with PFC in force at both ends")
-static const struct weft_result_column links_columns[] = {LINK_COLUMNS};
-const struct weft_result_table weft__results_links = WEFT_RESULT_TABLE(
-    "links", LIST, "a link, if anybody speaks LLDP", links_columns, .next = next_link, .present = has_links);
+const struct weft_result_table weft__results_links =
+    WEFT_RESULT_TABLE_OF("links", LIST, "a link, if anybody speaks LLDP",
+                         WEFT_RESULT_AND(.next = next_link, .present = has_links), LINK_COLUMNS);
 
 /// An end, with the name of its port.
 struct end {
@@ -188,9 +180,8 @@ static bool next_end(struct weft_result_cursor *c) {
         END(in_force, "in_force", PRIORITIES, "priorities with PFC in force: the end pauses for them and obeys"),      \
         END(sent, "lldp_sent", COUNT, "LLDP frames sent"),                                                             \
         END(received, "lldp_received", COUNT, "LLDP frames received")
-static const struct weft_result_column link_ends_columns[] = {LINK_END_COLUMNS};
-const struct weft_result_table weft__results_link_ends =
-    WEFT_RESULT_TABLE("links.ends", LIST, "an end of a link", link_ends_columns, .next = next_end, .was = "dcbx");
+const struct weft_result_table weft__results_link_ends = WEFT_RESULT_TABLE_OF(
+    "links.ends", LIST, "an end of a link", WEFT_RESULT_AND(.next = next_end, .was = "dcbx"), LINK_END_COLUMNS);
 
 struct difference {
     uint64_t link, number, port;
@@ -225,10 +216,9 @@ static bool next_difference(struct weft_result_cursor *c) {
         PLACE(at, "at", TEXT, "name of the port that sees the difference"),                                            \
         NOTE(priorities, PRIORITIES, "priorities that differ"), NOTE(found, TEXT, "what differs"),                     \
         NOTE(consequence, TEXT, "effect of the difference on the link")
-static const struct weft_result_column link_differences_columns[] = {LINK_DIFFERENCE_COLUMNS};
 const struct weft_result_table weft__results_link_differences =
-    WEFT_RESULT_TABLE("links.differences", LIST, "a difference between the ends of a link", link_differences_columns,
-                      .next = next_difference, .was = "dcbx_differences");
+    WEFT_RESULT_TABLE_OF("links.differences", LIST, "a difference between the ends of a link",
+                         WEFT_RESULT_AND(.next = next_difference, .was = "dcbx_differences"), LINK_DIFFERENCE_COLUMNS);
 
 // --- the same for each variant of weft check --links ----------------------------------------------------------------
 
@@ -253,14 +243,11 @@ static bool next_checked_difference(struct weft_result_cursor *c) {
 #define VARIANT                                                                                                        \
     WEFT_RESULT_AT(2, struct weft_check_variant, variant, "variant", TEXT, "name of the variant",                      \
                    .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE)
-static const struct weft_result_column checked_links_columns[] = {VARIANT, LINK_COLUMNS};
-static const struct weft_result_column checked_ends_columns[] = {VARIANT, LINK_END_COLUMNS};
-static const struct weft_result_column checked_differences_columns[] = {VARIANT, LINK_DIFFERENCE_COLUMNS};
 const struct weft_result_table weft__check_links =
-    WEFT_RESULT_TABLE("variants.links_by_dcbx", LIST, "a link, as DCBX would negotiate it (--links)",
-                      checked_links_columns, .next = next_checked_link, .sparse = true);
-const struct weft_result_table weft__check_link_ends = WEFT_RESULT_TABLE(
-    "variants.links_by_dcbx.ends", LIST, "an end of a link", checked_ends_columns, .next = next_checked_end);
+    WEFT_RESULT_TABLE_OF("variants.links_by_dcbx", LIST, "a link, as DCBX would negotiate it (--links)",
+                         WEFT_RESULT_AND(.next = next_checked_link, .sparse = true), VARIANT, LINK_COLUMNS);
+const struct weft_result_table weft__check_link_ends = WEFT_RESULT_TABLE_OF(
+    "variants.links_by_dcbx.ends", LIST, "an end of a link", .next = next_checked_end, VARIANT, LINK_END_COLUMNS);
 const struct weft_result_table weft__check_link_differences =
-    WEFT_RESULT_TABLE("variants.links_by_dcbx.differences", LIST, "a difference between the ends of a link",
-                      checked_differences_columns, .next = next_checked_difference);
+    WEFT_RESULT_TABLE_OF("variants.links_by_dcbx.differences", LIST, "a difference between the ends of a link",
+                         .next = next_checked_difference, VARIANT, LINK_DIFFERENCE_COLUMNS);

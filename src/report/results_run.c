@@ -62,15 +62,14 @@ static struct weft_result_value unrecorded_from(struct weft_result_cursor *c) {
 
 #define HEAD(field, kind, ...) WEFT_RESULT_AT(1, struct head, field, #field, kind, __VA_ARGS__)
 #define OF_RUN(field, kind, ...) WEFT_RESULT(struct weft_outcome, field, kind, __VA_ARGS__)
-static const struct weft_result_column run_columns[] = {
-    HEAD(weft, TEXT, "version of weft"),
+const struct weft_result_table weft__results_run = WEFT_RESULT_TABLE_OF(
+    "run", OBJECT, "a run: one a variant with weft compare", .next = next_run, HEAD(weft, TEXT, "version of weft"),
     HEAD(commit, TEXT, "commit of the source tree that the program was built from", .flags = WEFT_RESULT_TABLES),
     WEFT_RESULT_AT(1, struct head, version, "results_version", COUNT,
                    "version of the schema of results; results that do not say it have version 1"),
     HEAD(scenario, TEXT, "name of the scenario"),
     HEAD(variant, TEXT, "name of the variant; empty if the scenario has none"),
-    HEAD(seed, COUNT, "run.seed, which all random numbers follow from"),
-    OF_RUN(threads, COUNT, "worker threads"),
+    HEAD(seed, COUNT, "run.seed, which all random numbers follow from"), OF_RUN(threads, COUNT, "worker threads"),
     WEFT_RESULT_CALL(
         digest_of, "digest", TEXT,
         "16 hex digits over every flow's completion and every counter; the same for any number of threads"),
@@ -95,10 +94,7 @@ static const struct weft_result_column run_columns[] = {
     OF_RUN(window_ps, TIME, "length of a window of the engine"),
     OF_RUN(unrecorded, COUNT, "events left out because their node had run.events of them already"),
     WEFT_RESULT_CALL(unrecorded_from, "unrecorded_ps", TIME,
-                     "time of the first event left out because its node had run.events of them already"),
-};
-const struct weft_result_table weft__results_run =
-    WEFT_RESULT_TABLE("run", OBJECT, "a run: one a variant with weft compare", run_columns, .next = next_run);
+                     "time of the first event left out because its node had run.events of them already"));
 
 // --- fast_forward -------------------------------------------------------------------------------------------------
 
@@ -138,7 +134,9 @@ static void print_fast_forward(FILE *file, const struct weft_run *run) {
 }
 
 #define FAST(field, kind, ...) WEFT_RESULT(struct weft_fast_forward_outcome, field, kind, __VA_ARGS__)
-static const struct weft_result_column fast_forward_columns[] = {
+const struct weft_result_table weft__results_fast_forward = WEFT_RESULT_TABLE_OF(
+    "fast_forward", OBJECT, "skipped parts of a run (docs/fast-forward.md)",
+    WEFT_RESULT_AND(.next = next_fast_forward, .print = print_fast_forward, .present = has_fast_forward),
     FAST(refused, TEXT, "why nothing could be skipped; null: nothing prevented it", .flags = WEFT_RESULT_SPARSE),
     FAST(stretches, COUNT, "stretches of time that were skipped"),
     FAST(iterations, COUNT, "iterations of jobs that were skipped"),
@@ -157,11 +155,7 @@ static const struct weft_result_column fast_forward_columns[] = {
          "audited stretches that ended at another time than foretold; steady: by more than run.steady_error"),
     FAST(dropped, COUNT,
          "audits that could not be judged, as what had been foretold never came; they are not among the audited"),
-    FAST(audit_error, REAL, "largest relative difference between the end foretold of an audited stretch and its end"),
-};
-const struct weft_result_table weft__results_fast_forward =
-    WEFT_RESULT_TABLE("fast_forward", OBJECT, "skipped parts of a run (docs/fast-forward.md)", fast_forward_columns,
-                      .next = next_fast_forward, .print = print_fast_forward, .present = has_fast_forward);
+    FAST(audit_error, REAL, "largest relative difference between the end foretold of an audited stretch and its end"));
 
 // --- config -------------------------------------------------------------------------------------------------------
 
@@ -202,15 +196,13 @@ static bool next_setting(struct weft_result_cursor *c) {
     return true;
 }
 
-static const struct weft_result_column config_columns[] = {
+const struct weft_result_table weft__results_config = WEFT_RESULT_TABLE_OF(
+    "config", NUMBERS, "a value in force, defaults included",
+    WEFT_RESULT_AND(.next = next_setting, .present = has_settings),
     WEFT_RESULT(struct setting, path, TEXT, "where the value stands in a scenario: switch.pfc.quanta",
                 .flags = WEFT_RESULT_KEY),
     WEFT_RESULT(struct setting, value, TEXT, "the value in force, as a scenario would have it"),
-    WEFT_RESULT_NAMED(struct setting, dflt, "default", TEXT, "default of the parameter; null: none"),
-};
-const struct weft_result_table weft__results_config =
-    WEFT_RESULT_TABLE("config", NUMBERS, "a value in force, defaults included", config_columns, .next = next_setting,
-                      .present = has_settings);
+    WEFT_RESULT_NAMED(struct setting, dflt, "default", TEXT, "default of the parameter; null: none"));
 
 // --- sources --------------------------------------------------------------------------------------------------------
 
@@ -236,14 +228,12 @@ static bool next_source(struct weft_result_cursor *c) {
     return true;
 }
 
-static const struct weft_result_column sources_columns[] = {
+const struct weft_result_table weft__results_sources = WEFT_RESULT_TABLE_OF(
+    "sources", APART, "what the scenario was read from, in this order: weft run FOLDER repeats the run from it",
+    .next = next_source,
     WEFT_RESULT(struct weft_scenario_source, name, TEXT,
                 "a file, the scenario first, then the one it stands on; null: a setting of the command line"),
-    WEFT_RESULT(struct weft_scenario_source, text, TEXT, "what the file said, or path=value"),
-};
-const struct weft_result_table weft__results_sources = WEFT_RESULT_TABLE(
-    "sources", APART, "what the scenario was read from, in this order: weft run FOLDER repeats the run from it",
-    sources_columns, .next = next_source);
+    WEFT_RESULT(struct weft_scenario_source, text, TEXT, "what the file said, or path=value"));
 
 // --- files ---------------------------------------------------------------------------------------------------------
 
@@ -251,19 +241,17 @@ static bool next_file(struct weft_result_cursor *c) {
     return c->at++ < c->run->files;
 }
 WEFT_RESULT_VALUE(file_name, WEFT__RESULT_TEXT(c->run->file[c->at - 1]))
-static const struct weft_result_column files_columns[] = {
-    WEFT_RESULT_CALL(file_name, "name", TEXT, "the file's name within the folder of --out"),
-};
-const struct weft_result_table weft__results_files = WEFT_RESULT_TABLE(
+const struct weft_result_table weft__results_files = WEFT_RESULT_TABLE_OF(
     "files", APART,
     "a file that the run wrote beside its results: a capture, or one of --export; --out --force removes it",
-    files_columns, .next = next_file);
+    .next = next_file, WEFT_RESULT_CALL(file_name, "name", TEXT, "the file's name within the folder of --out"));
 
 // --- ranks ---------------------------------------------------------------------------------------------------------
 
 WEFT_RESULT_ROWS(next_rank, c->run->outcome->ranks, c->run->outcome->rank)
 #define OF_RANK(field, kind, ...) WEFT_RESULT(struct weft_rank_outcome, field, kind, __VA_ARGS__)
-static const struct weft_result_column ranks_columns[] = {
+const struct weft_result_table weft__results_ranks = WEFT_RESULT_TABLE_OF(
+    "ranks", APART, "a process of a run over several (docs/scale.md)", .next = next_rank,
     WEFT_RESULT_CALL(weft_result_index, "rank", COUNT, "the process; rank 0 wrote the results"),
     OF_RANK(host, TEXT, "machine on which the rank ran"),
     OF_RANK(nodes, COUNT, "switches and hosts of the rank's part"),
@@ -273,10 +261,7 @@ static const struct weft_result_column ranks_columns[] = {
     OF_RANK(wait_s, REAL, "time in exchanges with others, from the first message to the last", .unit = "s"),
     OF_RANK(messages, COUNT, "messages sent to other ranks"),
     OF_RANK(bytes, BYTES, "bytes sent to other ranks while the run lasted"),
-    OF_RANK(peak_rss_bytes, BYTES, "most memory of the process, before rank 0 took over that of the others"),
-};
-const struct weft_result_table weft__results_ranks = WEFT_RESULT_TABLE(
-    "ranks", APART, "a process of a run over several (docs/scale.md)", ranks_columns, .next = next_rank);
+    OF_RANK(peak_rss_bytes, BYTES, "most memory of the process, before rank 0 took over that of the others"));
 
 // --- memory -------------------------------------------------------------------------------------------------------
 
@@ -286,12 +271,10 @@ WEFT_RESULT_VALUE(memory_kind, WEFT__RESULT_TEXT(weft_memory_name((enum weft_mem
 struct memory {
     weft_bytes bytes_max;
 };
-static const struct weft_result_column memory_columns[] = {
+const struct weft_result_table weft__results_memory = WEFT_RESULT_TABLE_OF(
+    "memory", NUMBERS, "a kind of object", .next = next_memory,
     WEFT_RESULT_CALL(memory_kind, "kind", TEXT, "what the memory holds", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT(struct memory, bytes_max, BYTES, "most memory that objects of this kind had at a time"),
-};
-const struct weft_result_table weft__results_memory =
-    WEFT_RESULT_TABLE("memory", NUMBERS, "a kind of object", memory_columns, .next = next_memory);
+    WEFT_RESULT(struct memory, bytes_max, BYTES, "most memory that objects of this kind had at a time"));
 
 // --- connections --------------------------------------------------------------------------------------------------
 
@@ -321,15 +304,12 @@ static bool next_connection(struct weft_result_cursor *c) {
 WEFT_RESULT_VALUE(connection_sender, WEFT__RESULT_WHOLE(((const struct weft_connection_bytes *)c->state)->sender))
 WEFT_RESULT_VALUE(connection_receiver, WEFT__RESULT_WHOLE(((const struct weft_connection_bytes *)c->state)->receiver))
 
-static const struct weft_result_column connection_columns[] = {
+const struct weft_result_table weft__results_connection = WEFT_RESULT_TABLE_OF(
+    "connection", OBJECT, "the state of a connection, of the hosts that keep most", .next = next_connection,
     WEFT_RESULT_CALL(connection_sender, "sender_bytes", BYTES,
                      "what the model keeps of a queue pair at its sender: transport, path choice, congestion control"),
     WEFT_RESULT_CALL(connection_receiver, "receiver_bytes", BYTES,
-                     "what the model keeps of a queue pair at its receiver"),
-};
-const struct weft_result_table weft__results_connection =
-    WEFT_RESULT_TABLE("connection", OBJECT, "the state of a connection, of the hosts that keep most",
-                      connection_columns, .next = next_connection);
+                     "what the model keeps of a queue pair at its receiver"));
 
 // --- drops -----------------------------------------------------------------------------------------------------------
 
@@ -348,23 +328,19 @@ struct text {
 struct number {
     uint64_t value;
 };
-static const struct weft_result_column drops_columns[] = {
+const struct weft_result_table weft__results_drops = WEFT_RESULT_TABLE_OF(
+    "counters.drops", NUMBERS, "a reason to drop packets", WEFT_RESULT_AND(.next = next_drop, .was = "drops"),
     WEFT_RESULT_NAMED(struct text, value, "reason", TEXT, "why packets were dropped", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_AT(1, struct number, value, "packets", COUNT, "packets dropped for this reason"),
-    WEFT_RESULT_AT(2, struct number, value, "bytes", BYTES, "bytes of packets dropped for this reason"),
-};
-const struct weft_result_table weft__results_drops = WEFT_RESULT_TABLE(
-    "counters.drops", NUMBERS, "a reason to drop packets", drops_columns, .next = next_drop, .was = "drops");
+    WEFT_RESULT_AT(2, struct number, value, "bytes", BYTES, "bytes of packets dropped for this reason"));
 
 // --- conservation -------------------------------------------------------------------------------------------------
 
 #define FRAMES(field, key, what)                                                                                       \
     WEFT_RESULT_NAMED(struct weft_outcome, field, key, BYTES, "bytes of frames of every kind " what, .was = #field)
-static const struct weft_result_column conservation_columns[] = {
+const struct weft_result_table weft__results_conservation = WEFT_RESULT_TABLE_OF(
+    "conservation", OBJECT, "bytes accounted for, of a run", .next = next_once,
     FRAMES(injected_bytes, "injected", "that were sent for the first time: the sum of delivered, dropped and held"),
     FRAMES(delivered_bytes, "delivered", "that reached their receiver"),
     FRAMES(dropped_bytes, "dropped", "that were dropped"),
-    FRAMES(held_bytes, "held", "in queues and on links when the run ended"),
-};
-const struct weft_result_table weft__results_conservation =
-    WEFT_RESULT_TABLE("conservation", OBJECT, "bytes accounted for, of a run", conservation_columns, .next = next_once);
+    FRAMES(held_bytes, "held", "in queues and on links when the run ended"));

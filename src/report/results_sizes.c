@@ -26,16 +26,12 @@ static bool next_bin(struct weft_result_cursor *c) {
         WEFT_RESULT_NAMED(struct weft__size_bin, field.p95, key ".p95", kind, what ", 95th percentile"),               \
         WEFT_RESULT_NAMED(struct weft__size_bin, field.p99, key ".p99", kind, what ", 99th percentile"),               \
         WEFT_RESULT_NAMED(struct weft__size_bin, field.max, key ".max", kind, what ", greatest")
-static const struct weft_result_column sizes_columns[] = {
-    OF_BIN(group, TEXT, "name of the flows' group", .references = "groups", .flags = WEFT_RESULT_KEY),
+const struct weft_result_table weft__results_sizes = WEFT_RESULT_TABLE_OF(
+    "sizes", LIST, "flows of a group whose sizes are in one decade: below 1 KB, 1 KB to 10 KB, and so on",
+    .next = next_bin, OF_BIN(group, TEXT, "name of the flows' group", .references = "groups", .flags = WEFT_RESULT_KEY),
     OF_BIN(from_bytes, BYTES, "least size of a flow that counts here", .flags = WEFT_RESULT_KEY),
-    OF_BIN(below_bytes, BYTES, "sizes are less than this"),
-    OF_BIN(flows, COUNT, "flows of such a size"),
+    OF_BIN(below_bytes, BYTES, "sizes are less than this"), OF_BIN(flows, COUNT, "flows of such a size"),
     OF_BIN(finished, COUNT, "flows of such a size that are finished"),
     QUANTILES(fct_ps, "fct_ps", TIME, "completion time of finished flows"),
     QUANTILES(slowdown, "slowdown", REAL,
-              "completion time of finished flows over that of the same flow alone in the empty network"),
-};
-const struct weft_result_table weft__results_sizes = WEFT_RESULT_TABLE(
-    "sizes", LIST, "flows of a group whose sizes are in one decade: below 1 KB, 1 KB to 10 KB, and so on",
-    sizes_columns, .next = next_bin);
+              "completion time of finished flows over that of the same flow alone in the empty network"));

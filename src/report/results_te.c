@@ -61,18 +61,16 @@ static void print_te(FILE *file, const struct weft_run *run) {
 WEFT_RESULT_VALUE(part_by_entry, WEFT__RESULT_REAL(part_of(c->part[0])))
 
 #define OF_TE(field, kind, ...) WEFT_RESULT(struct weft_te_outcome, field, kind, __VA_ARGS__)
-static const struct weft_result_column te_columns[] = {
+const struct weft_result_table weft__results_te = WEFT_RESULT_TABLE_OF(
+    "te", OBJECT, "traffic engineering, with switch.route: te",
+    WEFT_RESULT_AND(.next = next_te, .print = print_te, .present = has_controller),
     OF_TE(rounds, COUNT, "computations of the controller"),
     OF_TE(phases, COUNT, "phases of jobs, for each of which known demands are placed; 0: demands are measured"),
     OF_TE(averaged, COUNT,
           "sorts of operations, of jobs that run several at once, over which known demands are averaged"),
     OF_TE(by_entry, COUNT, "packets that took an entry of the controller, at each switch with a choice"),
     OF_TE(by_fallback, COUNT, "packets that took the fallback, at each switch with a choice"),
-    WEFT_RESULT_CALL(part_by_entry, "part_by_entry", REAL, "part of packets that took an entry of the controller"),
-};
-const struct weft_result_table weft__results_te =
-    WEFT_RESULT_TABLE("te", OBJECT, "traffic engineering, with switch.route: te", te_columns, .next = next_te,
-                      .print = print_te, .present = has_controller);
+    WEFT_RESULT_CALL(part_by_entry, "part_by_entry", REAL, "part of packets that took an entry of the controller"));
 
 static bool next_round(struct weft_result_cursor *c) {
     const struct weft_te_outcome *te = c->run->outcome->te;
@@ -82,17 +80,13 @@ static bool next_round(struct weft_result_cursor *c) {
 }
 
 #define OF_ROUND(field, kind, ...) WEFT_RESULT(struct weft_te_round, field, kind, __VA_ARGS__)
-static const struct weft_result_column te_rounds_columns[] = {
+const struct weft_result_table weft__results_te_rounds = WEFT_RESULT_TABLE_OF(
+    "te.round", LIST, "a computation of the controller", WEFT_RESULT_AND(.next = next_round, .was = "te"),
     WEFT_RESULT_CALL(weft_result_index, "number", COUNT, "number of the computation, from 0", .flags = WEFT_RESULT_KEY,
                      .was = "round"),
     OF_ROUND(measured_ps, TIME, "end of the interval that was measured"),
     OF_ROUND(computed_ps, TIME, "when the controller had computed its entries"),
-    OF_ROUND(in_force_ps, TIME, "when the entries were in force"),
-    OF_ROUND(demands, COUNT, "demands placed"),
+    OF_ROUND(in_force_ps, TIME, "when the entries were in force"), OF_ROUND(demands, COUNT, "demands placed"),
     OF_ROUND(beyond, COUNT, "demands placed beyond the rate of a link"),
-    OF_ROUND(unreachable, COUNT, "demands without a path"),
-    OF_ROUND(entries, COUNT, "entries for switches"),
-    OF_ROUND(utilisation_max, REAL, "planned load of the fullest link over its rate"),
-};
-const struct weft_result_table weft__results_te_rounds = WEFT_RESULT_TABLE(
-    "te.round", LIST, "a computation of the controller", te_rounds_columns, .next = next_round, .was = "te");
+    OF_ROUND(unreachable, COUNT, "demands without a path"), OF_ROUND(entries, COUNT, "entries for switches"),
+    OF_ROUND(utilisation_max, REAL, "planned load of the fullest link over its rate"));

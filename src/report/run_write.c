@@ -90,7 +90,6 @@ enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run,
                                       .version = WEFT_RESULTS_VERSION,
                                       .numbered = true,
                                       .views = views};
-    enum weft_status status = weft_report_folder(dir, ret_error);
-    if (!status) status = weft__answer_database_write(&d, ret_error);
-    return status;
+    WEFT_TRY(weft_report_folder(dir, ret_error));
+    return weft__answer_database_write(&d, ret_error);
 }

@@ -209,8 +209,7 @@ const char *weft_result_shown(const struct weft_result_value *value, char *text,
         weft_format_rate(value->whole, text, size);
         return text;
     case WEFT_RESULT_REAL:
-        snprintf(text, size, "%.4g", value->real);
-        return text;
+        return WEFT_SAY(text, size, "%.4g", value->real);
     case WEFT_RESULT_BOOL:
         return value->whole ? "yes" : "no";
     default:

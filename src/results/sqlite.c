@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/pages.h"
+#include "base/database.h"
 #include "base/stream.h"
 #include "rows.h"
 
@@ -190,69 +190,6 @@ static void write_table(struct writer *w, const struct weft_result_table *t) {
     weft_arena_free(in.arena);
 }
 
-// --- tables of many rows ------------------------------------------------------------------------------------------
-
-static inline void put_value(struct weft__pages *p, struct weft_result_cursor *row,
-                             const struct weft_result_column *column) {
-    struct weft_result_value v = weft__result_value(row, column);
-    char text[32];
-    if (!v.known)
-        weft__pages_null(p);
-    else if (v.type == WEFT_RESULT_REAL)
-        weft__pages_real(p, v.real);
-    else if (v.type == WEFT_RESULT_TEXT)
-        weft__pages_text(p, v.text);
-    else if (v.type == WEFT_RESULT_PRIORITIES)
-        weft__pages_text(p, weft_result_text(&v, text, sizeof text));
-    else
-        weft__pages_whole(p, (int64_t)v.whole);
-}
-
-static void put_rows(struct writer *w, struct weft__pages *p, const struct weft_result_table *t,
-                     const struct weft_result_column *const *column, uint32_t run) {
-    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
-    struct weft_result_walk walk = weft_answer_walk(w->to->answer, w->to->subject[run], t, arena);
-    struct weft_result_cursor *row;
-    while (w->db.status == SQLITE_OK && (row = weft_result_next(&walk))) {
-        if (w->to->numbered) weft__pages_whole(p, run + 1);
-        for (uint32_t i = 0; i < t->columns; i++)
-            put_value(p, row, column[i]);
-        weft__pages_row(p);
-    }
-}
-
-/// Those of the key first.
-static const struct weft_result_column **sort_columns(const struct weft_result_table *t, struct weft_arena *arena) {
-    const struct weft_result_column **column = weft_arena_alloc(arena, t->columns, sizeof *column);
-    uint32_t n = 0;
-    for (int keys = 1; keys >= 0; keys--)
-        for (uint32_t i = 0; i < t->columns; i++)
-            if ((t->column[i].flags & WEFT_RESULT_KEY) == (keys ? WEFT_RESULT_KEY : 0)) column[n++] = &t->column[i];
-    return column;
-}
-
-/// Written after all others, when SQLite has closed the file.
-static void write_in_order(struct writer *w, struct weft_arena *arena) {
-    const struct weft_answer *answer = w->to->answer;
-    uint32_t tables = answer->tables, *root = weft_arena_alloc(arena, tables, sizeof *root);
-    char name[64];
-    for (uint32_t i = 0; i < tables; i++)
-        if (answer->table[i]->in_order)
-            root[i] = weft__database_root(&w->db, weft_answer_table_name(answer, answer->table[i], name, sizeof name));
-    struct weft__pages pages;
-    weft__pages_begin(&pages, &w->db, arena);
-    for (uint32_t i = 0; i < tables; i++) {
-        const struct weft_result_table *t = answer->table[i];
-        if (!t->in_order) continue;
-        const struct weft_result_column **column = sort_columns(t, arena);
-        weft__pages_open(&pages, root[i], has_keys(t));
-        for (uint32_t r = 0; r < w->to->subjects; r++)
-            if (weft_answer_has(answer, t, w->to->subject[r])) put_rows(w, &pages, t, column, r);
-        weft__pages_close(&pages);
-    }
-    weft__pages_end(&pages);
-}
-
 /// The meaning of columns, for readers who have the file but not the documents.
 static void write_meaning(struct writer *w, const struct weft_result_table *t) {
     char table[64], column[64];
@@ -274,10 +211,9 @@ enum weft_status weft__answer_database_write(const struct weft__answer_database 
     weft__database_begin(&w.db, d->path, arena);
     write_schema(&w);
     for (uint32_t i = 0; i < d->answer->tables; i++) {
-        if (!d->answer->table[i]->in_order) write_table(&w, d->answer->table[i]);
+        write_table(&w, d->answer->table[i]);
         write_meaning(&w, d->answer->table[i]);
     }
-    write_in_order(&w, arena);
     return weft__database_end(&w.db, ret_error);
 }
 

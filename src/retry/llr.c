@@ -22,26 +22,19 @@ struct llr_conf {
     uint64_t tries;
 };
 
-static const struct weft_param rows[] = {
+static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
+    "llr", struct llr_conf, WEFT_PARAM_UNCHECKED,
     WEFT_TIME(struct llr_conf, reaction_ps, "reaction", "100ns", "0ns", "1ms",
               "time from the last bit of a destroyed frame to its NACK, plus from the NACK to the next try (assumed)"),
     WEFT_UINT(struct llr_conf, tries, "tries", "8", "1", "1000",
-              "a frame destroyed this many times in a row is lost (assumed)"),
-};
-static const struct weft_param_table params = WEFT_PARAM_TABLE("llr", struct llr_conf, rows);
+              "a frame destroyed this many times in a row is lost (assumed)"));
 
 static weft_time_ps llr_wait(const void *conf, const struct weft_retry_fact *fact) {
     const struct llr_conf *c = conf;
     return fact->tries < c->tries ? 2 * fact->link_delay_ps + c->reaction_ps : WEFT_TIME_NEVER;
 }
 
-static const struct weft_retry_ops ops = {.wait = llr_wait, .replays = true};
-
-const struct weft_model weft__retry_llr = {
-    .kind = WEFT_KIND_RETRY,
-    .name = "llr",
-    .summary = "the link sends frames with bit errors again, in order",
-    .source = "Ultra Ethernet Specification 1.0 (2025), link layer: Link Level Retry; its timers are not modelled",
-    .params = &params,
-    .ops = &ops,
-};
+const struct weft_model weft__retry_llr =
+    WEFT_MODEL_OF(RETRY, "llr", "the link sends frames with bit errors again, in order",
+                  "Ultra Ethernet Specification 1.0 (2025), link layer: Link Level Retry; its timers are not modelled",
+                  &params, &(const struct weft_retry_ops){.wait = llr_wait, .replays = true});

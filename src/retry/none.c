@@ -6,13 +6,6 @@ static weft_time_ps none_wait(const void *conf, const struct weft_retry_fact *fa
     return WEFT_TIME_NEVER;
 }
 
-static const struct weft_retry_ops ops = {.wait = none_wait};
-
-const struct weft_model weft__retry_none = {
-    .kind = WEFT_KIND_RETRY,
-    .name = "none",
-    .summary = "frames with bit errors are lost",
-    .source = "IEEE 802.3; the baseline",
-    .params = &weft_no_params,
-    .ops = &ops,
-};
+const struct weft_model weft__retry_none =
+    WEFT_MODEL_OF(RETRY, "none", "frames with bit errors are lost", "IEEE 802.3; the baseline", &weft_no_params,
+                  &(const struct weft_retry_ops){.wait = none_wait});

@@ -10,20 +10,14 @@ struct e_ecmp_conf {
     struct weft__route_hash_conf hash;
 };
 
-static const struct weft_param e_ecmp_rows[] = {WEFT__ROUTE_HASH_ROW(struct e_ecmp_conf)};
-static const struct weft_param_table e_ecmp_params = WEFT_PARAM_TABLE("e_ecmp", struct e_ecmp_conf, e_ecmp_rows);
+static const struct weft_param_table e_ecmp_params =
+    WEFT_PARAM_TABLE_OF("e_ecmp", struct e_ecmp_conf, WEFT_PARAM_UNCHECKED, WEFT__ROUTE_HASH_ROW(struct e_ecmp_conf));
 
 static uint32_t e_ecmp_select(const void *conf, const struct weft_route_query *query) {
     return weft_route_index(query, weft__route_hash_qp(query));
 }
 
-static const struct weft_route_ops e_ecmp_ops = {.select = e_ecmp_select, .hash_seed = weft__route_hash_seed};
-
-const struct weft_model weft__route_e_ecmp = {
-    .kind = WEFT_KIND_ROUTE,
-    .name = "e_ecmp",
-    .summary = "one path for a queue pair: ECMP with the destination queue pair in the hash",
-    .source = "Meta, SIGCOMM 2024 (E-ECMP); hash as in ecmp",
-    .params = &e_ecmp_params,
-    .ops = &e_ecmp_ops,
-};
+const struct weft_model weft__route_e_ecmp =
+    WEFT_MODEL_OF(ROUTE, "e_ecmp", "one path for a queue pair: ECMP with the destination queue pair in the hash",
+                  "Meta, SIGCOMM 2024 (E-ECMP); hash as in ecmp", &e_ecmp_params,
+                  &(const struct weft_route_ops){.select = e_ecmp_select, .hash_seed = weft__route_hash_seed});

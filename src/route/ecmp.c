@@ -11,21 +11,13 @@ struct ecmp_conf {
     struct weft__route_hash_conf hash;
 };
 
-static const struct weft_param ecmp_rows[] = {WEFT__ROUTE_HASH_ROW(struct ecmp_conf)};
-static const struct weft_param_table ecmp_params = WEFT_PARAM_TABLE("ecmp", struct ecmp_conf, ecmp_rows);
+static const struct weft_param_table ecmp_params =
+    WEFT_PARAM_TABLE_OF("ecmp", struct ecmp_conf, WEFT_PARAM_UNCHECKED, WEFT__ROUTE_HASH_ROW(struct ecmp_conf));
 
 static uint32_t ecmp_select(const void *conf, const struct weft_route_query *query) {
     return weft_route_index(query, weft_route_hash(query));
 }
 
-static const struct weft_route_ops ecmp_ops = {
-    .select = ecmp_select, .hash_seed = weft__route_hash_seed, .by_tuple = true};
-
-const struct weft_model weft__route_ecmp = {
-    .kind = WEFT_KIND_ROUTE,
-    .name = "ecmp",
-    .summary = "one path for a 5-tuple, by hash",
-    .source = "RFC 2992 hash-threshold; MurmurHash3 finaliser",
-    .params = &ecmp_params,
-    .ops = &ecmp_ops,
-};
+const struct weft_model weft__route_ecmp = WEFT_MODEL_OF(
+    ROUTE, "ecmp", "one path for a 5-tuple, by hash", "RFC 2992 hash-threshold; MurmurHash3 finaliser", &ecmp_params,
+    &(const struct weft_route_ops){.select = ecmp_select, .hash_seed = weft__route_hash_seed, .by_tuple = true});

@@ -15,15 +15,13 @@ struct murmur3_conf {
     uint64_t first_port, destination_port;
 };
 
-static const struct weft_param murmur3_rows[] = {
+static const struct weft_param_table murmur3_params = WEFT_PARAM_TABLE_OF(
+    "ecmp_murmur3", struct murmur3_conf, WEFT_PARAM_UNCHECKED,
     WEFT_UINT(struct murmur3_conf, first_port, "first_port", "10000", "0", "49151",
               "UDP source port of the first queue pair of two hosts (the HPCC simulator, third.cc); 0 if flows name "
               "their ports"),
     WEFT_UINT(struct murmur3_conf, destination_port, "destination_port", "100", "1", "65535",
-              "UDP destination port of flows that do not name one (100 in the HPCC simulator's flow files)"),
-};
-static const struct weft_param_table murmur3_params =
-    WEFT_PARAM_TABLE("ecmp_murmur3", struct murmur3_conf, murmur3_rows);
+              "UDP destination port of flows that do not name one (100 in the HPCC simulator's flow files)"));
 
 struct murmur3_state {
     uint32_t id;
@@ -91,19 +89,13 @@ static uint32_t murmur3_choose(void *state, const void *conf, const struct weft_
     return 0;
 }
 
-static const struct weft_route_ops murmur3_ops = {
-    .by_id = true,
-    .hash_seed = weft__route_own_seed,
-    .state_size = murmur3_state_size,
-    .init = murmur3_init,
-    .choose = murmur3_choose,
-};
-
-const struct weft_model weft__route_ecmp_murmur3 = {
-    .kind = WEFT_KIND_ROUTE,
-    .name = "ecmp_murmur3",
-    .summary = "one path for a 5-tuple, by the hash, addresses and order of the HPCC simulator",
-    .source = "Li et al., SIGCOMM 2019 (HPCC simulator, switch-node.cc, third.cc); MurmurHash3 by A. Appleby",
-    .params = &murmur3_params,
-    .ops = &murmur3_ops,
-};
+const struct weft_model weft__route_ecmp_murmur3 = WEFT_MODEL_OF(
+    ROUTE, "ecmp_murmur3", "one path for a 5-tuple, by the hash, addresses and order of the HPCC simulator",
+    "Li et al., SIGCOMM 2019 (HPCC simulator, switch-node.cc, third.cc); MurmurHash3 by A. Appleby", &murmur3_params,
+    &(const struct weft_route_ops){
+        .by_id = true,
+        .hash_seed = weft__route_own_seed,
+        .state_size = murmur3_state_size,
+        .init = murmur3_init,
+        .choose = murmur3_choose,
+    });

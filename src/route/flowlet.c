@@ -10,8 +10,8 @@ struct flowlet_conf {
     struct weft__flowlets_conf flowlets;
 };
 
-static const struct weft_param flowlet_rows[] = {WEFT__FLOWLETS_ROWS(struct flowlet_conf)};
-static const struct weft_param_table flowlet_params = WEFT_PARAM_TABLE("flowlet", struct flowlet_conf, flowlet_rows);
+static const struct weft_param_table flowlet_params =
+    WEFT_PARAM_TABLE_OF("flowlet", struct flowlet_conf, WEFT_PARAM_UNCHECKED, WEFT__FLOWLETS_ROWS(struct flowlet_conf));
 
 struct flowlet_state {
     struct weft_random random;
@@ -39,18 +39,12 @@ static uint32_t flowlet_choose(void *state, const void *conf, const struct weft_
     return index;
 }
 
-static const struct weft_route_ops flowlet_ops = {
-    .hash_seed = weft__route_own_seed,
-    .state_size = flowlet_state_size,
-    .init = flowlet_init,
-    .choose = flowlet_choose,
-};
-
-const struct weft_model weft__route_flowlet = {
-    .kind = WEFT_KIND_ROUTE,
-    .name = "flowlet",
-    .summary = "a path for every burst of a queue pair, at random",
-    .source = "Sinha et al., HotNets 2004; Vanini et al., NSDI 2017 (LetFlow)",
-    .params = &flowlet_params,
-    .ops = &flowlet_ops,
-};
+const struct weft_model weft__route_flowlet =
+    WEFT_MODEL_OF(ROUTE, "flowlet", "a path for every burst of a queue pair, at random",
+                  "Sinha et al., HotNets 2004; Vanini et al., NSDI 2017 (LetFlow)", &flowlet_params,
+                  &(const struct weft_route_ops){
+                      .hash_seed = weft__route_own_seed,
+                      .state_size = flowlet_state_size,
+                      .init = flowlet_init,
+                      .choose = flowlet_choose,
+                  });

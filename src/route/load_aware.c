@@ -18,16 +18,14 @@ struct load_aware_conf {
     bool memory;
 };
 
-static const struct weft_param load_aware_rows[] = {
-    WEFT_CHOICE(struct load_aware_conf, per, "per", "packet", per_names, "unit that gets a path"),
-    WEFT_UINT(struct load_aware_conf, samples, "samples", "2", "0", "64",
-              "candidates drawn and compared, 1: random; 0: all (DRILL: 2)"),
-    WEFT_BOOL(struct load_aware_conf, memory, "memory", "false",
-              "the last port taken is compared with those drawn (DRILL: true)"),
-    WEFT__FLOWLETS_ROWS(struct load_aware_conf),
-};
 static const struct weft_param_table load_aware_params =
-    WEFT_PARAM_TABLE("load_aware", struct load_aware_conf, load_aware_rows);
+    WEFT_PARAM_TABLE_OF("load_aware", struct load_aware_conf, WEFT_PARAM_UNCHECKED,
+                        WEFT_CHOICE(struct load_aware_conf, per, "per", "packet", per_names, "unit that gets a path"),
+                        WEFT_UINT(struct load_aware_conf, samples, "samples", "2", "0", "64",
+                                  "candidates drawn and compared, 1: random; 0: all (DRILL: 2)"),
+                        WEFT_BOOL(struct load_aware_conf, memory, "memory", "false",
+                                  "the last port taken is compared with those drawn (DRILL: true)"),
+                        WEFT__FLOWLETS_ROWS(struct load_aware_conf));
 
 struct load_aware_state {
     struct weft_random random;
@@ -118,19 +116,13 @@ static enum weft_route_paths load_aware_paths(const void *conf) {
     return c->per == PER_PACKET ? WEFT_ROUTE_PATHS_ALL : WEFT_ROUTE_PATHS_UNKNOWN;
 }
 
-static const struct weft_route_ops load_aware_ops = {
-    .hash_seed = weft__route_own_seed,
-    .state_size = load_aware_state_size,
-    .init = load_aware_init,
-    .choose = load_aware_choose,
-    .paths = load_aware_paths,
-};
-
-const struct weft_model weft__route_load_aware = {
-    .kind = WEFT_KIND_ROUTE,
-    .name = "load_aware",
-    .summary = "the least loaded of a few egress queues, for every packet or burst",
-    .source = "Ghorbani et al., SIGCOMM 2017 (DRILL); Mitzenmacher 2001 (power of two choices)",
-    .params = &load_aware_params,
-    .ops = &load_aware_ops,
-};
+const struct weft_model weft__route_load_aware =
+    WEFT_MODEL_OF(ROUTE, "load_aware", "the least loaded of a few egress queues, for every packet or burst",
+                  "Ghorbani et al., SIGCOMM 2017 (DRILL); Mitzenmacher 2001 (power of two choices)", &load_aware_params,
+                  &(const struct weft_route_ops){
+                      .hash_seed = weft__route_own_seed,
+                      .state_size = load_aware_state_size,
+                      .init = load_aware_init,
+                      .choose = load_aware_choose,
+                      .paths = load_aware_paths,
+                  });

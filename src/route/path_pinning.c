@@ -18,13 +18,10 @@ struct path_pinning_conf {
     uint32_t index; ///< PATH_PINNING_...
 };
 
-static const struct weft_param path_pinning_rows[] = {
-    WEFT__ROUTE_HASH_ROW(struct path_pinning_conf),
+static const struct weft_param_table path_pinning_params = WEFT_PARAM_TABLE_OF(
+    "path_pinning", struct path_pinning_conf, WEFT_PARAM_UNCHECKED, WEFT__ROUTE_HASH_ROW(struct path_pinning_conf),
     WEFT_CHOICE(struct path_pinning_conf, index, "index", "source", index_names,
-                "downlink whose number selects the uplink: the sender's, or the receiver's at its own leaf (assumed)"),
-};
-static const struct weft_param_table path_pinning_params =
-    WEFT_PARAM_TABLE("path_pinning", struct path_pinning_conf, path_pinning_rows);
+                "downlink whose number selects the uplink: the sender's, or the receiver's at its own leaf (assumed)"));
 
 struct path_pinning_state {
     uint32_t ups;             ///< uplinks
@@ -92,19 +89,13 @@ static enum weft_route_paths path_pinning_paths(const void *conf) {
     return WEFT_ROUTE_PATHS_ONE;
 }
 
-static const struct weft_route_ops path_pinning_ops = {
-    .hash_seed = weft__route_hash_seed,
-    .state_size = path_pinning_state_size,
-    .init = path_pinning_init,
-    .choose = path_pinning_choose,
-    .paths = path_pinning_paths,
-};
-
-const struct weft_model weft__route_path_pinning = {
-    .kind = WEFT_KIND_ROUTE,
-    .name = "path_pinning",
-    .summary = "the uplink with the number of the downlink that the packet came by; ECMP if it has failed",
-    .source = "Meta, SIGCOMM 2024 (path pinning)",
-    .params = &path_pinning_params,
-    .ops = &path_pinning_ops,
-};
+const struct weft_model weft__route_path_pinning = WEFT_MODEL_OF(
+    ROUTE, "path_pinning", "the uplink with the number of the downlink that the packet came by; ECMP if it has failed",
+    "Meta, SIGCOMM 2024 (path pinning)", &path_pinning_params,
+    &(const struct weft_route_ops){
+        .hash_seed = weft__route_hash_seed,
+        .state_size = path_pinning_state_size,
+        .init = path_pinning_init,
+        .choose = path_pinning_choose,
+        .paths = path_pinning_paths,
+    });

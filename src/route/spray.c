@@ -13,11 +13,10 @@ struct spray_conf {
     uint32_t order;
 };
 
-static const struct weft_param spray_rows[] = {
-    WEFT_CHOICE(struct spray_conf, order, "order", "round_robin", order_names,
-                "candidates round robin, or at random for each packet"),
-};
-static const struct weft_param_table spray_params = WEFT_PARAM_TABLE("spray", struct spray_conf, spray_rows);
+static const struct weft_param_table spray_params =
+    WEFT_PARAM_TABLE_OF("spray", struct spray_conf, WEFT_PARAM_UNCHECKED,
+                        WEFT_CHOICE(struct spray_conf, order, "order", "round_robin", order_names,
+                                    "candidates round robin, or at random for each packet"));
 
 struct spray_state {
     struct weft_random random;
@@ -47,19 +46,13 @@ static enum weft_route_paths spray_paths(const void *conf) {
     return WEFT_ROUTE_PATHS_ALL;
 }
 
-static const struct weft_route_ops spray_ops = {
-    .hash_seed = weft__route_own_seed,
-    .state_size = spray_state_size,
-    .init = spray_init,
-    .choose = spray_choose,
-    .paths = spray_paths,
-};
-
-const struct weft_model weft__route_spray = {
-    .kind = WEFT_KIND_ROUTE,
-    .name = "spray",
-    .summary = "a path for every packet, in turn or at random",
-    .source = "Dixit et al., INFOCOM 2013 (packet spraying)",
-    .params = &spray_params,
-    .ops = &spray_ops,
-};
+const struct weft_model weft__route_spray =
+    WEFT_MODEL_OF(ROUTE, "spray", "a path for every packet, in turn or at random",
+                  "Dixit et al., INFOCOM 2013 (packet spraying)", &spray_params,
+                  &(const struct weft_route_ops){
+                      .hash_seed = weft__route_own_seed,
+                      .state_size = spray_state_size,
+                      .init = spray_init,
+                      .choose = spray_choose,
+                      .paths = spray_paths,
+                  });

@@ -6,7 +6,6 @@
 // Training at Meta Scale", SIGCOMM 2024: CSPF every 30 s, flows by source port and destination prefix, entries that
 // override E-ECMP. Assumed: the delays of collector and programming, and that entries without demand are withdrawn.
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "weft/param.h"
@@ -20,7 +19,18 @@ struct te_conf {
     uint32_t known;
 };
 
-static const struct weft_param te_rows[] = {
+enum { INTERVALS_MAX = 100 }; // intervals for which messages are in flight
+
+static const char *te_check(const void *conf, char *text, size_t size) {
+    const struct te_conf *c = conf;
+    if (((const struct weft_route_ops *)c->fallback.model->ops)->program)
+        return "fallback: te; expected a model that needs no controller";
+    if (c->collector_ps / INTERVALS_MAX <= c->interval_ps && c->programming_ps / INTERVALS_MAX <= c->interval_ps)
+        return NULL;
+    return WEFT_SAY(text, size, "collector_delay or programming_delay is more than %u times interval", INTERVALS_MAX);
+}
+static const struct weft_param_table te_params = WEFT_PARAM_TABLE_OF(
+    "te", struct te_conf, .check = te_check,
     WEFT_TIME(struct te_conf, interval_ps, "interval", "30s", "1us", "1000s",
               "time from one computation of all paths to the next (Meta: 30s)"),
     WEFT_TIME(struct te_conf, collector_ps, "collector_delay", "1s", "1us", "1000s",
@@ -31,21 +41,7 @@ static const struct weft_param te_rows[] = {
                 "demands measured in the last interval, or known beforehand from the workload: then entries are in "
                 "force at once"),
     WEFT_MODEL_PARAM(struct te_conf, fallback, "fallback", WEFT_KIND_ROUTE, "e_ecmp",
-                     "route of packets without an entry, or whose entry's link is out of service"),
-};
-
-enum { INTERVALS_MAX = 100 }; // intervals for which messages are in flight
-
-static const char *te_check(const void *conf, char *text, size_t size) {
-    const struct te_conf *c = conf;
-    if (((const struct weft_route_ops *)c->fallback.model->ops)->program)
-        return "fallback: te; expected a model that needs no controller";
-    if (c->collector_ps / INTERVALS_MAX <= c->interval_ps && c->programming_ps / INTERVALS_MAX <= c->interval_ps)
-        return NULL;
-    snprintf(text, size, "collector_delay or programming_delay is more than %u times interval", INTERVALS_MAX);
-    return text;
-}
-static const struct weft_param_table te_params = WEFT_PARAM_TABLE_CHECKED("te", struct te_conf, te_rows, te_check);
+                     "route of packets without an entry, or whose entry's link is out of service"));
 
 enum { NO_PORT = UINT16_MAX };
 
@@ -184,19 +180,13 @@ static const struct weft_route_program te_program = {
     .counts = te_counts,
 };
 
-static const struct weft_route_ops te_ops = {
-    .hash_seed = te_hash_seed,
-    .state_size = te_state_size,
-    .init = te_init,
-    .choose = te_choose,
-    .program = &te_program,
-};
-
-const struct weft_model weft__route_te = {
-    .kind = WEFT_KIND_ROUTE,
-    .name = "te",
-    .summary = "a path for what a host sends to a rack, from a controller (CSPF); E-ECMP without one",
-    .source = "Meta, SIGCOMM 2024 (centralised traffic engineering)",
-    .params = &te_params,
-    .ops = &te_ops,
-};
+const struct weft_model weft__route_te =
+    WEFT_MODEL_OF(ROUTE, "te", "a path for what a host sends to a rack, from a controller (CSPF); E-ECMP without one",
+                  "Meta, SIGCOMM 2024 (centralised traffic engineering)", &te_params,
+                  &(const struct weft_route_ops){
+                      .hash_seed = te_hash_seed,
+                      .state_size = te_state_size,
+                      .init = te_init,
+                      .choose = te_choose,
+                      .program = &te_program,
+                  });

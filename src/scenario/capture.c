@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stdio.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -10,7 +9,21 @@ static const char *const contents[] = {"headers", "full", NULL};    // enum weft
 static const char *const marks[] = {"becn", "fecn", NULL};          // enum weft_cnp_mark
 static const char *const switches[] = {"routers", "bridges", NULL}; // enum weft_capture_switches
 
-static const struct weft_param rows[] = {
+static const char *capture_check(const void *conf, char *text, size_t size) {
+    const struct weft_capture_conf *c = conf;
+    char from[32], until[32];
+    if (!*c->file) return "file is empty; expected a name such as capture.pcapng";
+    const char *slash = strrchr(c->file, '/'), *name = slash ? slash + 1 : c->file;
+    if (!strcmp(name, "results.sqlite") || !strcmp(name, "result.json"))
+        return WEFT_SAY(text, size, "file is %s, which --out writes itself; expected a name such as capture.pcapng",
+                        name);
+    if (c->from_ps < c->until_ps) return NULL;
+    weft_format_time(c->from_ps, from, sizeof from);
+    weft_format_time(c->until_ps, until, sizeof until);
+    return WEFT_SAY(text, size, "until (%s) is not after from (%s): no frame could be recorded", until, from);
+}
+const struct weft_param_table weft_capture_table = WEFT_PARAM_TABLE_OF(
+    "capture", struct weft_capture_conf, .check = capture_check,
     WEFT_TEXT(struct weft_capture_conf, ports, "ports", "",
               "ports to record, in both directions: names, globs over names or over node->node; none if empty"),
     WEFT_TEXT(
@@ -26,23 +39,4 @@ static const struct weft_param rows[] = {
                 "bit of the BTH that signals congestion in a CNP"),
     WEFT_CHOICE(struct weft_capture_conf, switches, "switches", "routers", switches,
                 "a router writes its own and the next MAC address into a frame and subtracts 1 from the TTL (RFC "
-                "1812); a bridge changes neither. A DSF and a Clique each count as one router"),
-};
-
-static const char *capture_check(const void *conf, char *text, size_t size) {
-    const struct weft_capture_conf *c = conf;
-    char from[32], until[32];
-    if (!*c->file) return "file is empty; expected a name such as capture.pcapng";
-    const char *slash = strrchr(c->file, '/'), *name = slash ? slash + 1 : c->file;
-    if (!strcmp(name, "results.sqlite") || !strcmp(name, "result.json")) {
-        snprintf(text, size, "file is %s, which --out writes itself; expected a name such as capture.pcapng", name);
-        return text;
-    }
-    if (c->from_ps < c->until_ps) return NULL;
-    weft_format_time(c->from_ps, from, sizeof from);
-    weft_format_time(c->until_ps, until, sizeof until);
-    snprintf(text, size, "until (%s) is not after from (%s): no frame could be recorded", until, from);
-    return text;
-}
-const struct weft_param_table weft_capture_table =
-    WEFT_PARAM_TABLE_CHECKED("capture", struct weft_capture_conf, rows, capture_check);
+                "1812); a bridge changes neither. A DSF and a Clique each count as one router"));

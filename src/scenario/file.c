@@ -70,8 +70,7 @@ static enum weft_status read_setting(struct weft_scenario_file *file, const char
     if (!equals || equals == setting)
         return WEFT_REFUSE(ret_error, place, "expected path=value, such as host.cc=dcqcn");
     struct weft_tree *value;
-    enum weft_status status = weft__tree_parse_value(name, equals + 1, arena, &value, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__tree_parse_value(name, equals + 1, arena, &value, ret_error));
     value->key = weft_arena_format(arena, "%.*s", (int)(equals - setting), setting);
     value->key_place = place;
     keep_classes(file, value);
@@ -102,8 +101,7 @@ enum weft_status weft__scenario_read(struct weft_scenario_file *file, const char
     const struct weft_blueprint *blueprint = weft_blueprint_find(path);
     if (blueprint) return add_file(file, path, blueprint->text, blueprint->size, ret_root, ret_error);
     WEFT_ENDS(weft__text_free) struct weft__text text = {0};
-    enum weft_status status = weft__text_read(path, &text, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__text_read(path, &text, ret_error));
     return add_file(file, strcmp(path, "-") ? path : "<stdin>", text.text, text.size, ret_root, ret_error);
 }
 
@@ -269,8 +267,7 @@ static enum weft_status add_setting(void *context, struct weft_error *ret_error)
     const struct addition *a = context;
     struct weft_scenario_file *file = a->file;
     const struct weft_tree *over = NULL;
-    enum weft_status status = read_setting(file, a->setting, &over, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_setting(file, a->setting, &over, ret_error));
     const struct weft_tree **all = weft_arena_alloc(file->arena, file->settings + 1, sizeof *all);
     if (file->settings) memcpy(all, file->setting, file->settings * sizeof *all);
     all[file->settings++] = over;

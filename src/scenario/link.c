@@ -23,7 +23,8 @@
                   "their length, 2m; empty: length, or as the class or a fleet has it",                                \
                   .needs = "cable or " key "_cable")
 
-static const struct weft_param link_rows[] = {
+const struct weft_param_table weft_link_table = WEFT_PARAM_TABLE_OF(
+    "link", struct weft_link_conf, WEFT_PARAM_UNCHECKED,
     WEFT_TEXT(struct weft_link_conf, cable[WEFT_LINK_ANY], "cable", WEFT_HARDWARE_CABLE_DEFAULT,
               "class of the cables of all links, dac, or dac_2m with its length (weft models hardware), or the file of "
               "one (./mine.yaml); ideal: delays as the topology says"),
@@ -37,9 +38,7 @@ static const struct weft_param link_rows[] = {
         "delay, as where latencies of chips and NICs are figures from port to port that have it in them"),
     LINK_ROWS(WEFT_LINK_HOST, "host", "links of hosts"),
     LINK_ROWS(WEFT_LINK_LEAF, "leaf", "links above the switches next to hosts"),
-    LINK_ROWS(WEFT_LINK_SPINE, "spine", "links above these"),
-};
-const struct weft_param_table weft_link_table = WEFT_PARAM_TABLE("link", struct weft_link_conf, link_rows);
+    LINK_ROWS(WEFT_LINK_SPINE, "spine", "links above these"));
 
 static const char *const prefixes[] = {"", "host_", "leaf_", "spine_"};
 static const double fleet_m[WEFT_LINK_WHICH] = {0, 5, 40, 300};

@@ -6,7 +6,9 @@
 #include "scenario/scenario.h"
 #include "weft/param.h"
 
-static const struct weft_param rows[] = {
+static const char *const lists[] = {"hosts", "qmp", NULL};
+const struct weft_param_table weft_live_table = WEFT_PARAM_TABLE_OF(
+    "live", struct weft_live_conf, .lists = lists,
     WEFT_UINT(struct weft_live_conf, slow, "slow", "10000", "0", "1000000000",
               "wall time over simulated time; 0: no wall clock, for a program (weft/drive.h)"),
     WEFT_TIME(struct weft_live_conf, delay_ps, "delay", "500ns", "0s", "1s",
@@ -17,13 +19,17 @@ static const struct weft_param rows[] = {
               "the 128 packets that a queue pair of soft RoCE has outstanding)"),
     WEFT_UINT(struct weft_live_conf, lateness_percent, "lateness", "10", "1", "1000",
               "most lateness of frames, in percent of the base round trip at its 99th percentile; above: timing does "
-              "not hold, and the exit status says so (assumed)"),
-};
-static const char *const lists[] = {"hosts", "qmp", NULL};
-const struct weft_param_table weft_live_table =
-    WEFT_PARAM_TABLE_LISTS("live", struct weft_live_conf, rows, NULL, lists);
+              "not hold, and the exit status says so (assumed)"));
 
-static const struct weft_param host_rows[] = {
+static const char *live_host_check(const void *conf, char *text, size_t size) {
+    const struct weft_live_host *h = conf;
+    int ways = !!*h->unix_path + !!*h->dgram_path + !!*h->interface;
+    if (ways > 1) return "more than one of unix, dgram and interface; expected one, or none for a program";
+    if (*h->dgram_path && !*h->peer) return "dgram without peer; expected the socket of the host too";
+    return NULL;
+}
+const struct weft_param_table weft_live_host_table = WEFT_PARAM_TABLE_OF(
+    "live_host", struct weft_live_host, .check = live_host_check,
     WEFT_TEXT(struct weft_live_host, unix_path, "unix", "",
               "stream socket on which weft listens; 4 bytes of length before each frame, as of QEMU -netdev stream"),
     WEFT_TEXT(struct weft_live_host, dgram_path, "dgram", "",
@@ -34,17 +40,7 @@ static const struct weft_param host_rows[] = {
         "network interface of this machine whose frames are the host's, such as one end of a veth pair, or a tap"),
     WEFT_BYTES(
         struct weft_live_host, mtu_bytes, "mtu", "9000B", "68B", "65000B",
-        "longest packet (without the Ethernet header) that the host takes; longer ones to it are dropped and counted"),
-};
-static const char *live_host_check(const void *conf, char *text, size_t size) {
-    const struct weft_live_host *h = conf;
-    int ways = !!*h->unix_path + !!*h->dgram_path + !!*h->interface;
-    if (ways > 1) return "more than one of unix, dgram and interface; expected one, or none for a program";
-    if (*h->dgram_path && !*h->peer) return "dgram without peer; expected the socket of the host too";
-    return NULL;
-}
-const struct weft_param_table weft_live_host_table =
-    WEFT_PARAM_TABLE_CHECKED("live_host", struct weft_live_host, host_rows, live_host_check);
+        "longest packet (without the Ethernet header) that the host takes; longer ones to it are dropped and counted"));
 
 static enum weft_status load_hosts(const struct weft_tree *map, struct weft_live_conf *live, struct weft_arena *arena,
                                    struct weft__mistakes *mistakes, struct weft_error *ret_error) {

@@ -4,7 +4,15 @@
 
 static const char *const fast_forwards[] = {"off", "exact", "steady", NULL};
 
-static const struct weft_param sample_rows[] = {
+static const char *sample_check(const void *conf, char *text, size_t size) {
+    const struct weft_sample_conf *c = conf;
+    if (c->operations == 1)
+        return "operations is 1: one has no spread, so there would be no interval; expected at least 2";
+    return c->groups == 1 ? "groups is 1: one has no spread, so there would be no interval; expected at least 2" : NULL;
+}
+
+const struct weft_param_table weft_sample_table = WEFT_PARAM_TABLE_OF(
+    "sample", struct weft_sample_conf, .check = sample_check,
     WEFT_UINT(struct weft_sample_conf, operations, "operations", "0", "0", "1000000",
               "operations of each class that run in packets, drawn at random, at least 2; the rest takes as long as "
               "these say, with a 95% interval; 0: all run in packets"),
@@ -20,22 +28,20 @@ static const struct weft_param sample_rows[] = {
               .needs = "operations"),
     WEFT_REAL(struct weft_sample_conf, until_interval, "until_interval", "0", "0", "1",
               "sample twice as many operations, and again, until half of the 95% interval of the job's time is at most "
-              "this part of it; 0: sample once. Without operations it begins with 16 (assumed)"),
-};
+              "this part of it; 0: sample once. Without operations it begins with 16 (assumed)"));
 
-static const char *sample_check(const void *conf, char *text, size_t size) {
-    (void)text;
-    (void)size;
-    const struct weft_sample_conf *c = conf;
-    if (c->operations == 1)
-        return "operations is 1: one has no spread, so there would be no interval; expected at least 2";
-    return c->groups == 1 ? "groups is 1: one has no spread, so there would be no interval; expected at least 2" : NULL;
+#define SAMPLE_INTERVAL_MIN_PS (100 * WEFT_PS_PER_NS)
+
+static const char *run_check(const void *conf, char *text, size_t size) {
+    const struct weft_run_conf *c = conf;
+    if (*c->fast_forward_store && c->fast_forward != WEFT_FAST_FORWARD_STEADY)
+        return "fast_forward_store holds what steady learned; expected fast_forward: steady, or no store";
+    if (!c->sample_interval_ps || c->sample_interval_ps >= SAMPLE_INTERVAL_MIN_PS) return NULL;
+    return "sample_interval is below 100ns: more samples than packets; expected 0s (none) or at least 100ns";
 }
 
-const struct weft_param_table weft_sample_table =
-    WEFT_PARAM_TABLE_CHECKED("sample", struct weft_sample_conf, sample_rows, sample_check);
-
-static const struct weft_param run_rows[] = {
+const struct weft_param_table weft_run_table = WEFT_PARAM_TABLE_OF(
+    "run", struct weft_run_conf, .check = run_check,
     WEFT_UINT(struct weft_run_conf, seed, "seed", "1", "0", "9223372036854775807", "seed of all random numbers"),
     WEFT_BOOL(
         struct weft_run_conf, jitter, "jitter", "on",
@@ -87,20 +93,4 @@ static const struct weft_param run_rows[] = {
         "with count_flows: a queue pair counts on a link once it has sent this many bytes of data frames over it",
         .needs = "count_flows"),
     WEFT_UINT(struct weft_run_conf, events_max, "events", "20000", "0", "100000000",
-              "events kept per node for the timeline, the first ones (assumed); 0: none"),
-};
-
-#define SAMPLE_INTERVAL_MIN_PS (100 * WEFT_PS_PER_NS)
-
-static const char *run_check(const void *conf, char *text, size_t size) {
-    const struct weft_run_conf *c = conf;
-    (void)text;
-    (void)size;
-    if (*c->fast_forward_store && c->fast_forward != WEFT_FAST_FORWARD_STEADY)
-        return "fast_forward_store holds what steady learned; expected fast_forward: steady, or no store";
-    if (!c->sample_interval_ps || c->sample_interval_ps >= SAMPLE_INTERVAL_MIN_PS) return NULL;
-    return "sample_interval is below 100ns: more samples than packets; expected 0s (none) or at least 100ns";
-}
-
-const struct weft_param_table weft_run_table =
-    WEFT_PARAM_TABLE_CHECKED("run", struct weft_run_conf, run_rows, run_check);
+              "events kept per node for the timeline, the first ones (assumed); 0: none"));

@@ -21,15 +21,13 @@ static const char *const sections[] = {"fabric", "topology", "link",     "server
                                        "dcbx",   "devices",  "workload", "run",    "control", "capture", "base",
                                        "cases",  "variants", "claims",   "sweep",  "goodput", "live",    NULL};
 static const char *const hardware_words[] = {"typical", WEFT_HARDWARE_IDEAL, NULL};
-static const struct weft_param head_rows[] = {
+const struct weft_param_table weft__scenario_table = WEFT_PARAM_TABLE_OF(
+    "scenario", struct weft__scenario_head, .lists = sections,
     WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
     WEFT_PROSE(struct weft__scenario_head, about, "about", "", "what it shows"),
     WEFT_CHOICE(struct weft__scenario_head, hardware, "hardware", "typical", hardware_words,
                 "classes of switches and hosts where no key names one: those of today, or ideal ones, the defaults of "
-                "their parameters (the environment variable WEFT_HARDWARE says the same)"),
-};
-const struct weft_param_table weft__scenario_table =
-    WEFT_PARAM_TABLE_LISTS("scenario", struct weft__scenario_head, head_rows, NULL, sections);
+                "their parameters (the environment variable WEFT_HARDWARE says the same)"));
 
 #define WEFT_BOX_TOO(kind, name, box)
 #define WEFT_BOX(kind, name, box) #box,
@@ -60,11 +58,9 @@ static void make_sections(struct weft_device_conf *device, struct weft_arena *ar
 #include "weft/boxes.def"
 }
 
-static const struct weft_param device_rows[] = {
-    WEFT_TEXT(struct weft__device_head, match, "match", NULL, "shell pattern over node names, \"core-*\""),
-};
-const struct weft_param_table weft__device_table =
-    WEFT_PARAM_TABLE_LISTS("devices", struct weft__device_head, device_rows, NULL, weft__device_sections);
+const struct weft_param_table weft__device_table = WEFT_PARAM_TABLE_OF(
+    "devices", struct weft__device_head, .lists = weft__device_sections,
+    WEFT_TEXT(struct weft__device_head, match, "match", NULL, "shell pattern over node names, \"core-*\""));
 
 /// Arguments that the functions below share.
 struct bind {
@@ -130,8 +126,7 @@ static enum weft_status load_head(struct bind *b) {
         if (tree) return FAIL(b, tree->key_place, "%s: cannot be overridden", fixed[i]);
     }
     struct weft__scenario_head head;
-    enum weft_status status = load_params(b, &weft__scenario_table, b->root, "", &head);
-    if (status) return status;
+    WEFT_TRY(load_params(b, &weft__scenario_table, b->root, "", &head));
     b->scenario->name = *head.name ? head.name : stem_of(b->arena, b->scenario->path);
     b->scenario->about = head.about;
     b->ideal = head.hardware == WEFT__HARDWARE_IDEAL;
@@ -218,15 +213,14 @@ static enum weft_status list_of(struct bind *b, const char *key, uint32_t max, c
 static enum weft_status load_devices(struct bind *b) {
     const struct weft_tree *list;
     uint32_t n;
-    enum weft_status status = list_of(b, "devices", DEVICES_MAX, &list, &n);
-    if (status) return status;
+    WEFT_TRY(list_of(b, "devices", DEVICES_MAX, &list, &n));
     struct weft_device_conf *device = weft_arena_alloc(b->arena, n + 1, sizeof *device);
     b->scenario->device = device;
     b->scenario->devices = n + 1;
     const struct weft_tree *tree[WEFT__DEVICE_SECTIONS];
     for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS; k++)
         tree[k] = weft__tree_section(b->root, weft__device_sections[k]);
-    status = load_device(b, &device[0], b->root, tree, "");
+    enum weft_status status = load_device(b, &device[0], b->root, tree, "");
     note_sections(&device[0], b->root);
     for (uint32_t i = 0; i < n; i++)
         status = worse_status(status, load_device_entry(b, list->child[i], i, &device[i + 1]));

@@ -13,7 +13,6 @@ struct addition {
 };
 
 static enum weft_status add_path(void *context, struct weft_error *ret_error) {
-    (void)ret_error;
     const struct addition *a = context;
     struct weft_scenario_file *file = a->file;
     const char **all = weft_arena_alloc(file->arena, file->may_writes + 1, sizeof *all);

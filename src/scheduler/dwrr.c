@@ -13,14 +13,13 @@ struct dwrr_conf {
     uint8_t strict;
 };
 
-static const struct weft_param dwrr_rows[] = {
+static const struct weft_param_table dwrr_params = WEFT_PARAM_TABLE_OF(
+    "dwrr", struct dwrr_conf, WEFT_PARAM_UNCHECKED,
     WEFT_WEIGHTS(struct dwrr_conf, weight, "weights", "1", "1", "1000", "share of each priority, 0 to 7"),
     WEFT_BYTES(struct dwrr_conf, quantum_bytes, "quantum", "4096B", "64B", "1MB",
                "bytes per turn for weight 1 (assumed)"),
     WEFT_PRIORITY_SET(struct dwrr_conf, strict, "strict", "none",
-                      "priorities served before all weighted ones, highest first"),
-};
-static const struct weft_param_table dwrr_params = WEFT_PARAM_TABLE("dwrr", struct dwrr_conf, dwrr_rows);
+                      "priorities served before all weighted ones, highest first"));
 
 /// The credit of a turn: at most 10^9, so that credits fit 32 bits.
 static int32_t calc_quantum(const struct dwrr_conf *c, uint32_t priority) {
@@ -53,13 +52,8 @@ static void dwrr_weights(const void *conf, uint64_t ret_weight[WEFT_PRIORITIES])
         ret_weight[p] = c->strict >> p & 1 ? 0 : c->weight[p];
 }
 
-static const struct weft_scheduler_ops dwrr_ops = {.pick = dwrr_pick, .on_sent = dwrr_on_sent, .weights = dwrr_weights};
-
-const struct weft_model weft__scheduler_dwrr = {
-    .kind = WEFT_KIND_SCHEDULER,
-    .name = "dwrr",
-    .summary = "bytes in proportion to weights, optionally below strict priorities",
-    .source = "Shreedhar and Varghese, SIGCOMM 1995, with a surplus instead of a deficit; IEEE 802.1Q clause 8.6.8.3",
-    .params = &dwrr_params,
-    .ops = &dwrr_ops,
-};
+const struct weft_model weft__scheduler_dwrr = WEFT_MODEL_OF(
+    SCHEDULER, "dwrr", "bytes in proportion to weights, optionally below strict priorities",
+    "Shreedhar and Varghese, SIGCOMM 1995, with a surplus instead of a deficit; IEEE 802.1Q clause 8.6.8.3",
+    &dwrr_params,
+    &(const struct weft_scheduler_ops){.pick = dwrr_pick, .on_sent = dwrr_on_sent, .weights = dwrr_weights});

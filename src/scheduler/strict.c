@@ -6,13 +6,6 @@ static uint32_t strict_pick(struct weft_scheduler_state *state, const void *conf
     return 31u - (uint32_t)__builtin_clz(mask);
 }
 
-static const struct weft_scheduler_ops strict_ops = {.pick = strict_pick};
-
-const struct weft_model weft__scheduler_strict = {
-    .kind = WEFT_KIND_SCHEDULER,
-    .name = "strict",
-    .summary = "the highest priority first",
-    .source = "IEEE 802.1Q clause 8.6.8.1",
-    .params = &weft_no_params,
-    .ops = &strict_ops,
-};
+const struct weft_model weft__scheduler_strict =
+    WEFT_MODEL_OF(SCHEDULER, "strict", "the highest priority first", "IEEE 802.1Q clause 8.6.8.1", &weft_no_params,
+                  &(const struct weft_scheduler_ops){.pick = strict_pick});

@@ -419,8 +419,7 @@ enum weft_status weft_checkpoint_read(const char *path, const struct weft_checkp
                                       struct weft_error *ret_error) {
     struct note note;
     note_program(program, ranks);
-    enum weft_status status = read_file(path, ranks, &note, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_file(path, ranks, &note, ret_error));
     weft_memory_figures_set(note.memory);
     struct weft__run *run = note.checkpoint->run;
     double wall_s = weft__clock_s(CLOCK_MONOTONIC), cpu_s = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID);

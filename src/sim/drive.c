@@ -294,8 +294,7 @@ static struct weft__drive_listener take_timer(struct weft_drive *d, uint32_t k) 
 static enum weft_status do_at(void *context, struct weft_error *ret_error) {
     struct weft__drive_request *r = context;
     struct weft_drive *d = r->drive;
-    enum weft_status status = weft__drive_check_time(d, r->host, &r->time, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__drive_check_time(d, r->host, &r->time, ret_error));
     weft__drive_net(d)->engine.conf.work++;
     add_due(d, r->host, r->time, WEFT_DRIVE_TIME, add_timer(d, r->listener));
     return WEFT_OK;
@@ -586,8 +585,7 @@ enum weft_status weft_drive_run(struct weft_drive *d, weft_time_ps until, enum w
     if (d->inside) return FAIL(WEFT_ERROR_INPUT, "a callback cannot run the drive that calls it");
     d->until_ps = weft__drive_net(d)->engine.pause_ps = until;
     d->stop = false;
-    enum weft_status status = weft__drive_enter(d, do_run, &(struct weft__drive_request){0}, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__drive_enter(d, do_run, &(struct weft__drive_request){0}, ret_error));
     if (!d->over) note_end(d, d->stop ? WEFT_DRIVE_STOPPED : ends[end_of(d)]);
     if (ret_end) *ret_end = d->end;
     return d->end == WEFT_DRIVE_STALLED ? FAIL(WEFT_ERROR_STALL, "the network makes no progress") : WEFT_OK;

@@ -99,6 +99,10 @@ struct rings {
     weft_time_ps *filled_ps;
 };
 
+static uint16_t parts_of(const struct build *b, const struct weft_job *job, const struct weft_connection *c) {
+    return job->split || weft_job_strands(job, c) > 1 ? qps_of(b, c) : 1;
+}
+
 static struct rings make_rings(const struct build *b, const struct weft_job *job, uint32_t rank) {
     struct rings r = {0};
     size_t spans = 0, slots = 0;
@@ -106,7 +110,7 @@ static struct rings make_rings(const struct build *b, const struct weft_job *job
         const struct weft_connection *c = &job->connection[i];
         if (c->flow == WEFT_NONE) continue;
         slots += c->rings;
-        spans += c->rings * (job->split ? qps_of(b, c) : (size_t)1);
+        spans += c->rings * ((size_t)parts_of(b, job, c));
     }
     r.span = weft_arena_alloc(b->arena, spans, sizeof *r.span);
     r.filled_ps = weft_arena_alloc(b->arena, slots, sizeof *r.filled_ps);
@@ -131,7 +135,7 @@ static void make_sender(const struct build *b, struct weft__sending *s, uint32_t
     const struct weft_connection *c = &job->connection[i];
     bool local = c->flow == WEFT_NONE, tagged = !c->messages, unadmitted = tagged || job->unadmitted;
     s->qps = qps_of(b, c);
-    s->parts = job->split ? s->qps : 1;
+    s->parts = parts_of(b, job, c);
     s->granted = local ? c->slots : unadmitted ? UINT32_MAX : 0;
     s->lane = WEFT_NONE;
     s->slots = local ? c->slots : c->rings;
@@ -207,7 +211,7 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
                 .connection = list[i + k].connection,
                 .qp = c->flow == WEFT_NONE ? WEFT_NONE : qp_of_flow[c->flow],
                 .qps = qps,
-                .parts = job->split ? qps : 1,
+                .parts = parts_of(b, job, c),
                 .came = c->flow == WEFT_NONE ? NULL : arrivals.came,
                 .lane = WEFT_NONE,
                 .slots = c->flow == WEFT_NONE ? c->slots : c->rings,

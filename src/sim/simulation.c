@@ -16,16 +16,13 @@ static bool hosts_differ(const struct weft_scenario *c) {
 
 static enum weft_status fill_simulation(struct weft_simulation *s, const struct weft_scenario_file *file,
                                         uint32_t variant, bool counts, struct weft_error *ret_error) {
-    enum weft_status status = weft_scenario_new(file, variant, &s->scenario, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_scenario_new(file, variant, &s->scenario, ret_error));
     struct weft_scenario *c = s->scenario;
-    status = weft_scenario_topology(c, s->arena, &s->topology, ret_error);
-    if (!status) status = weft_simulation_check(c, s->topology, ret_error);
-    if (!status)
-        status = (counts && !hosts_differ(c) ? weft_workload_count : weft_workload_new)(
-            c->workload, c->workloads, s->topology, c->run.seed, c->run.until_ps, c->arena, &s->workload, ret_error);
-    if (!status) status = weft_simulation_check_workload(c, s->topology, s->workload, ret_error);
-    return status;
+    WEFT_TRY(weft_scenario_topology(c, s->arena, &s->topology, ret_error));
+    WEFT_TRY(weft_simulation_check(c, s->topology, ret_error));
+    WEFT_TRY((counts && !hosts_differ(c) ? weft_workload_count : weft_workload_new)(
+        c->workload, c->workloads, s->topology, c->run.seed, c->run.until_ps, c->arena, &s->workload, ret_error));
+    return weft_simulation_check_workload(c, s->topology, s->workload, ret_error);
 }
 
 struct order {

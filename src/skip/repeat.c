@@ -49,7 +49,6 @@ static void each_count(struct weft__network *net, uint32_t node, weft__on_count 
 
 static void number_count(void *context, uint64_t *count) {
     struct box_counts *c = context;
-    (void)count;
     c->mark->n++;
 }
 
@@ -126,7 +125,6 @@ void weft__mark_each(const struct weft__skips *s, struct weft__mark *m, weft__on
 }
 
 static void number_number(void *context, uint64_t *number) {
-    (void)number;
     ((struct weft__numbers *)context)->n++;
 }
 
@@ -360,8 +358,6 @@ struct found {
 };
 
 static void number_histogram(void *context, uint32_t which, struct weft_histogram *histogram) {
-    (void)which;
-    (void)histogram;
     ((struct found *)context)->n++;
 }
 

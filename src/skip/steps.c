@@ -294,14 +294,12 @@ static bool may_watch(struct weft__steps *s, const struct lane_at *at) {
 }
 
 static bool watch_lane(struct weft__steps *s, const struct lane_at *at) {
-    (void)s;
     *at->watch = (struct weft__lane_watch){.next = at->lane->index + 1, .stride = at->ring->stride};
     at->lane->watch = at->watch;
     return true;
 }
 
 static bool watch_no_more(struct weft__steps *s, const struct lane_at *at) {
-    (void)s;
     at->lane->watch = NULL;
     return true;
 }
@@ -326,8 +324,6 @@ static bool has_flows(const struct weft__steps *s) {
 }
 
 static bool has_lane(struct weft__steps *s, const struct lane_at *at) {
-    (void)s;
-    (void)at;
     return false;
 }
 
@@ -356,7 +352,6 @@ static void begin_to_watch(struct weft__steps *s, weft_time_ps now) {
 // --- whether ------------------------------------------------------------------------------------------------------
 
 static bool has_seen_first(struct weft__steps *s, const struct lane_at *at) {
-    (void)s;
     return at->watch->seen > 0;
 }
 
@@ -369,7 +364,6 @@ static bool has_come_so_far(struct weft__steps *s, const struct lane_at *at) {
 }
 
 static bool find_first(struct weft__steps *s, const struct lane_at *at) {
-    (void)s;
     if (at->lane->index < at->ring->first) at->ring->first = at->lane->index;
     return true;
 }
@@ -383,7 +377,6 @@ static void take_mark(struct weft__steps *s, weft_time_ps now) {
 }
 
 static bool reset_sums(struct weft__steps *s, const struct lane_at *at) {
-    (void)s;
     at->ring->now = at->ring->before = at->ring->found = 0;
     at->ring->left = UINT64_MAX;
     return true;
@@ -403,7 +396,6 @@ static weft_time_ps seen_at(const struct weft__lane_watch *w, uint32_t back) {
 static bool sum_left(struct weft__steps *s, const struct lane_at *at) {
     struct ring *ring = at->ring;
     uint64_t end = at->lane->index + LAST_STEPS, left = ring->end > end ? ring->end - end : 0;
-    (void)s;
     left = left / ring->period * ring->period;
     if (left < ring->left) ring->left = left;
     return true;
@@ -532,7 +524,6 @@ static void skip_plan(struct weft__steps *s, const struct plan *plan, const stru
 // --- audits -------------------------------------------------------------------------------------------------------
 
 static bool foretell_lane(struct weft__steps *s, const struct lane_at *at) {
-    (void)s;
     double time = (double)at->ring->steps * step_ps(at->ring);
     uint64_t last = at->watch->next - at->watch->stride;
     *at->watch = (struct weft__lane_watch){
@@ -544,7 +535,6 @@ static bool foretell_lane(struct weft__steps *s, const struct lane_at *at) {
 }
 
 static bool compare_lane(struct weft__steps *s, const struct lane_at *at) {
-    (void)s;
     double time = (double)at->ring->steps * step_ps(at->ring);
     at->ring->found += ((double)at->watch->seen_ps[0] - at->watch->foretold_ps) / time / (double)at->ring->lanes;
     return true;

@@ -37,7 +37,6 @@ static bool is_apart(const char *path) {
 
 static void mix_setting(void *context, const char *path, const char *value, const char *dflt) {
     uint64_t *hash = context;
-    (void)dflt;
     if (!is_apart(path)) *hash = weft__hash_text(weft__hash_text(*hash, path), value ? value : "");
 }
 
@@ -175,9 +174,8 @@ enum weft_status weft__store_open(const struct weft__network *net, struct weft__
     *store = (struct weft__store){0};
     if (!*folder) return WEFT_OK;
     store->arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    enum weft_status status = weft_scenario_write_path(net->scenario, "run", "fast_forward_store", folder, NULL,
-                                                       store->arena, &folder, error);
-    if (status) return status;
+    WEFT_TRY(weft_scenario_write_path(net->scenario, "run", "fast_forward_store", folder, NULL, store->arena, &folder,
+                                      error));
     store->path = weft_arena_format(store->arena, "%s/%016" PRIx64 ".weft-memos", folder, key_of(net));
     if (mkdir(folder, 0777) && errno != EEXIST)
         return WEFT_REFUSE(error, (struct weft_place){.file = folder},
@@ -189,7 +187,7 @@ enum weft_status weft__store_open(const struct weft__network *net, struct weft__
     FILE *file = weft__file_open(store->path, "r");
     if (!file && errno == ENOENT) return WEFT_OK;
     if (!file) return REFUSE("%s; expected a file to be read (run.fast_forward_store)", strerror(errno));
-    status = read_file(store, file, error);
+    enum weft_status status = read_file(store, file, error);
     fclose(file);
     return status;
 }
@@ -260,7 +258,6 @@ void weft__store_put_counted(struct weft__store *store, const struct weft__skips
 }
 
 static void clear_number(void *context, uint64_t *number) {
-    (void)context;
     *number = 0;
 }
 

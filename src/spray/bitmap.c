@@ -12,17 +12,15 @@ struct bitmap_conf {
     uint64_t marked, trimmed, timeout, most, recycle;
 };
 
-static const struct weft_param rows[] = {
+static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
+    "bitmap", struct bitmap_conf, .check = weft__spray_check,
     WEFT__SPRAY_VALUES_ROW("64", "entropy values per queue pair, a power of 2 (uet-htsim: 64)"),
     WEFT_UINT(struct bitmap_conf, marked, "marked", "1", "0", "255", "turns that a marked packet costs its value"),
     WEFT_UINT(struct bitmap_conf, trimmed, "trimmed", "4", "0", "255", "turns that a trimmed packet costs its value"),
     WEFT_UINT(struct bitmap_conf, timeout, "timeout", "15", "0", "255", "turns that a lost packet costs its value"),
     WEFT_UINT(struct bitmap_conf, most, "most", "15", "1", "255", "most turns that a value owes"),
     WEFT_UINT(struct bitmap_conf, recycle, "recycle", "0", "0", "1024",
-              "values of unmarked acknowledgements kept to be reused first, once each (uet-htsim's mixed: no limit)"),
-};
-static const struct weft_param_table params =
-    WEFT_PARAM_TABLE_CHECKED("bitmap", struct bitmap_conf, rows, weft__spray_check);
+              "values of unmarked acknowledgements kept to be reused first, once each (uet-htsim's mixed: no limit)"));
 
 struct bitmap_state {
     struct weft__rounds rounds;
@@ -95,21 +93,15 @@ static const char *bitmap_check(const void *state, const void *conf) {
     return weft__rounds_value(&s->rounds) < c->spray.values ? NULL : "a value beyond the last one";
 }
 
-static const struct weft_spray_ops ops = {
-    .state_size = bitmap_state_size,
-    .values = weft__spray_values,
-    .start = bitmap_start,
-    .next = bitmap_next,
-    .news = bitmap_news,
-    .check = bitmap_check,
-};
-
-const struct weft_model weft__spray_bitmap = {
-    .kind = WEFT_KIND_SPRAY,
-    .name = "bitmap",
-    .summary = "entropy values in turn; those with marked, trimmed or lost packets miss turns",
-    .source = "uet-htsim, sim/uec_mp.cpp",
-    .params = &params,
-    .ops = &ops,
-    .draws = true,
-};
+const struct weft_model weft__spray_bitmap =
+    WEFT_MODEL_OF(SPRAY, "bitmap", "entropy values in turn; those with marked, trimmed or lost packets miss turns",
+                  "uet-htsim, sim/uec_mp.cpp", &params,
+                  &(const struct weft_spray_ops){
+                      .state_size = bitmap_state_size,
+                      .values = weft__spray_values,
+                      .start = bitmap_start,
+                      .next = bitmap_next,
+                      .news = bitmap_news,
+                      .check = bitmap_check,
+                  },
+                  .draws = true);

@@ -23,15 +23,14 @@ struct mrc_conf {
     weft_time_ps probe_ps;
 };
 
-static const struct weft_param rows[] = {
+static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
+    "mrc", struct mrc_conf, .check = weft__spray_check,
     WEFT__SPRAY_VALUES_ROW("64", "entropy values per queue pair in all planes, a power of 2 (assumed)"),
     WEFT_TIME(struct mrc_conf, probe_ps, "probe", "500us", "1us", "1000s",
               "interval between probes of a retired value (assumed); longer than the timeout"),
     WEFT_UINT(struct mrc_conf, marked, "marked", "1", "0", "255",
               "turns that a marked packet costs its value (assumed)"),
-    WEFT_UINT(struct mrc_conf, most, "most", "15", "1", "255", "most turns that a value owes (assumed)"),
-};
-static const struct weft_param_table params = WEFT_PARAM_TABLE_CHECKED("mrc", struct mrc_conf, rows, weft__spray_check);
+    WEFT_UINT(struct mrc_conf, most, "most", "15", "1", "255", "most turns that a value owes (assumed)"));
 
 struct mrc_state {
     struct weft_random random;
@@ -193,22 +192,16 @@ static const char *mrc_check(const void *state, const void *conf) {
     return s->usable ? NULL : "no plane is usable";
 }
 
-static const struct weft_spray_ops ops = {
-    .state_size = mrc_state_size,
-    .values = weft__spray_values,
-    .start = mrc_start,
-    .next = mrc_next,
-    .news = mrc_news,
-    .planes = mrc_planes,
-    .check = mrc_check,
-};
-
-const struct weft_model weft__spray_mrc = {
-    .kind = WEFT_KIND_SPRAY,
-    .name = "mrc",
-    .summary = "values bound to the NIC's planes; lost packets retire a value, which is probed and comes back",
-    .source = "OCP, Multi-path Reliable Connection 1.0, 2026: the public abstract; all numbers are assumed",
-    .params = &params,
-    .ops = &ops,
-    .draws = true,
-};
+const struct weft_model weft__spray_mrc = WEFT_MODEL_OF(
+    SPRAY, "mrc", "values bound to the NIC's planes; lost packets retire a value, which is probed and comes back",
+    "OCP, Multi-path Reliable Connection 1.0, 2026: the public abstract; all numbers are assumed", &params,
+    &(const struct weft_spray_ops){
+        .state_size = mrc_state_size,
+        .values = weft__spray_values,
+        .start = mrc_start,
+        .next = mrc_next,
+        .news = mrc_news,
+        .planes = mrc_planes,
+        .check = mrc_check,
+    },
+    .draws = true);

@@ -9,11 +9,9 @@ struct oblivious_conf {
     struct weft__spray_conf spray;
 };
 
-static const struct weft_param rows[] = {
-    WEFT__SPRAY_VALUES_ROW("64", "entropy values per queue pair, a power of 2 (uet-htsim: 64)"),
-};
 static const struct weft_param_table params =
-    WEFT_PARAM_TABLE_CHECKED("oblivious", struct oblivious_conf, rows, weft__spray_check);
+    WEFT_PARAM_TABLE_OF("oblivious", struct oblivious_conf, .check = weft__spray_check,
+                        WEFT__SPRAY_VALUES_ROW("64", "entropy values per queue pair, a power of 2 (uet-htsim: 64)"));
 
 static size_t oblivious_state_size(const void *conf) {
     return sizeof(struct weft__rounds);
@@ -33,20 +31,14 @@ static const char *oblivious_check(const void *state, const void *conf) {
     return weft__rounds_value(state) < weft__spray_values(conf) ? NULL : "a value beyond the last one";
 }
 
-static const struct weft_spray_ops ops = {
-    .state_size = oblivious_state_size,
-    .values = weft__spray_values,
-    .start = oblivious_start,
-    .next = oblivious_next,
-    .check = oblivious_check,
-};
-
-const struct weft_model weft__spray_oblivious = {
-    .kind = WEFT_KIND_SPRAY,
-    .name = "oblivious",
-    .summary = "entropy values in turn, in another order each round, whatever comes of packets",
-    .source = "uet-htsim, sim/uec_mp.cpp",
-    .params = &params,
-    .ops = &ops,
-    .draws = true,
-};
+const struct weft_model weft__spray_oblivious =
+    WEFT_MODEL_OF(SPRAY, "oblivious", "entropy values in turn, in another order each round, whatever comes of packets",
+                  "uet-htsim, sim/uec_mp.cpp", &params,
+                  &(const struct weft_spray_ops){
+                      .state_size = oblivious_state_size,
+                      .values = weft__spray_values,
+                      .start = oblivious_start,
+                      .next = oblivious_next,
+                      .check = oblivious_check,
+                  },
+                  .draws = true);

@@ -15,15 +15,13 @@ struct reps_conf {
     weft_time_ps frozen_ps;
 };
 
-static const struct weft_param rows[] = {
+static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
+    "reps", struct reps_conf, .check = weft__spray_check,
     WEFT__SPRAY_VALUES_ROW("16384", "entropy values to draw from, a power of 2 (as many as 14 bits of a packet allow)"),
     WEFT_UINT(struct reps_conf, ring, "ring", "8", "1", "256", "values kept (uet-htsim)"),
     WEFT_TIME(struct reps_conf, frozen_ps, "frozen", "10ms", "0ns", "never",
               "after a timeout only the ring's values are used, for this long (uet-htsim)"),
-    WEFT_UINT(struct reps_conf, explore, "explore", "16", "0", "65535", "values drawn anew after that (uet-htsim)"),
-};
-static const struct weft_param_table params =
-    WEFT_PARAM_TABLE_CHECKED("reps", struct reps_conf, rows, weft__spray_check);
+    WEFT_UINT(struct reps_conf, explore, "explore", "16", "0", "65535", "values drawn anew after that (uet-htsim)"));
 
 struct reps_state {
     struct weft_random random;
@@ -96,21 +94,15 @@ static const char *reps_check(const void *state, const void *conf) {
     return NULL;
 }
 
-static const struct weft_spray_ops ops = {
-    .state_size = reps_state_size,
-    .values = weft__spray_values,
-    .start = reps_start,
-    .next = reps_next,
-    .news = reps_news,
-    .check = reps_check,
-};
-
-const struct weft_model weft__spray_reps = {
-    .kind = WEFT_KIND_SPRAY,
-    .name = "reps",
-    .summary = "values of packets that came back unmarked are used again; a timeout has only those used",
-    .source = "Bonato et al., REPS, arXiv 2407.21625; uet-htsim, sim/uec_mp.cpp",
-    .params = &params,
-    .ops = &ops,
-    .draws = true,
-};
+const struct weft_model weft__spray_reps = WEFT_MODEL_OF(
+    SPRAY, "reps", "values of packets that came back unmarked are used again; a timeout has only those used",
+    "Bonato et al., REPS, arXiv 2407.21625; uet-htsim, sim/uec_mp.cpp", &params,
+    &(const struct weft_spray_ops){
+        .state_size = reps_state_size,
+        .values = weft__spray_values,
+        .start = reps_start,
+        .next = reps_next,
+        .news = reps_news,
+        .check = reps_check,
+    },
+    .draws = true);

@@ -2,7 +2,6 @@
 #include "spray/rounds.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 void weft__rounds_begin(struct weft__rounds *r, uint32_t values) {
     r->index = 0;
@@ -17,6 +16,5 @@ void weft__rounds_start(struct weft__rounds *r, const struct weft_random *random
 const char *weft__spray_check(const void *conf, char *text, size_t size) {
     uint64_t values = ((const struct weft__spray_conf *)conf)->values;
     if (!(values & (values - 1))) return NULL;
-    snprintf(text, size, "values (%" PRIu64 ") is not a power of 2", values);
-    return text;
+    return WEFT_SAY(text, size, "values (%" PRIu64 ") is not a power of 2", values);
 }

@@ -20,19 +20,13 @@ static const char *single_check(const void *state, const void *conf) {
     return NULL;
 }
 
-static const struct weft_spray_ops ops = {
-    .state_size = single_state_size,
-    .values = single_values,
-    .start = single_start,
-    .next = single_next,
-    .check = single_check,
-};
-
-const struct weft_model weft__spray_single = {
-    .kind = WEFT_KIND_SPRAY,
-    .name = "single",
-    .summary = "one entropy value for all packets of a queue pair",
-    .source = "RFC 2992 (ECMP); the baseline",
-    .params = &weft_no_params,
-    .ops = &ops,
-};
+const struct weft_model weft__spray_single =
+    WEFT_MODEL_OF(SPRAY, "single", "one entropy value for all packets of a queue pair", "RFC 2992 (ECMP); the baseline",
+                  &weft_no_params,
+                  &(const struct weft_spray_ops){
+                      .state_size = single_state_size,
+                      .values = single_values,
+                      .start = single_start,
+                      .next = single_next,
+                      .check = single_check,
+                  });

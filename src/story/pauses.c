@@ -106,7 +106,8 @@ WEFT_RESULT_VALUE(pause_root, event_of(pause_of(c)->root))
 
 #define PAUSE(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_pause, field, key, kind, __VA_ARGS__)
 #define BEGAN(field, key, kind, ...) WEFT_RESULT_AT(1, struct weft_event, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column pauses_columns[] = {
+const struct weft_result_table weft__results_pauses = WEFT_RESULT_TABLE_OF(
+    "pauses", APART, "a pause: a port's priority from paused to resumed, with --out", .next = next_pause,
     PAUSE(event, "pause", COUNT, "event where the pause began", .references = "events", .flags = WEFT_RESULT_KEY),
     BEGAN(port, "port", COUNT, "port that was paused", .references = "ports"),
     BEGAN(priority, "priority", COUNT, "priority that was paused"),
@@ -118,8 +119,4 @@ static const struct weft_result_column pauses_columns[] = {
     PAUSE(frames, "frames", COUNT, "pause frames received with a time above 0"),
     WEFT_RESULT_CALL(pause_parent, "parent", COUNT, "pause that filled the ingress buffer", .references = "pauses"),
     PAUSE(depth, "depth", COUNT, "pauses above this one in the chain of causes"),
-    WEFT_RESULT_CALL(pause_root, "root", COUNT, "event where the chain of causes ends", .references = "events"),
-};
-const struct weft_result_table weft__results_pauses =
-    WEFT_RESULT_TABLE("pauses", APART, "a pause: a port's priority from paused to resumed, with --out", pauses_columns,
-                      .next = next_pause);
+    WEFT_RESULT_CALL(pause_root, "root", COUNT, "event where the chain of causes ends", .references = "events"));

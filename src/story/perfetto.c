@@ -173,12 +173,11 @@ enum weft_status weft_perfetto_read(const char *dir, const char *variant, struct
                                     struct weft_perfetto **ret_perfetto, struct weft_error *ret_error) {
     struct weft_perfetto *p = weft_arena_alloc(arena, 1, sizeof *p);
     *ret_perfetto = p;
-    enum weft_status status = weft_timeline_read(dir, variant, arena, &p->t, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_timeline_read(dir, variant, arena, &p->t, ret_error));
     struct weft__reader r;
     const char *const *names;
     uint32_t n;
-    status = weft__reader_open(&r, dir, arena, ret_error);
+    enum weft_status status = weft__reader_open(&r, dir, arena, ret_error);
     if (!status) status = weft__reader_choose(&r, variant, NULL, &names, &n, ret_error);
     if (!status && r.status == SQLITE_OK) {
         number_nodes(p, arena);

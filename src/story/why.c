@@ -197,8 +197,7 @@ enum weft_status weft__why_find_path(const struct weft_whys *y, uint32_t flow, w
 static enum weft_status find_path(const struct weft_whys *y, uint32_t flow, struct weft__why_path *p,
                                   struct weft_error *ret_error) {
     const struct weft_followed *end = NULL;
-    enum weft_status status = find_end(y, flow, &end, ret_error);
-    if (status) return status;
+    WEFT_TRY(find_end(y, flow, &end, ret_error));
     weft_time_ps start = y->run->workload->flow[flow].start_ps;
     if (y->run->workload->flow[flow].verb == WEFT_VERB_RAW) start = y->run->workload->raw->frame[end->psn].time_ps;
     if (end->psn == WEFT_NONE) return weft__why_find_path(y, flow, start, end->time_ps, p, ret_error);
@@ -386,8 +385,7 @@ weft_time_ps *weft__why_sums(const struct weft_whys *y, weft_time_ps *sum, const
 enum weft_status weft_why(const struct weft_whys *y, uint32_t flow, struct weft_why *ret_why,
                           struct weft_error *ret_error) {
     struct weft__why_path path;
-    enum weft_status status = find_path(y, flow, &path, ret_error);
-    if (status) return status;
+    WEFT_TRY(find_path(y, flow, &path, ret_error));
     const struct weft_topology *t = y->run->topology;
     const struct weft_flow *f = &y->run->workload->flow[flow];
     weft_time_ps ideal = y->run->outcome->flow[flow].ideal_ps;

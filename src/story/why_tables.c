@@ -41,82 +41,68 @@ struct kind {
 // --- flows --------------------------------------------------------------------------------------------------------
 
 #define FLOW(field, kind, ...) WEFT_RESULT(struct weft_why, field, kind, __VA_ARGS__)
-static const struct weft_result_column flow_columns[] = {
-    WEFT_RESULT_NUMBER("number", "number in this answer"),
-    FLOW(flow, COUNT, "number of the flow in the run"),
+static const struct weft_result_table flow_table = WEFT_RESULT_TABLE_OF(
+    "flows", LIST, "a flow whose completion time is explained",
+    WEFT_RESULT_AND(.sparse = true, .merged = is_alone, WEFT_RESULT_EACH(struct weft_why_answer, flow, flows)),
+    WEFT_RESULT_NUMBER("number", "number in this answer"), FLOW(flow, COUNT, "number of the flow in the run"),
     FLOW(is, TEXT, "why the flow was chosen: place among the flows of the group", .flags = WEFT_RESULT_SPARSE),
-    FLOW(group, TEXT, "group of flows of the flow"),
-    FLOW(src, TEXT, "host that sends"),
-    FLOW(dst, TEXT, "host that receives"),
-    FLOW(bytes, BYTES, "payload of the flow"),
+    FLOW(group, TEXT, "group of flows of the flow"), FLOW(src, TEXT, "host that sends"),
+    FLOW(dst, TEXT, "host that receives"), FLOW(bytes, BYTES, "payload of the flow"),
     FLOW(fct_ps, TIME, "flow completion time"),
-    FLOW(ideal_ps, TIME, "completion time alone in the network", .flags = WEFT_RESULT_OPTIONAL),
-};
-static const struct weft_result_table flow_table =
-    WEFT_RESULT_TABLE("flows", LIST, "a flow whose completion time is explained", flow_columns, .sparse = true,
-                      .merged = is_alone, WEFT_RESULT_EACH(struct weft_why_answer, flow, flows));
+    FLOW(ideal_ps, TIME, "completion time alone in the network", .flags = WEFT_RESULT_OPTIONAL));
 #define OF_FLOW WEFT_RESULT_ABOVE_KEY("number", "number", COUNT, "number of the flow in this answer")
-static const struct weft_result_column flow_part_columns[] = {OF_FLOW, PART_COLUMNS};
 static const struct weft_result_table flow_part_table =
-    WEFT_RESULT_TABLE("flows.parts", LIST, "a part of a flow's completion time", flow_part_columns,
-                      WEFT_RESULT_EACH(struct weft_why, part, parts));
-static const struct weft_result_column flow_kind_columns[] = {OF_FLOW, KIND_COLUMNS};
-static const struct weft_result_table flow_kind_table = WEFT_RESULT_TABLE(
-    "flows.kinds", NUMBERS, "the parts of a kind, of a flow", flow_kind_columns, KINDS(struct weft_why));
+    WEFT_RESULT_TABLE_OF("flows.parts", LIST, "a part of a flow's completion time",
+                         WEFT_RESULT_EACH(struct weft_why, part, parts), OF_FLOW, PART_COLUMNS);
+static const struct weft_result_table flow_kind_table = WEFT_RESULT_TABLE_OF(
+    "flows.kinds", NUMBERS, "the parts of a kind, of a flow", KINDS(struct weft_why), OF_FLOW, KIND_COLUMNS);
 
 // --- iterations of jobs -------------------------------------------------------------------------------------------
 
 #define ITERATION(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_why_iteration, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column iteration_columns[] = {
+static const struct weft_result_table iteration_table = WEFT_RESULT_TABLE_OF(
+    "iterations", LIST, "an iteration of a job whose time is explained",
+    WEFT_RESULT_AND(.merged = weft_result_always, WEFT_RESULT_EACH(struct weft_why_answer, iteration, iterations)),
     ITERATION(name, "job", TEXT, "the job", .flags = WEFT_RESULT_KEY),
     ITERATION(iteration, "iteration", COUNT, "number of the iteration, from 0", .flags = WEFT_RESULT_KEY),
     ITERATION(ranks, "ranks", COUNT, "ranks of the job"),
     ITERATION(from_ps, "from_ps", TIME, "end of the iteration before, or start of the job"),
     ITERATION(time_ps, "iteration_ps", TIME, "length of the iteration"),
-    ITERATION(steps_in_all, "steps_in_all", COUNT, "steps on the critical path"),
-};
-static const struct weft_result_table iteration_table =
-    WEFT_RESULT_TABLE("iterations", LIST, "an iteration of a job whose time is explained", iteration_columns,
-                      .merged = weft_result_always, WEFT_RESULT_EACH(struct weft_why_answer, iteration, iterations));
+    ITERATION(steps_in_all, "steps_in_all", COUNT, "steps on the critical path"));
 #define OF_ITERATION                                                                                                   \
     WEFT_RESULT_ABOVE_KEY("job", "job", TEXT, "the job"),                                                              \
         WEFT_RESULT_ABOVE_KEY("iteration", "iteration", COUNT, "number of the iteration, from 0")
-static const struct weft_result_column iteration_kind_columns[] = {OF_ITERATION, KIND_COLUMNS};
 static const struct weft_result_table iteration_kind_table =
-    WEFT_RESULT_TABLE("iterations.kinds", NUMBERS, "the parts of a kind, of an iteration", iteration_kind_columns,
-                      KINDS(struct weft_why_iteration));
+    WEFT_RESULT_TABLE_OF("iterations.kinds", NUMBERS, "the parts of a kind, of an iteration",
+                         KINDS(struct weft_why_iteration), OF_ITERATION, KIND_COLUMNS);
 
 WEFT_RESULT_VALUE_OF(step_time, struct weft_why_step, s, weft_result_whole(true, s->to_ps - s->from_ps))
 
 #define STEP(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_why_step, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column step_columns[] = {
-    OF_ITERATION,
+static const struct weft_result_table step_table = WEFT_RESULT_TABLE_OF(
+    "iterations.steps", LIST, "a step on the critical path of an iteration",
+    WEFT_RESULT_EACH(struct weft_why_iteration, step, steps), OF_ITERATION,
     WEFT_RESULT_NUMBER("step", "number of the step along the critical path"),
     WEFT_RESULT_OF_NAMES(0, struct weft_why_step, what, "what", weft_why_step_names, "what happens in the step"),
     STEP(op, "operation", TEXT, "operation of the message: a collective, or a step of a schedule"),
-    STEP(rank, "rank", COUNT, "rank at which the step takes time"),
-    STEP(host, "host", TEXT, "host of the rank"),
+    STEP(rank, "rank", COUNT, "rank at which the step takes time"), STEP(host, "host", TEXT, "host of the rank"),
     STEP(peer, "to_rank", COUNT, "rank that a message or clear-to-send goes to", .flags = WEFT_RESULT_SPARSE),
     STEP(to_host, "to_host", TEXT, "host of that rank", .flags = WEFT_RESULT_SPARSE),
     STEP(flow, "flow", COUNT, "flow that carries the message", .flags = WEFT_RESULT_SPARSE),
     STEP(message, "message", COUNT, "number of the message on its connection, from 0", .flags = WEFT_RESULT_SPARSE),
     STEP(from_ps, "from_ps", TIME, "when the step begins"),
-    WEFT_RESULT_CALL(step_time, "time_ps", TIME, "length of the step"),
-};
-static const struct weft_result_table step_table =
-    WEFT_RESULT_TABLE("iterations.steps", LIST, "a step on the critical path of an iteration", step_columns,
-                      WEFT_RESULT_EACH(struct weft_why_iteration, step, steps));
-static const struct weft_result_column step_part_columns[] = {
+    WEFT_RESULT_CALL(step_time, "time_ps", TIME, "length of the step"));
+static const struct weft_result_table step_part_table = WEFT_RESULT_TABLE_OF(
+    "iterations.steps.parts", LIST, "a part of a step", WEFT_RESULT_EACH(struct weft_why_step, part, parts),
     OF_ITERATION, WEFT_RESULT_ABOVE_KEY("step", "step", COUNT, "number of the step along the critical path"),
-    PART_COLUMNS};
-static const struct weft_result_table step_part_table =
-    WEFT_RESULT_TABLE("iterations.steps.parts", LIST, "a part of a step", step_part_columns,
-                      WEFT_RESULT_EACH(struct weft_why_step, part, parts));
+    PART_COLUMNS);
 
 // --- operations of remote memory access ---------------------------------------------------------------------------
 
 #define OPERATION(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_why_operation, field, key, kind, __VA_ARGS__)
-static const struct weft_result_column operation_columns[] = {
+static const struct weft_result_table operation_table = WEFT_RESULT_TABLE_OF(
+    "operations", LIST, "an operation of remote memory access whose time is explained",
+    WEFT_RESULT_AND(.sparse = true, WEFT_RESULT_EACH(struct weft_why_answer, operation, operations)),
     WEFT_RESULT_NUMBER("operation", "number in this answer"),
     OPERATION(is, "is", TEXT, "why the operation was chosen: place among those of the group",
               .flags = WEFT_RESULT_SPARSE),
@@ -124,25 +110,21 @@ static const struct weft_result_column operation_columns[] = {
     OPERATION(client_host, "client", TEXT, "host that asks"),
     OPERATION(server_host, "server", TEXT, "host that is asked"),
     OPERATION(begun_ps, "begun_ps", TIME, "when the client began the operation"),
-    OPERATION(latency_ps, "latency_ps", TIME, "time until the operation was complete"),
-};
-static const struct weft_result_table operation_table = WEFT_RESULT_TABLE(
-    "operations", LIST, "an operation of remote memory access whose time is explained", operation_columns,
-    .sparse = true, WEFT_RESULT_EACH(struct weft_why_answer, operation, operations));
+    OPERATION(latency_ps, "latency_ps", TIME, "time until the operation was complete"));
 #define OF_OPERATION WEFT_RESULT_ABOVE_KEY("operation", "operation", COUNT, "number of the operation in this answer")
-static const struct weft_result_column operation_part_columns[] = {OF_OPERATION, PART_COLUMNS};
 static const struct weft_result_table operation_part_table =
-    WEFT_RESULT_TABLE("operations.parts", LIST, "a part of an operation's time", operation_part_columns,
-                      WEFT_RESULT_EACH(struct weft_why_operation, part, parts));
-static const struct weft_result_column operation_kind_columns[] = {OF_OPERATION, KIND_COLUMNS};
+    WEFT_RESULT_TABLE_OF("operations.parts", LIST, "a part of an operation's time",
+                         WEFT_RESULT_EACH(struct weft_why_operation, part, parts), OF_OPERATION, PART_COLUMNS);
 static const struct weft_result_table operation_kind_table =
-    WEFT_RESULT_TABLE("operations.kinds", NUMBERS, "the parts of a kind, of an operation", operation_kind_columns,
-                      KINDS(struct weft_why_operation));
+    WEFT_RESULT_TABLE_OF("operations.kinds", NUMBERS, "the parts of a kind, of an operation",
+                         KINDS(struct weft_why_operation), OF_OPERATION, KIND_COLUMNS);
 
 // --- what jobs cost one another -----------------------------------------------------------------------------------
 
 #define LEDGER_JOB(field, kind, ...) WEFT_RESULT(struct weft_ledger_job, field, kind, __VA_ARGS__)
-static const struct weft_result_column ledger_job_columns[] = {
+static const struct weft_result_table ledger_job_table = WEFT_RESULT_TABLE_OF(
+    "jobs", LIST, "a job that shares the network",
+    WEFT_RESULT_AND(.sparse = true, WEFT_RESULT_EACH(struct weft_why_answer, ledger.job, ledger.jobs)),
     LEDGER_JOB(job, TEXT, "the job", .flags = WEFT_RESULT_KEY),
     LEDGER_JOB(iterations, COUNT, "iterations that are compared, from the first"),
     LEDGER_JOB(with_ps, REAL, "time of these iterations beside the other jobs", .unit = "ps",
@@ -154,34 +136,24 @@ static const struct weft_result_column ledger_job_columns[] = {
                .flags = WEFT_RESULT_EXACT),
     LEDGER_JOB(direct_ps, REAL, "time on the critical path of the job in waits for another job", .unit = "ps"),
     LEDGER_JOB(unseen_ps, REAL, "part of the loss that no row has, because no wait for another job was seen",
-               .unit = "ps"),
-};
-static const struct weft_result_table ledger_job_table =
-    WEFT_RESULT_TABLE("jobs", LIST, "a job that shares the network", ledger_job_columns, .sparse = true,
-                      WEFT_RESULT_EACH(struct weft_why_answer, ledger.job, ledger.jobs));
+               .unit = "ps"));
 #define LEDGER(field, kind, ...) WEFT_RESULT(struct weft_ledger_row, field, kind, __VA_ARGS__)
-static const struct weft_result_column ledger_columns[] = {
-    WEFT_RESULT_NUMBER("number", "number in this answer"),
-    LEDGER(job, TEXT, "job that waits"),
+static const struct weft_result_table ledger_table = WEFT_RESULT_TABLE_OF(
+    "ledger", LIST, "what one job costs another at a port",
+    WEFT_RESULT_AND(.sparse = true, WEFT_RESULT_EACH(struct weft_why_answer, ledger.row, ledger.rows)),
+    WEFT_RESULT_NUMBER("number", "number in this answer"), LEDGER(job, TEXT, "job that waits"),
     LEDGER(by, TEXT, "job whose traffic the first one waits for"),
     LEDGER(port, TEXT, "port whose queue both jobs fill"),
     WEFT_RESULT_OF_NAMES(0, struct weft_ledger_row, kind, "kind", weft_why_names, "kind of wait"),
     LEDGER(direct_ps, REAL, "time on the critical path of the first job in such waits", .unit = "ps"),
     LEDGER(cost_ps, REAL, "part of what the first job loses: all rows of a job add up to it", .unit = "ps",
            .flags = WEFT_RESULT_EXACT),
-    LEDGER(share, REAL, "cost over the time of the first job without the others"),
-};
-static const struct weft_result_table ledger_table =
-    WEFT_RESULT_TABLE("ledger", LIST, "what one job costs another at a port", ledger_columns, .sparse = true,
-                      WEFT_RESULT_EACH(struct weft_why_answer, ledger.row, ledger.rows));
+    LEDGER(share, REAL, "cost over the time of the first job without the others"));
 
-static const struct weft_result_column why_columns[] = {
-    WEFT_RESULT_VERSION,
+static const struct weft_result_table why_table = WEFT_RESULT_TABLE_OF(
+    "why", OBJECT, "where the time of flows, iterations or operations went", WEFT_RESULT_SUBJECT, WEFT_RESULT_VERSION,
     WEFT_RESULT(struct weft_why_answer, scenario, TEXT, "name of the scenario"),
-    WEFT_RESULT(struct weft_why_answer, variant, TEXT, "variant; empty: the scenario has none"),
-};
-static const struct weft_result_table why_table =
-    WEFT_RESULT_TABLE("why", OBJECT, "where the time of flows, iterations or operations went", why_columns);
+    WEFT_RESULT(struct weft_why_answer, variant, TEXT, "variant; empty: the scenario has none"));
 const struct weft_answer weft__answer_why = WEFT_ANSWER_OF(
     "why", "weft why: where the time of flows, iterations and operations of remote memory access went", &why_table,
     &flow_table, &flow_part_table, &flow_kind_table, &iteration_table, &iteration_kind_table, &step_table,

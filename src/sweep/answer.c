@@ -62,8 +62,8 @@ static const struct answer *answer_of(const struct weft_result_cursor *c) {
 
 WEFT_RESULT_VALUE(scenario_of, WEFT__RESULT_TEXT(answer_of(c)->r->name))
 WEFT_RESULT_VALUE(no_variant, WEFT__RESULT_TEXT(""))
-static const struct weft_result_column progress_columns[] = {
-    WEFT_RESULT_VERSION,
+static const struct weft_result_table progress_table = WEFT_RESULT_TABLE_OF(
+    "progress", OBJECT, "a sweep", WEFT_RESULT_SUBJECT, WEFT_RESULT_VERSION,
     WEFT_RESULT_CALL(scenario_of, "scenario", TEXT, "name of the scenario"),
     WEFT_RESULT_CALL(no_variant, "variant", TEXT, "empty: a sweep has several variants"),
     WEFT_RESULT_NAMED(struct answer, shown.interrupted, "interrupted", BOOL,
@@ -71,10 +71,7 @@ static const struct weft_result_column progress_columns[] = {
     WEFT_RESULT_NAMED(struct answer, state[WEFT_SWEEP_MISSING], "missing", COUNT, "runs that have not been run"),
     WEFT_RESULT_NAMED(struct answer, state[WEFT_SWEEP_DONE], "done", COUNT, "runs that ended"),
     WEFT_RESULT_NAMED(struct answer, state[WEFT_SWEEP_STALLED], "stalled", COUNT, "runs whose network stalled"),
-    WEFT_RESULT_NAMED(struct answer, state[WEFT_SWEEP_FAILED], "failed", COUNT, "runs that gave no result"),
-};
-static const struct weft_result_table progress_table =
-    WEFT_RESULT_TABLE("progress", OBJECT, "a sweep", progress_columns, WEFT_RESULT_SUBJECT);
+    WEFT_RESULT_NAMED(struct answer, state[WEFT_SWEEP_FAILED], "failed", COUNT, "runs that gave no result"));
 
 #define POINT_KEY                                                                                                      \
     WEFT_RESULT_NAMED(struct point, number, "point", COUNT, "number of the point, from 0", .flags = WEFT_RESULT_KEY)
@@ -96,14 +93,11 @@ static bool next_parameter(struct weft_result_cursor *c) {
     c->part[1] = &s->point[point->number].value[c->at++];
     return true;
 }
-static const struct weft_result_column parameter_columns[] = {
-    OF_POINT,
+static const struct weft_result_table parameters_table = WEFT_RESULT_TABLE_OF(
+    "points.parameters", NUMBERS, "a parameter that the sweep varies, with its value at a point",
+    .next = next_parameter, OF_POINT,
     WEFT_RESULT(struct weft_sweep_axis, path, TEXT, "path of the varied parameter", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT_AT(1, struct weft_sweep_value, text, "value", TEXT, "value of the parameter at this point"),
-};
-static const struct weft_result_table parameters_table =
-    WEFT_RESULT_TABLE("points.parameters", NUMBERS, "a parameter that the sweep varies, with its value at a point",
-                      parameter_columns, .next = next_parameter);
+    WEFT_RESULT_AT(1, struct weft_sweep_value, text, "value", TEXT, "value of the parameter at this point"));
 
 static bool next_run(struct weft_result_cursor *c) {
     const struct weft_sweep_results *r = answer_of(c)->r;
@@ -126,8 +120,8 @@ WEFT_RESULT_VALUE_OF(low_part, struct weft_sweep_run, run, WEFT__RESULT_REAL(par
 WEFT_RESULT_VALUE_OF(high_part, struct weft_sweep_run, run, WEFT__RESULT_REAL(part_of(run, true)))
 WEFT_RESULT_VALUE_OF(digest_of, struct weft_sweep_run, run,
                      WEFT__RESULT_TEXT(strcmp(state_name(run), "estimated") ? run->digest : NULL))
-static const struct weft_result_column run_columns[] = {
-    OF_POINT,
+static const struct weft_result_table runs_table = WEFT_RESULT_TABLE_OF(
+    "points.runs", LIST, "a run: a point with a seed", .next = next_run, OF_POINT,
     WEFT_RESULT_NUMBER("number", "number of the run at its point, from 0"),
     WEFT_RESULT(struct weft_sweep_run, seed, COUNT, "seed of the run"),
     WEFT_RESULT_CALL(state_of, "state", TEXT, "done, estimated, stalled, failed or missing"),
@@ -138,10 +132,7 @@ static const struct weft_result_column run_columns[] = {
                      .flags = WEFT_RESULT_SPARSE),
     WEFT_RESULT_CALL(high_part, "estimate.high", REAL,
                      "upper end of the 90% interval of an estimated run, as a part of its times",
-                     .flags = WEFT_RESULT_SPARSE),
-};
-static const struct weft_result_table runs_table =
-    WEFT_RESULT_TABLE("points.runs", LIST, "a run: a point with a seed", run_columns, .next = next_run);
+                     .flags = WEFT_RESULT_SPARSE));
 
 // --- statistics over seeds ----------------------------------------------------------------------------------------
 
@@ -179,10 +170,9 @@ static bool take_spread(struct weft_result_cursor *c, uint32_t point, const stru
 static bool next_group(struct weft_result_cursor *c) {
     return weft_result_take_from(c, answer_of(c)->groups, answer_of(c)->group, sizeof(const char *));
 }
-static const struct weft_result_column group_columns[] = {
-    OF_POINT, WEFT_RESULT_ITEM(const char *, "group", TEXT, "name of the group of flows", .flags = WEFT_RESULT_KEY)};
-static const struct weft_result_table groups_table =
-    WEFT_RESULT_TABLE("points.groups", MAP, "a group of flows at a point", group_columns, .next = next_group);
+static const struct weft_result_table groups_table = WEFT_RESULT_TABLE_OF(
+    "points.groups", MAP, "a group of flows at a point", .next = next_group, OF_POINT,
+    WEFT_RESULT_ITEM(const char *, "group", TEXT, "name of the group of flows", .flags = WEFT_RESULT_KEY));
 
 /// Columns that have a value with some seed.
 static bool next_figure(struct weft_result_cursor *c) {
@@ -198,12 +188,10 @@ static bool next_figure(struct weft_result_cursor *c) {
     return false;
 }
 #define METRIC WEFT_RESULT(struct spread, metric, TEXT, "name of the metric", .flags = WEFT_RESULT_KEY)
-static const struct weft_result_column figure_columns[] = {
-    OF_POINT, WEFT_RESULT_ABOVE_KEY("group", "group", TEXT, "name of the group of flows"), METRIC,
-    SPREAD_COLUMNS("", 0, 0)};
-static const struct weft_result_table figures_table =
-    WEFT_RESULT_TABLE("points.groups.metrics", MAP, "a metric of a group at a point, over seeds", figure_columns,
-                      .merged = weft_result_always, .next = next_figure);
+static const struct weft_result_table figures_table = WEFT_RESULT_TABLE_OF(
+    "points.groups.metrics", MAP, "a metric of a group at a point, over seeds",
+    WEFT_RESULT_AND(.merged = weft_result_always, .next = next_figure), OF_POINT,
+    WEFT_RESULT_ABOVE_KEY("group", "group", TEXT, "name of the group of flows"), METRIC, SPREAD_COLUMNS("", 0, 0));
 
 static bool next_metric(struct weft_result_cursor *c) {
     const struct weft_sweep_results *r = answer_of(c)->r;
@@ -215,15 +203,11 @@ static bool next_metric(struct weft_result_cursor *c) {
     return true;
 }
 WEFT_RESULT_VALUE(is_of_run, WEFT__RESULT_WHOLE(((const struct weft_sweep_metric *)c->part[1])->column == WEFT_NONE))
-static const struct weft_result_column metric_columns[] = {
-    OF_POINT,
-    METRIC,
-    SPREAD_COLUMNS("", 0, 0),
+static const struct weft_result_table metrics_table = WEFT_RESULT_TABLE_OF(
+    "points.metrics", MAP, "a metric that the user named, at a point, over seeds", .next = next_metric, OF_POINT,
+    METRIC, SPREAD_COLUMNS("", 0, 0),
     WEFT_RESULT_CALL(is_of_run, "of_run", BOOL, "the metric is of the whole run: no column of the table sweep has it",
-                     .flags = WEFT_RESULT_TABLES),
-};
-static const struct weft_result_table metrics_table = WEFT_RESULT_TABLE(
-    "points.metrics", MAP, "a metric that the user named, at a point, over seeds", metric_columns, .next = next_metric);
+                     .flags = WEFT_RESULT_TABLES));
 
 // --- the best point -----------------------------------------------------------------------------------------------
 
@@ -239,16 +223,14 @@ static bool next_best(struct weft_result_cursor *c) {
 }
 #define BEST(c) ((const struct weft_sweep_best *)(c)->part[1])
 WEFT_RESULT_VALUE(direction_of, WEFT__RESULT_TEXT(BEST(c)->metric->max ? "max" : "min"))
-static const struct weft_result_column best_columns[] = {
+static const struct weft_result_table best_table = WEFT_RESULT_TABLE_OF(
+    "best", OBJECT, "the point with the best mean of a metric", .next = next_best,
     WEFT_RESULT(struct spread, metric, TEXT, "name of the metric"),
     WEFT_RESULT_CALL(direction_of, "direction", TEXT, "max if the greatest value is best, or min"),
     WEFT_RESULT_AT(1, struct weft_sweep_best, point, "point", COUNT, "number of the best point",
                    .flags = WEFT_RESULT_SPARSE),
     SPREAD_COLUMNS("value.", WEFT_RESULT_OPTIONAL, WEFT_RESULT_SPARSE | WEFT_RESULT_TOGETHER),
-    WEFT_RESULT_AT(1, struct weft_sweep_best, left_out, "left_out", COUNT, "points without a value with some seed"),
-};
-static const struct weft_result_table best_table =
-    WEFT_RESULT_TABLE("best", OBJECT, "the point with the best mean of a metric", best_columns, .next = next_best);
+    WEFT_RESULT_AT(1, struct weft_sweep_best, left_out, "left_out", COUNT, "points without a value with some seed"));
 
 static bool next_like(struct weft_result_cursor *c) {
     const struct weft_sweep_best *best = BEST(c->above);
@@ -529,7 +511,6 @@ enum weft_status weft_sweep_sqlite(const char *dir, const struct weft_sweep_show
                                       .subjects = 1,
                                       .version = 1,
                                       .views = views};
-    enum weft_status status = weft_report_folder(dir, ret_error);
-    if (!status) status = weft__answer_database_write(&d, ret_error);
-    return status;
+    WEFT_TRY(weft_report_folder(dir, ret_error));
+    return weft__answer_database_write(&d, ret_error);
 }

@@ -130,8 +130,7 @@ static enum weft_status add_option(struct weft_sweep *s, const char *option, con
         if (!strncmp(vary[i], text, length))
             return FAIL(ret_error, place, "%.*s is varied twice", (int)length - 1, text);
     struct weft_tree *values;
-    enum weft_status status = weft__tree_parse_value(place.file, equals + 1, s->arena, &values, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__tree_parse_value(place.file, equals + 1, s->arena, &values, ret_error));
     return add_axis(s, weft_arena_format(s->arena, "%.*s", (int)length - 1, text), place, values, ret_error);
 }
 

@@ -8,7 +8,14 @@
 #include "weft/param.h"
 #include "weft/random.h"
 
-static const struct weft_param rows[] = {
+static const char *sweep_check(const void *conf, char *text, size_t size) {
+    const struct weft__sweep_conf *c = conf;
+    (void)text, (void)size;
+    return c->zip && c->sample ? "zip and sample are two kinds of points; expected one of them" : NULL;
+}
+static const char *const lists[] = {"vary", NULL};
+const struct weft_param_table weft_sweep_table = WEFT_PARAM_TABLE_OF(
+    "sweep", struct weft__sweep_conf, WEFT_PARAM_AND(.check = sweep_check, .lists = lists),
     WEFT_BOOL(
         struct weft__sweep_conf, zip, "zip", "off",
         "the first values of all parameters are one point, the second ones the next, rather than all combinations"),
@@ -20,16 +27,7 @@ static const struct weft_param rows[] = {
         struct weft__sweep_conf, best, "best", "",
         "the metric by which points are ranked, such as victims.fct.mean, the least first; with :max the greatest"),
     WEFT_PROSE(struct weft__sweep_conf, metrics, "metrics", "",
-               "what is shown: metrics as claims have them, such as [victims.fct.mean, counters.cnp]"),
-};
-static const char *sweep_check(const void *conf, char *text, size_t size) {
-    const struct weft__sweep_conf *c = conf;
-    (void)text, (void)size;
-    return c->zip && c->sample ? "zip and sample are two kinds of points; expected one of them" : NULL;
-}
-static const char *const lists[] = {"vary", NULL};
-const struct weft_param_table weft_sweep_table =
-    WEFT_PARAM_TABLE_LISTS("sweep", struct weft__sweep_conf, rows, sweep_check, lists);
+               "what is shown: metrics as claims have them, such as [victims.fct.mean, counters.cnp]"));
 
 #define FAIL(error, place, ...) WEFT_REFUSE(error, place, __VA_ARGS__)
 
@@ -121,8 +119,7 @@ static enum weft_status sample_points(struct design *d, const struct weft_sweep 
             ret_error, place,
             "no parameter is varied, so all points of the sample would be the same; expected --vary PATH=VALUES "
             "or `vary:`");
-    enum weft_status status = check_size(s, points, ret_error);
-    if (status) return status;
+    WEFT_TRY(check_size(s, points, ret_error));
     make_room(d, s, points);
     for (uint32_t a = 0; a < s->axes; a++)
         sample_axis(d, s, a, seed);
@@ -133,8 +130,7 @@ static enum weft_status sample_points(struct design *d, const struct weft_sweep 
 static enum weft_status cross_variants(struct weft_sweep *s, const struct design *d, uint32_t only,
                                        struct weft_error *ret_error) {
     uint32_t variants = only == WEFT_NONE ? weft_scenario_variants(s->file) : 1, first = only == WEFT_NONE ? 0 : only;
-    enum weft_status status = check_size(s, (uint64_t)variants * d->points, ret_error);
-    if (status) return status;
+    WEFT_TRY(check_size(s, (uint64_t)variants * d->points, ret_error));
     s->points = variants * d->points;
     s->point = weft_arena_alloc(s->arena, s->points, sizeof *s->point);
     for (uint32_t p = 0; p < s->points; p++)

@@ -7,7 +7,6 @@
 // same manner. 36 uplinks of each CTSW for 256 downlinks give the 1:7 between pods reported for the Llama 3 cluster
 // (arXiv 2407.21783). Delays are assumed: 100 ns a link for FEC and PHYs, and 5 ns a metre for 50 m and 200 m. The star
 // of the first generation is the kind `single`.
-#include <stdio.h>
 
 #include "topology/builder.h"
 #include "weft/param.h"
@@ -24,7 +23,28 @@ struct ai_zone_conf {
 };
 
 #define T struct ai_zone_conf
-static const struct weft_param rows[] = {
+
+static const char *check_multiple(const char *key, uint64_t value, const char *of_key, uint64_t of, char *text,
+                                  size_t size) {
+    if (value % of == 0) return NULL;
+    return WEFT_SAY(text, size, "%s %llu is not a multiple of %s %llu; expected so", key, (unsigned long long)value,
+                    of_key, (unsigned long long)of);
+}
+
+static const char *ai_zone_check(const void *conf, char *text, size_t size) {
+    const T *c = conf;
+    const char *bad = check_multiple("uplinks", c->uplinks, "parallel", c->parallel, text, size);
+    if (!bad && c->zones > 1)
+        bad = check_multiple("ctsw_uplinks", c->ctsw_uplinks, "ctsw_parallel", c->ctsw_parallel, text, size);
+    if (!bad && c->cabling == CABLING_RAIL)
+        bad = check_multiple("racks", c->racks, "server_gpus", c->server_gpus, text, size);
+    if (!bad) bad = weft__check_own_rate("host_rate", c->host_rate_bps, text, size);
+    if (!bad) bad = weft__check_own_rate("ctsw_rate", c->ctsw_rate_bps, text, size);
+    return bad ? bad : weft__check_own_rate("atsw_rate", c->atsw_rate_bps, text, size);
+}
+
+static const struct weft_param_table ai_zone_params = WEFT_PARAM_TABLE_OF(
+    "ai_zone", T, WEFT_PARAM_AND(.check = ai_zone_check, .lists = weft__topology_lists),
     WEFT_UINT(T, zones, "zones", "1", "1", "65535", "number of zones; several have a layer of ATSWs above them"),
     WEFT_UINT(T, racks, "racks", "256", "1", "65535", "racks per zone, each with an RTSW"),
     WEFT_UINT(T, gpus_per_rack, "gpus_per_rack", "16", "1", "65535", "links from an RTSW down to GPUs"),
@@ -51,35 +71,10 @@ static const struct weft_param rows[] = {
               "delay of links between RTSW and CTSW, one way (assumed)"),
     WEFT_TIME(T, atsw_delay_ps, "atsw_delay", "1100ns", "1ps", "1s",
               "delay of links between CTSW and ATSW, one way (assumed)"),
-    WEFT_REAL(T, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "bit error rate of every link, after FEC"),
-};
-
-static const char *check_multiple(const char *key, uint64_t value, const char *of_key, uint64_t of, char *text,
-                                  size_t size) {
-    if (value % of == 0) return NULL;
-    snprintf(text, size, "%s %llu is not a multiple of %s %llu; expected so", key, (unsigned long long)value, of_key,
-             (unsigned long long)of);
-    return text;
-}
-
-static const char *ai_zone_check(const void *conf, char *text, size_t size) {
-    const T *c = conf;
-    const char *bad = check_multiple("uplinks", c->uplinks, "parallel", c->parallel, text, size);
-    if (!bad && c->zones > 1)
-        bad = check_multiple("ctsw_uplinks", c->ctsw_uplinks, "ctsw_parallel", c->ctsw_parallel, text, size);
-    if (!bad && c->cabling == CABLING_RAIL)
-        bad = check_multiple("racks", c->racks, "server_gpus", c->server_gpus, text, size);
-    if (!bad) bad = weft__check_own_rate("host_rate", c->host_rate_bps, text, size);
-    if (!bad) bad = weft__check_own_rate("ctsw_rate", c->ctsw_rate_bps, text, size);
-    return bad ? bad : weft__check_own_rate("atsw_rate", c->atsw_rate_bps, text, size);
-}
-
-static const struct weft_param_table ai_zone_params =
-    WEFT_PARAM_TABLE_LISTS("ai_zone", T, rows, ai_zone_check, weft__topology_lists);
+    WEFT_REAL(T, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "bit error rate of every link, after FEC"));
 
 static enum weft_status ai_zone_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                       struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
     struct weft__line common = {c->rate_bps, 0, c->bit_error_rate};
     struct weft__tiers tiers = {
@@ -117,14 +112,9 @@ static const char *ai_zone_wiring(const void *conf, struct weft_arena *arena) {
                              c->parallel > 1 ? "s" : "", above);
 }
 
-static const struct weft_topology_ops ai_zone_ops = {.build = ai_zone_build, .wiring = ai_zone_wiring};
-
-const struct weft_model weft__topology_ai_zone = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "ai_zone",
-    .summary = "rack switches under deep-buffered cluster switches, zones of these under aggregators; by default one "
-               "zone of 4096 GPUs at 400G",
-    .source = "counts quoted from Meta, SIGCOMM 2024; wiring, delays and the ATSW layer's size are assumed",
-    .params = &ai_zone_params,
-    .ops = &ai_zone_ops,
-};
+const struct weft_model weft__topology_ai_zone = WEFT_MODEL_OF(
+    TOPOLOGY, "ai_zone",
+    "rack switches under deep-buffered cluster switches, zones of these under aggregators; by default one "
+    "zone of 4096 GPUs at 400G",
+    "counts quoted from Meta, SIGCOMM 2024; wiring, delays and the ATSW layer's size are assumed", &ai_zone_params,
+    &(const struct weft_topology_ops){.build = ai_zone_build, .wiring = ai_zone_wiring});

@@ -113,9 +113,6 @@ enum weft_status weft__topology_name_ports(struct weft_topology *t, const struct
                                            struct weft_error *ret_error);
 enum weft_status weft__topology_read_events(struct weft_topology *t, const struct weft_tree *events,
                                             struct weft_error *ret_error);
-/// Links by name or by glob over port names, in the arena. If nothing matches, the error is at `place`.
-enum weft_status weft__topology_select_links(const struct weft_topology *t, const char *text, struct weft_place place,
-                                             uint32_t **ret_link, uint32_t *ret_n, struct weft_error *ret_error);
 /// Applies `override:` of the topology section to single links. Kinds that do not list their links accept it, and
 /// `routes`: their tables use weft__topology_lists, or name both themselves.
 extern const char *const weft__topology_lists[];

@@ -7,7 +7,6 @@
 // switch (8 up for 32 down: 4:1 between pods, 8 x 8 x 8 shortest paths between hosts of different pods). Other readings
 // of the counts are parameters: core_wiring plane (aggregation switch j to the j-th share of the cores, 32:1 with these
 // counts), core_parallel 4 (1:1 everywhere), another number of pods.
-#include <stdio.h>
 
 #include "topology/builder.h"
 #include "weft/param.h"
@@ -25,7 +24,22 @@ struct clos3_conf {
 };
 
 #define T struct clos3_conf
-static const struct weft_param rows[] = {
+
+static const char *clos3_check(const void *conf, char *text, size_t size) {
+    const T *c = conf;
+    if (c->core_wiring == WIRING_PLANE && c->core % c->aggregation_per_pod)
+        return WEFT_SAY(
+            text, size,
+            "core %llu is not a multiple of aggregation_per_pod %llu; expected so with core_wiring plane, which "
+            "gives every aggregation switch of a pod the same share of the cores",
+            (unsigned long long)c->core, (unsigned long long)c->aggregation_per_pod);
+    const char *bad = weft__check_own_rate("host_rate", c->host_rate_bps, text, size);
+    if (!bad) bad = weft__check_own_rate("access_rate", c->access_rate_bps, text, size);
+    return bad ? bad : weft__check_own_rate("core_rate", c->core_rate_bps, text, size);
+}
+
+static const struct weft_param_table clos3_params = WEFT_PARAM_TABLE_OF(
+    "clos3", T, WEFT_PARAM_AND(.check = clos3_check, .lists = weft__topology_lists),
     WEFT_UINT(T, pods, "pods", "4", "1", "65535", "number of pods (assumed; the source gives only totals)"),
     WEFT_UINT(T, access_per_pod, "access_per_pod", "32", "1", "65535", "access switches per pod (128 in all)"),
     WEFT_UINT(T, aggregation_per_pod, "aggregation_per_pod", "8", "1", "65535",
@@ -39,32 +53,12 @@ static const struct weft_param rows[] = {
     WEFT_CHOICE(T, core_wiring, "core_wiring", "all", wiring_names,
                 "all: every aggregation switch to every core switch; plane: the j-th of each pod to the j-th share of "
                 "the cores (assumed)"),
-    WEFT__COMMON_LINE_ROWS(T),
-    WEFT__LINE_ROWS(T, host, "host links"),
+    WEFT__COMMON_LINE_ROWS(T), WEFT__LINE_ROWS(T, host, "host links"),
     WEFT__LINE_ROWS(T, access, "links between access and aggregation"),
-    WEFT__LINE_ROWS(T, core, "links between aggregation and core"),
-};
-
-static const char *clos3_check(const void *conf, char *text, size_t size) {
-    const T *c = conf;
-    if (c->core_wiring == WIRING_PLANE && c->core % c->aggregation_per_pod) {
-        snprintf(text, size,
-                 "core %llu is not a multiple of aggregation_per_pod %llu; expected so with core_wiring plane, which "
-                 "gives every aggregation switch of a pod the same share of the cores",
-                 (unsigned long long)c->core, (unsigned long long)c->aggregation_per_pod);
-        return text;
-    }
-    const char *bad = weft__check_own_rate("host_rate", c->host_rate_bps, text, size);
-    if (!bad) bad = weft__check_own_rate("access_rate", c->access_rate_bps, text, size);
-    return bad ? bad : weft__check_own_rate("core_rate", c->core_rate_bps, text, size);
-}
-
-static const struct weft_param_table clos3_params =
-    WEFT_PARAM_TABLE_LISTS("clos3", T, rows, clos3_check, weft__topology_lists);
+    WEFT__LINE_ROWS(T, core, "links between aggregation and core"));
 
 static enum weft_status clos3_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                     struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
     struct weft__line common = {c->rate_bps, c->delay_ps, c->bit_error_rate};
     struct weft__tiers tiers = {
@@ -99,15 +93,8 @@ static const char *clos3_wiring(const void *conf, struct weft_arena *arena) {
         (unsigned long long)c->core_parallel, c->core_parallel > 1 ? "s" : "");
 }
 
-static const struct weft_topology_ops clos3_ops = {.build = clos3_build, .wiring = clos3_wiring};
-
-const struct weft_model weft__topology_clos3 = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "clos3",
-    .summary = "three layers: access, aggregation, core; by default 1024 hosts at 200G",
-    .source =
-        "counts, rate and delay of the IEEE P802.1Qdw SFC simulation, part 4; its wiring is not known and assumed: "
-        "4 pods, every aggregation switch to every core switch, 4:1 between pods",
-    .params = &clos3_params,
-    .ops = &clos3_ops,
-};
+const struct weft_model weft__topology_clos3 = WEFT_MODEL_OF(
+    TOPOLOGY, "clos3", "three layers: access, aggregation, core; by default 1024 hosts at 200G",
+    "counts, rate and delay of the IEEE P802.1Qdw SFC simulation, part 4; its wiring is not known and assumed: "
+    "4 pods, every aggregation switch to every core switch, 4:1 between pods",
+    &clos3_params, &(const struct weft_topology_ops){.build = clos3_build, .wiring = clos3_wiring});

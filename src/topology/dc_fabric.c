@@ -18,7 +18,16 @@ struct dc_fabric_conf {
 };
 
 #define T struct dc_fabric_conf
-static const struct weft_param rows[] = {
+
+static const char *dc_fabric_check(const void *conf, char *text, size_t size) {
+    const T *c = conf;
+    const char *bad = weft__check_own_rate("host_rate", c->host_rate_bps, text, size);
+    if (!bad) bad = weft__check_own_rate("fsw_rate", c->fsw_rate_bps, text, size);
+    return bad ? bad : weft__check_own_rate("ssw_rate", c->ssw_rate_bps, text, size);
+}
+
+static const struct weft_param_table dc_fabric_params = WEFT_PARAM_TABLE_OF(
+    "dc_fabric", T, WEFT_PARAM_AND(.check = dc_fabric_check, .lists = weft__topology_lists),
     WEFT_UINT(T, pods, "pods", "1", "1", "65535", "number of pods; several have spine planes above them"),
     WEFT_UINT(T, rsws, "rsws", "48", "1", "65535", "racks per pod, each with an RSW"),
     WEFT_UINT(T, hosts_per_rsw, "hosts_per_rsw", "16", "1", "65535", "links from an RSW down to hosts (assumed)"),
@@ -38,22 +47,10 @@ static const struct weft_param rows[] = {
               "delay of links between RSW and FSW, one way (assumed)"),
     WEFT_TIME(T, ssw_delay_ps, "ssw_delay", "1100ns", "1ps", "1s",
               "delay of links between FSW and SSW, one way (assumed)"),
-    WEFT_REAL(T, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "bit error rate of every link, after FEC"),
-};
-
-static const char *dc_fabric_check(const void *conf, char *text, size_t size) {
-    const T *c = conf;
-    const char *bad = weft__check_own_rate("host_rate", c->host_rate_bps, text, size);
-    if (!bad) bad = weft__check_own_rate("fsw_rate", c->fsw_rate_bps, text, size);
-    return bad ? bad : weft__check_own_rate("ssw_rate", c->ssw_rate_bps, text, size);
-}
-
-static const struct weft_param_table dc_fabric_params =
-    WEFT_PARAM_TABLE_LISTS("dc_fabric", T, rows, dc_fabric_check, weft__topology_lists);
+    WEFT_REAL(T, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "bit error rate of every link, after FEC"));
 
 static enum weft_status dc_fabric_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                         struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
     struct weft__line common = {c->rate_bps, 0, c->bit_error_rate};
     struct weft__tiers tiers = {
@@ -87,13 +84,8 @@ static const char *dc_fabric_wiring(const void *conf, struct weft_arena *arena) 
                              (unsigned long long)c->ssw_parallel);
 }
 
-static const struct weft_topology_ops dc_fabric_ops = {.build = dc_fabric_build, .wiring = dc_fabric_wiring};
-
-const struct weft_model weft__topology_dc_fabric = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "dc_fabric",
-    .summary = "a data centre's rack, fabric and spine switches (RSW, FSW, SSW): a training cluster's frontend",
-    .source = "Andreyev, engineering.fb.com, 2014-11-14; counts from there, hosts of a rack, rates and delays assumed",
-    .params = &dc_fabric_params,
-    .ops = &dc_fabric_ops,
-};
+const struct weft_model weft__topology_dc_fabric = WEFT_MODEL_OF(
+    TOPOLOGY, "dc_fabric",
+    "a data centre's rack, fabric and spine switches (RSW, FSW, SSW): a training cluster's frontend",
+    "Andreyev, engineering.fb.com, 2014-11-14; counts from there, hosts of a rack, rates and delays assumed",
+    &dc_fabric_params, &(const struct weft_topology_ops){.build = dc_fabric_build, .wiring = dc_fabric_wiring});

@@ -11,7 +11,6 @@
 // spine switches and of everything beyond them. Node order: a TiN and its hosts side by side, pod by pod; then
 // top-of-rack switches with their hosts, then spines.
 #include <math.h>
-#include <stdio.h>
 
 #include "topology/builder.h"
 #include "weft/dragonfly.h"
@@ -29,7 +28,43 @@ struct dragonfly_conf {
 };
 
 #define T struct dragonfly_conf
-static const struct weft_param rows[] = {
+
+static const char *check_ports(const char *key, uint64_t ports, uint64_t needed, const char *why, char *text,
+                               size_t size) {
+    if (ports >= needed) return NULL;
+    return WEFT_SAY(text, size, "%s is %llu; expected %llu or more: %s", key, (unsigned long long)ports,
+                    (unsigned long long)needed, why);
+}
+
+static const char *check_spine(const T *c, char *text, size_t size) {
+    if (c->gateways > c->pods * c->tins)
+        return WEFT_SAY(text, size, "gateways is %llu; expected at most %llu: one a TiN",
+                        (unsigned long long)c->gateways, (unsigned long long)(c->pods * c->tins));
+    if (!c->gateways != !c->spines) return "gateways and spines: expected both, or neither";
+    if (c->tors && !c->spines) return "tors without spines; expected spines and gateways as well";
+    if (!c->tors && c->gateways < c->spines) return "more spines than gateways and no tors; expected a link a spine";
+    return NULL;
+}
+
+static const char *dragonfly_check(const void *conf, char *text, size_t size) {
+    const T *c = conf;
+    uint64_t slots = (c->pods - 1) * c->global_parallel;
+    if (c->pods * c->tins > WEFT_GNET_TINS_MAX)
+        return WEFT_SAY(text, size, "pods x tins is %llu; expected at most %d", (unsigned long long)(c->pods * c->tins),
+                        WEFT_GNET_TINS_MAX);
+    const char *bad = check_ports("local_ports", c->local_ports, (c->tins - 1) * c->local_parallel,
+                                  "local_parallel to each other TiN of the pod", text, size);
+    if (!bad)
+        bad = check_ports("global_ports", c->global_ports, (slots + c->tins - 1) / c->tins,
+                          "global_parallel to each other pod, divided by tins", text, size);
+    if (!bad && c->local_ports + c->global_ports > WEFT_GNET_PORTS_MAX)
+        return WEFT_SAY(text, size, "local_ports and global_ports are %llu together; expected at most %d",
+                        (unsigned long long)(c->local_ports + c->global_ports), WEFT_GNET_PORTS_MAX);
+    return bad ? bad : check_spine(c, text, size);
+}
+
+static const struct weft_param_table dragonfly_params = WEFT_PARAM_TABLE_OF(
+    "dragonfly", T, WEFT_PARAM_AND(.check = dragonfly_check, .lists = weft__topology_lists),
     WEFT_UINT(T, pods, "pods", "48", "1", "4096",
               "number of pods, each linked to every other; at most 4096 TiNs in all"),
     WEFT_UINT(T, tins, "tins", "12", "1", "64", "TiNs per pod, each linked to every other"),
@@ -70,52 +105,7 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, hosts_per_tor, "hosts_per_tor", "16", "1", "65535", "hosts per top-of-rack switch"),
     WEFT_UINT(T, tor_parallel, "tor_parallel", "1", "1", "4096", "links between a top-of-rack switch and a spine"),
     WEFT_RATE(T, ethernet_rate_bps, "ethernet_rate", "100Gbps", "10Mbps", "100Tbps", "rate of Ethernet links"),
-    WEFT_TIME(T, ethernet_delay_ps, "ethernet_delay", "350ns", "1ps", "1s", "delay of Ethernet links (assumed)"),
-};
-
-static const char *check_ports(const char *key, uint64_t ports, uint64_t needed, const char *why, char *text,
-                               size_t size) {
-    if (ports >= needed) return NULL;
-    snprintf(text, size, "%s is %llu; expected %llu or more: %s", key, (unsigned long long)ports,
-             (unsigned long long)needed, why);
-    return text;
-}
-
-static const char *check_spine(const T *c, char *text, size_t size) {
-    if (c->gateways > c->pods * c->tins) {
-        snprintf(text, size, "gateways is %llu; expected at most %llu: one a TiN", (unsigned long long)c->gateways,
-                 (unsigned long long)(c->pods * c->tins));
-        return text;
-    }
-    if (!c->gateways != !c->spines) return "gateways and spines: expected both, or neither";
-    if (c->tors && !c->spines) return "tors without spines; expected spines and gateways as well";
-    if (!c->tors && c->gateways < c->spines) return "more spines than gateways and no tors; expected a link a spine";
-    return NULL;
-}
-
-static const char *dragonfly_check(const void *conf, char *text, size_t size) {
-    const T *c = conf;
-    uint64_t slots = (c->pods - 1) * c->global_parallel;
-    if (c->pods * c->tins > WEFT_GNET_TINS_MAX) {
-        snprintf(text, size, "pods x tins is %llu; expected at most %d", (unsigned long long)(c->pods * c->tins),
-                 WEFT_GNET_TINS_MAX);
-        return text;
-    }
-    const char *bad = check_ports("local_ports", c->local_ports, (c->tins - 1) * c->local_parallel,
-                                  "local_parallel to each other TiN of the pod", text, size);
-    if (!bad)
-        bad = check_ports("global_ports", c->global_ports, (slots + c->tins - 1) / c->tins,
-                          "global_parallel to each other pod, divided by tins", text, size);
-    if (!bad && c->local_ports + c->global_ports > WEFT_GNET_PORTS_MAX) {
-        snprintf(text, size, "local_ports and global_ports are %llu together; expected at most %d",
-                 (unsigned long long)(c->local_ports + c->global_ports), WEFT_GNET_PORTS_MAX);
-        return text;
-    }
-    return bad ? bad : check_spine(c, text, size);
-}
-
-static const struct weft_param_table dragonfly_params =
-    WEFT_PARAM_TABLE_LISTS("dragonfly", T, rows, dragonfly_check, weft__topology_lists);
+    WEFT_TIME(T, ethernet_delay_ps, "ethernet_delay", "350ns", "1ps", "1s", "delay of Ethernet links (assumed)"));
 
 struct numbers {
     uint32_t *tin, tor0, spine0;
@@ -210,14 +200,12 @@ static void connect_ethernet(const T *c, struct weft_topology_builder *b, const 
 
 static enum weft_status dragonfly_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                         struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
     uint64_t tins = c->pods * c->tins, tor_nodes = weft__times(c->tors, c->hosts_per_tor + 1);
     uint64_t nodes = weft__plus(tins * (1 + nodes_beside_tin(c)) + c->spines, tor_nodes);
     uint64_t links = tins * (c->local_ports + c->global_ports + nodes_beside_tin(c)) + c->gateways;
     links = weft__plus(links, weft__plus(tor_nodes, weft__times(c->tors, c->spines * c->tor_parallel)));
-    enum weft_status status = weft__topology_check_size(b, nodes, links, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__topology_check_size(b, nodes, links, ret_error));
     b->packaging = (struct weft_tin_packaging){(uint32_t)c->local_ports, (uint32_t)c->global_ports,
                                                (uint32_t)c->endpoints, (uint32_t)c->pods_per_rack, !c->global_delay_ps};
     struct numbers n = {.tin = weft_memory_new(WEFT_MEMORY_TOPOLOGY, tins, sizeof(uint32_t))};
@@ -250,15 +238,9 @@ static const char *dragonfly_wiring(const void *conf, struct weft_arena *arena) 
                              (unsigned long long)c->local_parallel, (unsigned long long)c->global_parallel, spine);
 }
 
-static const struct weft_topology_ops dragonfly_ops = {.build = dragonfly_build, .wiring = dragonfly_wiring};
-
-const struct weft_model weft__topology_dragonfly = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "dragonfly",
-    .summary = "pods of fully meshed ToR-in-NIC chips, pods fully meshed; by default an Aquila Clique of 1152 hosts",
-    .source =
-        "Gibson et al., NSDI 2022; Kim et al., ISCA 2008; who ends a link between pods, the layout and delays are "
-        "assumed",
-    .params = &dragonfly_params,
-    .ops = &dragonfly_ops,
-};
+const struct weft_model weft__topology_dragonfly = WEFT_MODEL_OF(
+    TOPOLOGY, "dragonfly",
+    "pods of fully meshed ToR-in-NIC chips, pods fully meshed; by default an Aquila Clique of 1152 hosts",
+    "Gibson et al., NSDI 2022; Kim et al., ISCA 2008; who ends a link between pods, the layout and delays are "
+    "assumed",
+    &dragonfly_params, &(const struct weft_topology_ops){.build = dragonfly_build, .wiring = dragonfly_wiring});

@@ -23,9 +23,8 @@ weft_rate_bps weft__dsf_link_rate(const struct weft__dsf_conf *c) {
 static const char *check_multiple(const char *key, uint64_t value, const char *of_key, uint64_t of, const char *why,
                                   char *text, size_t size) {
     if (value % of == 0) return NULL;
-    snprintf(text, size, "%s %llu is not a multiple of %s %llu; expected so: %s", key, (unsigned long long)value,
-             of_key, (unsigned long long)of, why);
-    return text;
+    return WEFT_SAY(text, size, "%s %llu is not a multiple of %s %llu; expected so: %s", key, (unsigned long long)value,
+                    of_key, (unsigned long long)of, why);
 }
 
 const char *weft__dsf_check(const void *conf, char *text, size_t size) {
@@ -34,8 +33,7 @@ const char *weft__dsf_check(const void *conf, char *text, size_t size) {
     if (link < WEFT__RATE_MIN) {
         char found[32];
         weft_format_rate(link, found, sizeof found);
-        snprintf(text, size, "lane_rate x lane_coding is %s; expected 10Mbps or more", found);
-        return text;
+        return WEFT_SAY(text, size, "lane_rate x lane_coding is %s; expected 10Mbps or more", found);
     }
     const char *bad =
         check_multiple("rdsws", c->rdsws, "rails", c->rails, "a scaling unit has one RDSW a rail", text, size);

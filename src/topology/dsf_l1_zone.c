@@ -6,17 +6,11 @@
 #include "topology/dsf.h"
 #include "weft/param.h"
 
-static const struct weft_param rows[] = {WEFT__DSF_L1_ROWS};
 static const struct weft_param_table params =
-    WEFT_PARAM_TABLE_LISTS("dsf_l1_zone", struct weft__dsf_conf, rows, weft__dsf_check, weft__dsf_lists);
+    WEFT_PARAM_TABLE_OF("dsf_l1_zone", struct weft__dsf_conf,
+                        WEFT_PARAM_AND(.check = weft__dsf_check, .lists = weft__dsf_lists), WEFT__DSF_L1_ROWS);
 
-static const struct weft_topology_ops ops = {.build = weft__dsf_build, .wiring = weft__dsf_wiring};
-
-const struct weft_model weft__topology_dsf_l1_zone = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "dsf_l1_zone",
-    .summary = "DSF in one stage: RDSWs under FDSWs; by default 4608 NIC ports at 400G",
-    .source = "Meta, Disaggregated Scheduled Fabric, 2025; counts from FBOSS; delays and rails are assumed",
-    .params = &params,
-    .ops = &ops,
-};
+const struct weft_model weft__topology_dsf_l1_zone =
+    WEFT_MODEL_OF(TOPOLOGY, "dsf_l1_zone", "DSF in one stage: RDSWs under FDSWs; by default 4608 NIC ports at 400G",
+                  "Meta, Disaggregated Scheduled Fabric, 2025; counts from FBOSS; delays and rails are assumed",
+                  &params, &(const struct weft_topology_ops){.build = weft__dsf_build, .wiring = weft__dsf_wiring});

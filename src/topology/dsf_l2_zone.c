@@ -7,18 +7,13 @@
 #include "topology/dsf.h"
 #include "weft/param.h"
 
-static const struct weft_param rows[] = {WEFT__DSF_L1_ROWS, WEFT__DSF_L2_ROWS};
-static const struct weft_param_table params =
-    WEFT_PARAM_TABLE_LISTS("dsf_l2_zone", struct weft__dsf_conf, rows, weft__dsf_check, weft__dsf_lists);
-static const struct weft_topology_ops ops = {.build = weft__dsf_build, .wiring = weft__dsf_wiring};
+static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
+    "dsf_l2_zone", struct weft__dsf_conf, WEFT_PARAM_AND(.check = weft__dsf_check, .lists = weft__dsf_lists),
+    WEFT__DSF_L1_ROWS, WEFT__DSF_L2_ROWS);
 
-const struct weft_model weft__topology_dsf_l2_zone = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "dsf_l2_zone",
-    .summary = "DSF in two stages: L1 zones of RDSWs and FDSWs under SDSWs; by default 18432 NIC ports at 400G",
-    .source =
-        "Meta, Disaggregated Scheduled Fabric, 2025; counts from FBOSS; delays, rails and which virtual device is "
-        "linked to which are assumed",
-    .params = &params,
-    .ops = &ops,
-};
+const struct weft_model weft__topology_dsf_l2_zone = WEFT_MODEL_OF(
+    TOPOLOGY, "dsf_l2_zone",
+    "DSF in two stages: L1 zones of RDSWs and FDSWs under SDSWs; by default 18432 NIC ports at 400G",
+    "Meta, Disaggregated Scheduled Fabric, 2025; counts from FBOSS; delays, rails and which virtual device is "
+    "linked to which are assumed",
+    &params, &(const struct weft_topology_ops){.build = weft__dsf_build, .wiring = weft__dsf_wiring});

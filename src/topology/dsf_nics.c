@@ -13,19 +13,17 @@ struct entry {
     weft_rate_bps rate_bps;
     weft_time_ps delay_ps;
 };
-static const struct weft_param rows[] = {
+static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
+    "nics", struct entry, WEFT_PARAM_UNCHECKED,
     WEFT_UINT(struct entry, zone, "zone", NULL, "0", "16777216", "number of an L1 zone, from 0 through all L2 zones"),
     WEFT_UINT(struct entry, hosts, "hosts_per_rdsw", "1", "1", "65535", "unless given: as all others"),
     WEFT_RATE(struct entry, rate_bps, "host_rate", "1Gbps", "10Mbps", "100Tbps", "unless given: as all others"),
-    WEFT_TIME(struct entry, delay_ps, "host_delay", "1ps", "1ps", "1s", "unless given: as all others"),
-};
-static const struct weft_param_table table = WEFT_PARAM_TABLE("nics", struct entry, rows);
+    WEFT_TIME(struct entry, delay_ps, "host_delay", "1ps", "1ps", "1s", "unless given: as all others"));
 
 static enum weft_status read_entry(const struct weft_tree *tree, struct weft__dsf_nics *nics, uint64_t zones,
                                    struct weft_arena *arena, struct weft_error *ret_error) {
     struct entry e;
-    enum weft_status status = weft_params_load(&table, tree, &e, arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_params_load(&table, tree, &e, arena, ret_error));
     if (e.zone >= zones)
         return WEFT_REFUSE(ret_error, weft_tree_find(tree, "zone")->place, "no L1 zone %llu; expected 0 to %llu",
                            (unsigned long long)e.zone, (unsigned long long)zones - 1);

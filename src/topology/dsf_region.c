@@ -11,10 +11,9 @@
 #include "weft/param.h"
 
 #define T struct weft__dsf_conf
-static const struct weft_param rows[] = {
-    WEFT__DSF_L1_ROWS,
-    WEFT__DSF_L2_ROWS,
-    WEFT_UINT(T, l2_zones, "l2_zones", "5", "1", "65535", "L2 zones per region, one per building"),
+static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
+    "dsf_region", T, WEFT_PARAM_AND(.check = weft__dsf_check, .lists = weft__dsf_lists), WEFT__DSF_L1_ROWS,
+    WEFT__DSF_L2_ROWS, WEFT_UINT(T, l2_zones, "l2_zones", "5", "1", "65535", "L2 zones per region, one per building"),
     WEFT_UINT(T, edsws, "edsws", "128", "1", "65535", "EDSWs per edge PoD"),
     WEFT_UINT(T, edge_fdsws, "edge_fdsws", "40", "1", "65535", "FDSWs per edge PoD"),
     WEFT_UINT(T, edsw_superspines, "edsw_superspines", "4", "1", "65535", "superspines linked to an EDSW"),
@@ -31,18 +30,11 @@ static const struct weft_param rows[] = {
               "rate of links between EDSW and superspine"),
     WEFT_RATE(T, region_rate_bps, "region_rate", "800Gbps", "10Mbps", "100Tbps", "rate of links between regions"),
     WEFT_TIME(T, superspine_delay_ps, "superspine_delay", "1100ns", "1ps", "1s",
-              "delay of links between EDSW and superspine, one way (assumed)"),
-};
-static const struct weft_param_table params =
-    WEFT_PARAM_TABLE_LISTS("dsf_region", T, rows, weft__dsf_check, weft__dsf_lists);
-static const struct weft_topology_ops ops = {.build = weft__dsf_build, .wiring = weft__dsf_wiring};
+              "delay of links between EDSW and superspine, one way (assumed)"));
 
-const struct weft_model weft__topology_dsf_region = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "dsf_region",
-    .summary = "DSF L2 zones joined by their edge PoDs and Ethernet superspines; by default 5 of 18432 NIC ports",
-    .source = "Meta, Disaggregated Scheduled Fabric, 2025; counts from FBOSS; groups of superspines, links between "
-              "regions and what dsf_l2_zone assumes are assumed",
-    .params = &params,
-    .ops = &ops,
-};
+const struct weft_model weft__topology_dsf_region =
+    WEFT_MODEL_OF(TOPOLOGY, "dsf_region",
+                  "DSF L2 zones joined by their edge PoDs and Ethernet superspines; by default 5 of 18432 NIC ports",
+                  "Meta, Disaggregated Scheduled Fabric, 2025; counts from FBOSS; groups of superspines, links between "
+                  "regions and what dsf_l2_zone assumes are assumed",
+                  &params, &(const struct weft_topology_ops){.build = weft__dsf_build, .wiring = weft__dsf_wiring});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links that go down and up: [{at: 1ms, link: "access-0/8", state: down}, ...].
+// Links that go down and up: [{at: 1ms, link: "access-0/8", state: down}, ...]. A link that flaps is one entry:
+// {at: 1ms, link: "access-0/8", state: down, for: 10ms, every: 100ms, times: 5}.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,10 +11,11 @@
 #include "weft/param.h"
 
 struct event_conf {
-    weft_time_ps at_ps;
+    weft_time_ps at_ps, for_ps, every_ps;
     const char *link;
-    uint32_t state;
+    uint32_t state, times;
 };
+enum { EVENTS_MAX = 1 << 22 }; ///< of a scenario: 128 MiB
 static const char *const states[] = {"down", "up", NULL};
 static const struct weft_param event_rows[] = {
     WEFT_TIME(struct event_conf, at_ps, "at", NULL, "0s", "1000s", "when"),
@@ -21,8 +23,26 @@ static const struct weft_param event_rows[] = {
         struct event_conf, link, "link", NULL,
         "\"access-0/8\" (a port's link), \"a--b\" (the first between two nodes) or \"core-0/*\" (all of a switch)"),
     WEFT_CHOICE(struct event_conf, state, "state", NULL, states, "what it becomes"),
+    WEFT_TIME(struct event_conf, for_ps, "for", "0s", "0s", "1000s",
+              "how long, and then the other state again; 0s: it stays"),
+    WEFT_TIME(struct event_conf, every_ps, "every", "0s", "0s", "1000s",
+              "with for and times: time from one begin to the next; 0s: once"),
+    WEFT_UINT(struct event_conf, times, "times", "1", "1", "1000000", "how often, with every"),
 };
-static const struct weft_param_table event_table = WEFT_PARAM_TABLE("event", struct event_conf, event_rows);
+
+static const char *check_event(const void *conf, char *text, size_t size) {
+    (void)text;
+    (void)size;
+    const struct event_conf *c = conf;
+    if (c->times > 1 && !c->every_ps) return "times has no every; expected every: 100ms, the time between two begins";
+    if (!c->every_ps) return NULL;
+    if (c->times == 1) return "every has no times; expected times: 2 or more";
+    if (!c->for_ps) return "every has no for; expected for: 10ms, how long the state holds";
+    return c->for_ps < c->every_ps ? NULL : "for is not below every, so nothing would change back";
+}
+
+static const struct weft_param_table event_table =
+    WEFT_PARAM_TABLE("event", struct event_conf, event_rows, .check = check_event);
 
 struct events {
     struct weft_event {
@@ -32,9 +52,18 @@ struct events {
     uint32_t n, capacity;
 };
 
-static void add_event(struct events *events, const struct event_conf *conf, uint32_t link, struct weft_place place) {
+static void add_event(struct events *events, weft_time_ps at, uint32_t link, bool up, struct weft_place place) {
     WEFT__ADD_DOUBLE(WEFT_MEMORY_TOPOLOGY, events->item, events->n, events->capacity, 16) =
-        (struct weft_event){{conf->at_ps, link, conf->state == 1}, place};
+        (struct weft_event){{at, link, up}, place};
+}
+
+/// All changes of one link that an entry asks for.
+static void add_events(struct events *events, const struct event_conf *conf, uint32_t link, struct weft_place place) {
+    weft_time_ps at = conf->at_ps;
+    for (uint32_t i = 0; i < conf->times; i++, at += conf->every_ps) {
+        add_event(events, at, link, conf->state == 1, place);
+        if (conf->for_ps) add_event(events, at + conf->for_ps, link, conf->state != 1, place);
+    }
 }
 
 static enum weft_status read_event(struct events *events, const struct weft_topology *t, const struct weft_tree *tree,
@@ -45,9 +74,12 @@ static enum weft_status read_event(struct events *events, const struct weft_topo
     snprintf(path, sizeof path, "events.%u", number);
     enum weft_status status = weft__params_load_all(&event_table, tree, path, &conf, t->arena, NULL, ret_error);
     if (!status)
-        status = weft__topology_select_links(t, conf.link, weft_tree_find(tree, "link")->place, &link, &n, ret_error);
+        status = weft_topology_select_links(t, conf.link, weft_tree_find(tree, "link")->place, &link, &n, ret_error);
+    if (!status && events->n + 2 * (uint64_t)n * conf.times > EVENTS_MAX)
+        return WEFT_REFUSE(ret_error, tree->place, "more than %u events of links; expected fewer links, or fewer times",
+                           EVENTS_MAX);
     for (uint32_t i = 0; !status && i < n; i++)
-        add_event(events, &conf, link[i], tree->place);
+        add_events(events, &conf, link[i], tree->place);
     return status;
 }
 

@@ -22,12 +22,11 @@ const char *const weft_gnet_mode_names[] = {
 
 static const char *const turns_names[] = {"widest", "fogsim", NULL};
 
-static const struct weft_param rows[] = {
-    WEFT_CHOICE(struct weft_gnet_conf, turns, "turns", "widest", turns_names,
-                "which local hop may follow which in a pod, by parity and sign"),
-    WEFT_UINT(struct weft_gnet_conf, minimal_max, "minimal_candidates", "8", "1", "64",
-              "minimal ports that a table entry has room for"),
-    WEFT_UINT(struct weft_gnet_conf, nonminimal_max, "nonminimal_candidates", "24", "0", "64",
-              "non-minimal ports that a table entry has room for"),
-};
-const struct weft_param_table weft_gnet_table = WEFT_PARAM_TABLE("gnet", struct weft_gnet_conf, rows);
+const struct weft_param_table weft_gnet_table =
+    WEFT_PARAM_TABLE_OF("gnet", struct weft_gnet_conf, WEFT_PARAM_UNCHECKED,
+                        WEFT_CHOICE(struct weft_gnet_conf, turns, "turns", "widest", turns_names,
+                                    "which local hop may follow which in a pod, by parity and sign"),
+                        WEFT_UINT(struct weft_gnet_conf, minimal_max, "minimal_candidates", "8", "1", "64",
+                                  "minimal ports that a table entry has room for"),
+                        WEFT_UINT(struct weft_gnet_conf, nonminimal_max, "nonminimal_candidates", "24", "0", "64",
+                                  "non-minimal ports that a table entry has room for"));

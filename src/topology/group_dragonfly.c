@@ -5,7 +5,6 @@
 // pair of groups has a link; ports that remain go round once more. Differs: a packet takes any shortest path, also
 // one over two links between groups where that is as short as over one, and no virtual channel keeps paths apart, so
 // under PFC it can deadlock (docs/torus.md).
-#include <stdio.h>
 
 #include "base/order.h"
 #include "topology/builder.h"
@@ -19,36 +18,31 @@ struct group_conf {
 };
 
 #define T struct group_conf
-static const struct weft_param rows[] = {
-    WEFT_UINT(T, groups, "groups", "9", "2", "65535", "groups (g)"),
-    WEFT_UINT(T, switches, "switches", "4", "1", "65535", "switches per group (a)"),
-    WEFT_UINT(T, hosts, "hosts", "2", "1", "65535", "hosts per switch (p)"),
-    WEFT_UINT(T, global, "global", "2", "1", "4096", "ports of a switch to other groups (h)"),
-    WEFT__COMMON_LINE_ROWS(T),
-    WEFT__LINE_ROWS(T, host, "host links"),
-    WEFT__LINE_ROWS(T, global, "links between groups"),
-};
 
 static const char *group_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
     uint64_t ports = weft__times(c->switches, c->global);
-    if (ports % 2 || ports / 2 < c->groups / 2) {
-        snprintf(text, size,
-                 "%llu groups with %llu ports to others each; expected an even number of ports, at least one to each "
-                 "other group",
-                 (unsigned long long)c->groups, (unsigned long long)ports);
-        return text;
-    }
+    if (ports % 2 || ports / 2 < c->groups / 2)
+        return WEFT_SAY(
+            text, size,
+            "%llu groups with %llu ports to others each; expected an even number of ports, at least one to each "
+            "other group",
+            (unsigned long long)c->groups, (unsigned long long)ports);
     const char *bad = weft__check_own_rate("host_rate", c->host_rate_bps, text, size);
     return bad ? bad : weft__check_own_rate("global_rate", c->global_rate_bps, text, size);
 }
 
 static const struct weft_param_table group_params =
-    WEFT_PARAM_TABLE_LISTS("group_dragonfly", T, rows, group_check, weft__topology_lists);
+    WEFT_PARAM_TABLE_OF("group_dragonfly", T, WEFT_PARAM_AND(.check = group_check, .lists = weft__topology_lists),
+                        WEFT_UINT(T, groups, "groups", "9", "2", "65535", "groups (g)"),
+                        WEFT_UINT(T, switches, "switches", "4", "1", "65535", "switches per group (a)"),
+                        WEFT_UINT(T, hosts, "hosts", "2", "1", "65535", "hosts per switch (p)"),
+                        WEFT_UINT(T, global, "global", "2", "1", "4096", "ports of a switch to other groups (h)"),
+                        WEFT__COMMON_LINE_ROWS(T), WEFT__LINE_ROWS(T, host, "host links"),
+                        WEFT__LINE_ROWS(T, global, "links between groups"));
 
 static enum weft_status group_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                     struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
     uint64_t switches = weft__times(c->groups, c->switches), hosts = weft__times(switches, c->hosts);
     uint64_t global = weft__times(c->groups, c->switches * c->global / 2);
@@ -83,13 +77,7 @@ static enum weft_status group_build(const void *conf, const struct weft_tree *tr
     return WEFT_OK;
 }
 
-static const struct weft_topology_ops group_ops = {.build = group_build};
-
-const struct weft_model weft__topology_group_dragonfly = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "group_dragonfly",
-    .summary = "groups of meshed Ethernet switches, and groups meshed; by default 72 hosts",
-    .source = "Kim, Dally, Scott, Abts, ISCA 2008; shortest paths only",
-    .params = &group_params,
-    .ops = &group_ops,
-};
+const struct weft_model weft__topology_group_dragonfly = WEFT_MODEL_OF(
+    TOPOLOGY, "group_dragonfly", "groups of meshed Ethernet switches, and groups meshed; by default 72 hosts",
+    "Kim, Dally, Scott, Abts, ISCA 2008; shortest paths only", &group_params,
+    &(const struct weft_topology_ops){.build = group_build});

@@ -68,8 +68,8 @@ static enum weft_status select_matching(const struct weft_topology *t, const cha
                        glob, t->node[0].name, t->node[0].name);
 }
 
-enum weft_status weft__topology_select_links(const struct weft_topology *t, const char *text, struct weft_place place,
-                                             uint32_t **ret_link, uint32_t *ret_n, struct weft_error *ret_error) {
+enum weft_status weft_topology_select_links(const struct weft_topology *t, const char *text, struct weft_place place,
+                                            uint32_t **ret_link, uint32_t *ret_n, struct weft_error *ret_error) {
     if (strpbrk(text, "*?[,")) return select_matching(t, text, place, ret_link, ret_n, ret_error);
     uint32_t link = weft_topology_find_link(t, text);
     if (link == WEFT_NONE) return unknown_link(t, text, place, ret_error);
@@ -85,13 +85,12 @@ struct override_conf {
     weft_time_ps delay_ps;
     double bit_error_rate;
 };
-static const struct weft_param override_rows[] = {
+static const struct weft_param_table override_table = WEFT_PARAM_TABLE_OF(
+    "override", struct override_conf, WEFT_PARAM_UNCHECKED,
     WEFT_TEXT(struct override_conf, link, "link", NULL, "as in events: \"access-0/8\", \"a--b\" or \"core-0/*\""),
     WEFT_RATE(struct override_conf, rate_bps, "rate", "1Gbps", "10Mbps", "100Tbps", "unless given: as it was"),
     WEFT_TIME(struct override_conf, delay_ps, "delay", "1ps", "1ps", "1s", "unless given: as it was"),
-    WEFT_REAL(struct override_conf, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "unless given: as it was"),
-};
-static const struct weft_param_table override_table = WEFT_PARAM_TABLE("override", struct override_conf, override_rows);
+    WEFT_REAL(struct override_conf, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "unless given: as it was"));
 const char *const weft__topology_lists[] = {"override", "routes", NULL};
 
 static enum weft_status set_link(struct weft_topology *t, const struct weft_tree *entry, struct weft_error *ret_error) {
@@ -99,7 +98,7 @@ static enum weft_status set_link(struct weft_topology *t, const struct weft_tree
     uint32_t *link, n;
     enum weft_status status = weft_params_load(&override_table, entry, &conf, t->arena, ret_error);
     if (!status)
-        status = weft__topology_select_links(t, conf.link, weft_tree_find(entry, "link")->place, &link, &n, ret_error);
+        status = weft_topology_select_links(t, conf.link, weft_tree_find(entry, "link")->place, &link, &n, ret_error);
     for (uint32_t i = 0; !status && i < n; i++) {
         struct weft_link_info *l = &t->link[link[i]];
         if (weft_tree_find(entry, "rate")) l->rate_bps = conf.rate_bps;

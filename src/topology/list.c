@@ -19,11 +19,10 @@
 struct list_conf {
     bool parallel;
 };
-static const struct weft_param rows[] = {
-    WEFT_BOOL(struct list_conf, parallel, "parallel", "false", "several entries of links may join the same two nodes"),
-};
 static const char *const lists[] = {"nodes", "links", "routes", NULL};
-static const struct weft_param_table list_params = WEFT_PARAM_TABLE_LISTS("list", struct list_conf, rows, NULL, lists);
+static const struct weft_param_table list_params = WEFT_PARAM_TABLE_OF(
+    "list", struct list_conf, .lists = lists,
+    WEFT_BOOL(struct list_conf, parallel, "parallel", "false", "several entries of links may join the same two nodes"));
 
 struct node_conf {
     const char *name, *layer;
@@ -31,7 +30,8 @@ struct node_conf {
     uint64_t fabric_level, cluster;
 };
 static const char *const roles[] = {"host", "switch", NULL};
-static const struct weft_param node_rows[] = {
+static const struct weft_param_table node_table = WEFT_PARAM_TABLE_OF(
+    "node", struct node_conf, WEFT_PARAM_UNCHECKED,
     WEFT_TEXT(struct node_conf, name, "name", NULL, "unique; letters, digits and _ - . :"),
     WEFT_CHOICE(struct node_conf, role, "role", NULL, roles, "a host has exactly one link"),
     WEFT_TEXT(struct node_conf, layer, "layer", "", "for summaries and globs; empty: the role"),
@@ -42,9 +42,7 @@ static const struct weft_param node_rows[] = {
     WEFT_UINT(
         struct node_conf, cluster, "cluster", "0", "0", "65535",
         "of a dsf_interface or a dsf_fabric node of level 1: nodes of one number make an L1 zone; 200: the edge; of a "
-        "tin: its pod"),
-};
-static const struct weft_param_table node_table = WEFT_PARAM_TABLE("node", struct node_conf, node_rows);
+        "tin: its pod"));
 
 struct link_conf {
     const char *from, *to, *port[2];
@@ -54,8 +52,8 @@ struct link_conf {
     double bit_error_rate;
     uint64_t count, members;
 };
-static const struct weft_param link_rows[] = {
-    WEFT_TEXT(struct link_conf, from, "from", NULL, "a node"),
+static const struct weft_param_table link_table = WEFT_PARAM_TABLE_OF(
+    "link", struct link_conf, WEFT_PARAM_UNCHECKED, WEFT_TEXT(struct link_conf, from, "from", NULL, "a node"),
     WEFT_TEXT(struct link_conf, to, "to", NULL, "another node"),
     WEFT_RATE(struct link_conf, rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps", "rate, each direction"),
     WEFT_TIME(struct link_conf, delay_ps, "delay", WEFT_LIST_DELAY, "1ps", "1s", "propagation delay, one way"),
@@ -67,9 +65,7 @@ static const struct weft_param link_rows[] = {
     WEFT_UINT(struct link_conf, count, "count", "1", "1", "65535", "so many parallel links"),
     WEFT_UINT(
         struct link_conf, members, "members", "1", "1", "64",
-        "ports of this rate at each end that are one: a Hyperport, packets spread over them and released in order"),
-};
-static const struct weft_param_table link_table = WEFT_PARAM_TABLE("link", struct link_conf, link_rows);
+        "ports of this rate at each end that are one: a Hyperport, packets spread over them and released in order"));
 
 /// Nodes by name while there is no topology yet, and the links that each pair of nodes already has.
 struct index {
@@ -126,8 +122,7 @@ static enum weft_status add_nodes(const struct weft_tree *list, struct weft_topo
                                   struct weft_error *ret_error) {
     for (uint32_t i = 0; i < list->n; i++) {
         struct node_conf conf;
-        enum weft_status status = weft_params_load(&node_table, list->child[i], &conf, b->arena, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft_params_load(&node_table, list->child[i], &conf, b->arena, ret_error));
         b->place = list->child[i]->place;
         if (!weft__topology_node_name_is_good(conf.name))
             return BAD(
@@ -139,8 +134,7 @@ static enum weft_status add_nodes(const struct weft_tree *list, struct weft_topo
         const char *layer = *conf.layer ? conf.layer : roles[conf.role];
         uint32_t node = weft_topology_add_node(b, host ? WEFT_NODE_HOST : WEFT_NODE_SWITCH, layer,
                                                host ? 0 : WEFT__TIER_BY_DISTANCE, WEFT_NONE, conf.name);
-        status = set_box(&conf, list->child[i], b, ret_error);
-        if (status) return status;
+        WEFT_TRY(set_box(&conf, list->child[i], b, ret_error));
         index->named[i] = (struct named){conf.name, node}; // as the user wrote it
     }
     qsort(index->named, index->nodes, sizeof *index->named, by_name_then_node);
@@ -233,13 +227,6 @@ static enum weft_status list_build(const void *conf, const struct weft_tree *tre
     return status;
 }
 
-static const struct weft_topology_ops list_ops = {.build = list_build};
-
-const struct weft_model weft__topology_list = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "list",
-    .summary = "nodes and links one by one",
-    .source = "none needed",
-    .params = &list_params,
-    .ops = &list_ops,
-};
+const struct weft_model weft__topology_list =
+    WEFT_MODEL_OF(TOPOLOGY, "list", "nodes and links one by one", "none needed", &list_params,
+                  &(const struct weft_topology_ops){.build = list_build});

@@ -35,13 +35,11 @@ struct entry_conf {
     const char *name;
     uint64_t count;
 };
-static const struct weft_param entry_rows[] = {
-    WEFT_TEXT(struct entry_conf, name, "name", NULL, "server: the machines are server-0, server-1, ..."),
-    WEFT_UINT(struct entry_conf, count, "count", "1", "1", "16777216", "so many"),
-};
 static const char *const entry_lists[] = {"nics", NULL};
-static const struct weft_param_table entry_table =
-    WEFT_PARAM_TABLE_LISTS("machine", struct entry_conf, entry_rows, NULL, entry_lists);
+static const struct weft_param_table entry_table = WEFT_PARAM_TABLE_OF(
+    "machine", struct entry_conf, .lists = entry_lists,
+    WEFT_TEXT(struct entry_conf, name, "name", NULL, "server: the machines are server-0, server-1, ..."),
+    WEFT_UINT(struct entry_conf, count, "count", "1", "1", "16777216", "so many"));
 
 /// `n` NICs of a machine in a network, under the name used in the entry.
 struct nics_conf {
@@ -106,8 +104,7 @@ static enum weft_status read_nics(struct machines *m, const struct weft_tree *tr
         const struct weft_tree *child = map->child[i];
         struct nics_conf *nics = &e->nics[e->n++];
         nics->name = child->key;
-        status = find_pool(m, child, &nics->pool, ret_error);
-        if (status) return status;
+        WEFT_TRY(find_pool(m, child, &nics->pool, ret_error));
         if (child->type != WEFT_TREE_TEXT) return BAD(child->place, "nics.%s: expected a number", child->key);
         status = weft__param_parse_at(&nics_row, child->text, child->place, "nics", nics, m->b->arena, ret_error);
     }
@@ -140,8 +137,7 @@ static enum weft_status reserve_hosts(struct machines *m, const struct entry *e,
 static enum weft_status read_entry(struct machines *m, const struct weft_tree *tree, uint32_t i,
                                    struct weft_error *ret_error) {
     struct entry *e = &m->entry[i];
-    enum weft_status status = weft_params_load(&entry_table, tree, &e->conf, m->b->arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_params_load(&entry_table, tree, &e->conf, m->b->arena, ret_error));
     if (!weft__topology_name_is_good(e->conf.name))
         return BAD(tree->place,
                    "bad name of machines '%s'; expected up to %d letters, digits, _ and -, beginning with a letter",
@@ -149,7 +145,7 @@ static enum weft_status read_entry(struct machines *m, const struct weft_tree *t
     for (uint32_t k = 0; k < i; k++)
         if (!strcmp(m->entry[k].conf.name, e->conf.name))
             return BAD(tree->place, "a second entry of machines named %s", e->conf.name);
-    status = read_nics(m, tree, e, ret_error);
+    enum weft_status status = read_nics(m, tree, e, ret_error);
     return status ? status : reserve_hosts(m, e, tree->place, ret_error);
 }
 

@@ -48,8 +48,7 @@ enum weft_status weft__topology_build_network(const struct weft_tree *tree, cons
                                               bool bare, struct weft_topology_builder *b,
                                               struct weft_error *ret_error) {
     struct weft_model_conf model;
-    enum weft_status status = weft__model_load_at(WEFT_KIND_TOPOLOGY, NULL, tree, path, &model, b->arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__model_load_at(WEFT_KIND_TOPOLOGY, NULL, tree, path, &model, b->arena, ret_error));
     for (const char *const *key = weft__topology_lists; *key; key++) {
         const struct weft_tree *list = weft_tree_find(tree, *key);
         if (list)
@@ -64,7 +63,7 @@ enum weft_status weft__topology_build_network(const struct weft_tree *tree, cons
     weft_topology_add_network(b, name);
     if (bare) b->network->prefix = NULL;
     b->scope = name; // the networks of a kind that makes several are named backend-plane-0 and so on
-    status = ops->build(model.conf, tree->type == WEFT_TREE_MAP ? tree : NULL, b, ret_error);
+    enum weft_status status = ops->build(model.conf, tree->type == WEFT_TREE_MAP ? tree : NULL, b, ret_error);
     b->scope = NULL;
     if (!status && bare && b->networks > networks + 1)
         return BAD(tree->place, "%s: %s makes several networks; expected one", path, model.model->name);
@@ -76,7 +75,6 @@ enum weft_status weft__topology_build_network(const struct weft_tree *tree, cons
 
 static enum weft_status networks_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                        struct weft_error *ret_error) {
-    (void)conf;
     const struct weft_tree *map = weft_tree_find(tree, "networks");
     if (!map || map->type != WEFT_TREE_MAP || !map->n || map->n > NETWORKS_MAX)
         return BAD(map ? map->place : b->place,
@@ -103,13 +101,7 @@ static enum weft_status networks_build(const void *conf, const struct weft_tree 
     return status ? status : weft__topology_read_machines(tree, b, ret_error);
 }
 
-static const struct weft_topology_ops networks_ops = {.build = networks_build};
-
-const struct weft_model weft__topology_networks = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "networks",
-    .summary = "several networks side by side, of any kinds",
-    .source = "backend and frontend of a training cluster: Meta, SIGCOMM 2024",
-    .params = &networks_params,
-    .ops = &networks_ops,
-};
+const struct weft_model weft__topology_networks =
+    WEFT_MODEL_OF(TOPOLOGY, "networks", "several networks side by side, of any kinds",
+                  "backend and frontend of a training cluster: Meta, SIGCOMM 2024", &networks_params,
+                  &(const struct weft_topology_ops){.build = networks_build});

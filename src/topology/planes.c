@@ -11,12 +11,10 @@
 struct planes_conf {
     uint64_t planes;
 };
-static const struct weft_param rows[] = {
-    WEFT_UINT(struct planes_conf, planes, "planes", "2", "2", "32", "equal networks, with a port of each NIC in each"),
-};
 static const char *const lists[] = {"plane", "override", "routes", NULL};
-static const struct weft_param_table planes_params =
-    WEFT_PARAM_TABLE_LISTS("planes", struct planes_conf, rows, NULL, lists);
+static const struct weft_param_table planes_params = WEFT_PARAM_TABLE_OF(
+    "planes", struct planes_conf, .lists = lists,
+    WEFT_UINT(struct planes_conf, planes, "planes", "2", "2", "32", "equal networks, with a port of each NIC in each"));
 
 static enum weft_status planes_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                      struct weft_error *ret_error) {
@@ -31,13 +29,7 @@ static enum weft_status planes_build(const void *conf, const struct weft_tree *t
     return status;
 }
 
-static const struct weft_topology_ops planes_ops = {.build = planes_build};
-
-const struct weft_model weft__topology_planes = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "planes",
-    .summary = "equal networks side by side; a NIC has a port in each (host.planes)",
-    .source = "Qian et al., Alibaba HPN, SIGCOMM 2024; OCP MRC; Zhao et al., ISCA 2025",
-    .params = &planes_params,
-    .ops = &planes_ops,
-};
+const struct weft_model weft__topology_planes =
+    WEFT_MODEL_OF(TOPOLOGY, "planes", "equal networks side by side; a NIC has a port in each (host.planes)",
+                  "Qian et al., Alibaba HPN, SIGCOMM 2024; OCP MRC; Zhao et al., ISCA 2025", &planes_params,
+                  &(const struct weft_topology_ops){.build = planes_build});

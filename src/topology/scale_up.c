@@ -25,29 +25,6 @@ struct scale_up_conf {
 };
 
 #define T struct scale_up_conf
-static const struct weft_param rows[] = {
-    WEFT_TEXT(T, server, "server", WEFT_HARDWARE_IDEAL, WEFT_HARDWARE_HELP),
-    WEFT_UINT(T, servers, "servers", "1", "1", "65535", "servers, or domains of scale-up"),
-    WEFT_UINT(T, gpus, "gpus", "8", "2", "1024", "GPUs per server"),
-    WEFT_UINT(T, switches, "switches", "4", "1", "1024", "switches per server"),
-    WEFT_UINT(T, links, "links", "18", "1", "1024",
-              "links of a GPU to the switches of its server, in turn (H100: 18 to 4; NVL72: 18 to 18)"),
-    WEFT_BOOL(T, reduces, "reduces", "off",
-              "each of these switches has a processor that adds and copies, alu-0 and so on"),
-    WEFT_RATE(T, rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps", "rate of such a link (NVLink 4: 25 GB/s each way)"),
-    WEFT_TIME(T, delay_ps, "delay", "100ns", "1ps", "1s", "its delay, one way (assumed)"),
-    WEFT_REAL(T, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "bit error rate of every link, after FEC"),
-    WEFT_RATE(T, memory_rate_bps, "memory_rate", "0bps", "0bps", "100Tbps",
-              "rate at which a GPU's multiprocessors read and write what its links carry; 0bps: that of its links"),
-    WEFT_TIME(T, memory_delay_ps, "memory_delay", "100ns", "1ps", "1s", "delay from there to its links (assumed)"),
-    WEFT_RATE(T, nic_rate_bps, "nic_rate", "0bps", "0bps", "100Tbps",
-              "rate of a GPU's NIC, at a leaf of its rail; 0bps: there are none, and one server"),
-    WEFT_TIME(T, nic_delay_ps, "nic_delay", "150ns", "1ps", "1s", "delay of its link to a leaf"),
-    WEFT_UINT(T, leaves, "leaves", "1", "1", "65535", "leaves of each rail, with equally many servers"),
-    WEFT_UINT(T, spines, "spines", "0", "0", "65535", "spines of each rail; 0: none, with a single leaf"),
-    WEFT_UINT(T, spine_links, "spine_links", "1", "1", "4096", "links between a leaf and a spine, of nic_rate"),
-    WEFT_TIME(T, spine_delay_ps, "spine_delay", "150ns", "1ps", "1s", "delay of these"),
-};
 
 static const char *scale_up_check(const void *conf, char *text, size_t size) {
     const T *c = conf;
@@ -93,13 +70,29 @@ static enum weft_status find_figures(const struct weft_param_table *table, const
 static const char *const class_rows[] = {"server", NULL};
 static const struct weft_param_classes classes = {class_rows, find_figures};
 
-static const struct weft_param_table scale_up_params = {.name = "scale_up",
-                                                        .rows = rows,
-                                                        .n = sizeof rows / sizeof *rows,
-                                                        .conf_size = sizeof(T),
-                                                        .check = scale_up_check,
-                                                        .lists = weft__topology_lists,
-                                                        .classes = &classes};
+static const struct weft_param_table scale_up_params = WEFT_PARAM_TABLE_OF(
+    "scale_up", T, WEFT_PARAM_AND(.check = scale_up_check, .lists = weft__topology_lists, .classes = &classes),
+    WEFT_TEXT(T, server, "server", WEFT_HARDWARE_IDEAL, WEFT_HARDWARE_HELP),
+    WEFT_UINT(T, servers, "servers", "1", "1", "65535", "servers, or domains of scale-up"),
+    WEFT_UINT(T, gpus, "gpus", "8", "2", "1024", "GPUs per server"),
+    WEFT_UINT(T, switches, "switches", "4", "1", "1024", "switches per server"),
+    WEFT_UINT(T, links, "links", "18", "1", "1024",
+              "links of a GPU to the switches of its server, in turn (H100: 18 to 4; NVL72: 18 to 18)"),
+    WEFT_BOOL(T, reduces, "reduces", "off",
+              "each of these switches has a processor that adds and copies, alu-0 and so on"),
+    WEFT_RATE(T, rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps", "rate of such a link (NVLink 4: 25 GB/s each way)"),
+    WEFT_TIME(T, delay_ps, "delay", "100ns", "1ps", "1s", "its delay, one way (assumed)"),
+    WEFT_REAL(T, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "bit error rate of every link, after FEC"),
+    WEFT_RATE(T, memory_rate_bps, "memory_rate", "0bps", "0bps", "100Tbps",
+              "rate at which a GPU's multiprocessors read and write what its links carry; 0bps: that of its links"),
+    WEFT_TIME(T, memory_delay_ps, "memory_delay", "100ns", "1ps", "1s", "delay from there to its links (assumed)"),
+    WEFT_RATE(T, nic_rate_bps, "nic_rate", "0bps", "0bps", "100Tbps",
+              "rate of a GPU's NIC, at a leaf of its rail; 0bps: there are none, and one server"),
+    WEFT_TIME(T, nic_delay_ps, "nic_delay", "150ns", "1ps", "1s", "delay of its link to a leaf"),
+    WEFT_UINT(T, leaves, "leaves", "1", "1", "65535", "leaves of each rail, with equally many servers"),
+    WEFT_UINT(T, spines, "spines", "0", "0", "65535", "spines of each rail; 0: none, with a single leaf"),
+    WEFT_UINT(T, spine_links, "spine_links", "1", "1", "4096", "links between a leaf and a spine, of nic_rate"),
+    WEFT_TIME(T, spine_delay_ps, "spine_delay", "150ns", "1ps", "1s", "delay of these"));
 
 /// Of the links of a GPU, those to switch `k` of its server.
 static uint64_t links_to(const T *c, uint64_t k) {
@@ -173,10 +166,8 @@ static void add_rail(const T *c, uint64_t rail, struct weft_topology_builder *b,
 
 static enum weft_status scale_up_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                        struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
-    enum weft_status status = check_sizes(c, b, ret_error);
-    if (status) return status;
+    WEFT_TRY(check_sizes(c, b, ret_error));
     uint32_t *gpu = weft_arena_alloc(b->arena, c->servers * c->gpus, sizeof *gpu);
     uint32_t *nvswitch = weft_arena_alloc(b->arena, c->servers * c->switches, sizeof *nvswitch);
     for (uint64_t s = 0; s < c->servers; s++)
@@ -187,14 +178,8 @@ static enum weft_status scale_up_build(const void *conf, const struct weft_tree 
     return WEFT_OK;
 }
 
-static const struct weft_topology_ops scale_up_ops = {.build = scale_up_build};
-
-const struct weft_model weft__topology_scale_up = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "scale_up",
-    .summary =
-        "GPUs under the switches of their server (NVLink), and rails between servers; by default one server of 8",
-    .source = "NVIDIA DGX H100, GB200 NVL72; Wang et al., Rail-only, arXiv 2307.12169; Zhao et al., ISCA 2025",
-    .params = &scale_up_params,
-    .ops = &scale_up_ops,
-};
+const struct weft_model weft__topology_scale_up = WEFT_MODEL_OF(
+    TOPOLOGY, "scale_up",
+    "GPUs under the switches of their server (NVLink), and rails between servers; by default one server of 8",
+    "NVIDIA DGX H100, GB200 NVL72; Wang et al., Rail-only, arXiv 2307.12169; Zhao et al., ISCA 2025", &scale_up_params,
+    &(const struct weft_topology_ops){.build = scale_up_build});

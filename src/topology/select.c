@@ -309,8 +309,7 @@ static enum weft_status choose_range(struct choice *c, const char *text, const c
     int width = *digits == '0' ? (int)(dots - digits) : 1;
     for (uint32_t i = from; i <= to; i++) {
         snprintf(name, sizeof name, "%.*s%0*u", (int)(digits - text), text, width, i);
-        enum weft_status status = choose_name(c, name, BY_PATTERN);
-        if (status) return status;
+        WEFT_TRY(choose_name(c, name, BY_PATTERN));
     }
     return WEFT_OK;
 }
@@ -397,8 +396,7 @@ static enum weft_status choose_item(struct choice *c, char *item) {
                            "an empty name; expected hosts, as in \"host-3\", \"host-0..15\" or \"host-*\"");
     bool list;
     char name[128];
-    enum weft_status status = is_list(c, item, &list);
-    if (status) return status;
+    WEFT_TRY(is_list(c, item, &list));
     if (list) return choose_list(c, name, 0, sizeof name, item);
     if (strpbrk(item, "*?[")) return at ? choose_machine_glob(c, item) : choose_glob(c, item);
     return dots ? choose_range(c, item, dots) : choose_name(c, item, BY_NAME);

@@ -13,19 +13,15 @@ struct single_conf {
 };
 
 #define T struct single_conf
-static const struct weft_param rows[] = {
-    WEFT_UINT(T, hosts, "hosts", "8", "2", "65535", "hosts; host i is at port i of switch-0"),
-    WEFT__COMMON_LINE_ROWS(T),
-};
 static const struct weft_param_table single_params =
-    WEFT_PARAM_TABLE_LISTS("single", T, rows, NULL, weft__topology_lists);
+    WEFT_PARAM_TABLE_OF("single", T, .lists = weft__topology_lists,
+                        WEFT_UINT(T, hosts, "hosts", "8", "2", "65535", "hosts; host i is at port i of switch-0"),
+                        WEFT__COMMON_LINE_ROWS(T));
 
 static enum weft_status single_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                      struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
-    enum weft_status status = weft__topology_check_size(b, c->hosts + 1, c->hosts, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__topology_check_size(b, c->hosts + 1, c->hosts, ret_error));
     uint32_t sw = weft_topology_add_node(b, WEFT_NODE_SWITCH, "switch", 1, WEFT_NONE, "switch-0");
     for (uint64_t h = 0; h < c->hosts; h++) {
         char name[32];
@@ -36,13 +32,6 @@ static enum weft_status single_build(const void *conf, const struct weft_tree *t
     return WEFT_OK;
 }
 
-static const struct weft_topology_ops single_ops = {.build = single_build};
-
-const struct weft_model weft__topology_single = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "single",
-    .summary = "one switch with all hosts",
-    .source = "none needed",
-    .params = &single_params,
-    .ops = &single_ops,
-};
+const struct weft_model weft__topology_single =
+    WEFT_MODEL_OF(TOPOLOGY, "single", "one switch with all hosts", "none needed", &single_params,
+                  &(const struct weft_topology_ops){.build = single_build});

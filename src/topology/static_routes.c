@@ -21,12 +21,11 @@
 struct route_conf {
     const char *at, *to, *via;
 };
-static const struct weft_param route_rows[] = {
+static const struct weft_param_table route_table = WEFT_PARAM_TABLE_OF(
+    "route", struct route_conf, WEFT_PARAM_UNCHECKED,
     WEFT_TEXT(struct route_conf, at, "at", NULL, "switches: names, with patterns, joined by commas"),
     WEFT_TEXT(struct route_conf, to, "to", NULL, "hosts, as workloads choose them: host-3, host-4..7, host-*"),
-    WEFT_TEXT(struct route_conf, via, "via", NULL, "next hops: neighbours (spine-1) or ports (leaf-0/5), joined by ,"),
-};
-static const struct weft_param_table route_table = WEFT_PARAM_TABLE("route", struct route_conf, route_rows);
+    WEFT_TEXT(struct route_conf, via, "via", NULL, "next hops: neighbours (spine-1) or ports (leaf-0/5), joined by ,"));
 
 enum column { AT, TO, VIA, COLUMNS };
 static const struct weft__column columns[COLUMNS] = {
@@ -128,9 +127,8 @@ static enum weft_status read_table(struct reader *r, const struct weft_tree *tre
     WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     struct weft__table *table = weft_arena_alloc(r->t->arena, 1, sizeof *table);
     const char *path = weft__path_beside(tree->text, tree->place, r->t->arena);
-    enum weft_status status = weft__lines_open(&lines, path, tree->place, ret_error);
-    if (status) return status;
-    status = weft__table_header(&lines, columns, COLUMNS, "", table, ret_error);
+    WEFT_TRY(weft__lines_open(&lines, path, tree->place, ret_error));
+    enum weft_status status = weft__table_header(&lines, columns, COLUMNS, "", table, ret_error);
     for (bool more = true; more && !status;) {
         struct weft__table_row row = {0};
         status = weft__lines_next_full(&lines, &more, ret_error);

@@ -60,8 +60,7 @@ enum weft_status weft__tiers_build(const struct weft__tiers *s, struct weft_topo
         weft__times(weft__times(aggregations, s->planes ? s->core / s->aggregation : s->core), s->core_parallel);
     uint64_t nodes = weft__plus(weft__plus(hosts, accesses), weft__plus(aggregations, s->core));
     uint64_t links = weft__plus(weft__plus(hosts, uplinks), core_links);
-    enum weft_status status = weft__topology_check_size(b, nodes, links, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__topology_check_size(b, nodes, links, ret_error));
     struct numbers n = {.access = weft_memory_new(WEFT_MEMORY_TOPOLOGY, accesses, sizeof(uint32_t)),
                         .aggregation = weft_memory_new(WEFT_MEMORY_TOPOLOGY, aggregations, sizeof(uint32_t)),
                         .core = weft_memory_new(WEFT_MEMORY_TOPOLOGY, s->core, sizeof(uint32_t))};

@@ -111,8 +111,7 @@ const char *weft__check_own_rate(const char *key, weft_rate_bps rate, char *text
     if (!rate || rate >= WEFT__RATE_MIN) return NULL;
     char found[32];
     weft_format_rate(rate, found, sizeof found);
-    snprintf(text, size, "%s is %s; expected 10Mbps to 100Tbps, or 0bps for the common rate", key, found);
-    return text;
+    return WEFT_SAY(text, size, "%s is %s; expected 10Mbps to 100Tbps, or 0bps for the common rate", key, found);
 }
 
 enum weft_status weft__topology_check_size(const struct weft_topology_builder *b, uint64_t nodes, uint64_t links,

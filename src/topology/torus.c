@@ -24,16 +24,6 @@ struct torus_conf {
 };
 
 #define T struct torus_conf
-static const struct weft_param rows[] = {
-    WEFT_TEXT(T, size, "size", "4x4x4", "chips in each dimension, 2 to 4 of them: 16x16, 4x4x8"),
-    WEFT_BOOL(T, twist, "twist", "off", "a twisted torus: n x n x 2n or n x 2n x 2n"),
-    WEFT_RATE(T, rate_bps, "rate", "400Gbps", "10Mbps", "100Tbps", "rate of a link between chips (TPU v4: 50 GB/s)"),
-    WEFT_TIME(T, delay_ps, "delay", "150ns", "1ps", "1s", "propagation delay of every link, one way"),
-    WEFT_REAL(T, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "bit error rate of every link, after FEC"),
-    WEFT_RATE(T, host_rate_bps, "host_rate", "0bps", "0bps", "100Tbps",
-              "rate between a chip's memory and its router; 0bps: that of all its links together"),
-    WEFT_TIME(T, host_delay_ps, "host_delay", "0s", "0s", "1s", "delay of the same; 0s: as delay"),
-};
 
 const char *weft__torus_read(const char *size, bool twist, struct weft__torus *t, char *text, size_t room) {
     *t = (struct weft__torus){.chips = 1};
@@ -42,11 +32,10 @@ const char *weft__torus_read(const char *size, bool twist, struct weft__torus *t
     for (bool more = true; more; at = end + 1) {
         unsigned long n = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : 0;
         more = *end == 'x';
-        if (n < 2 || n > 4096 || (*end && !more) || t->dimensions == WEFT__TORUS_DIMENSIONS) {
-            snprintf(text, room, "size is '%.40s'; expected 2 to %d numbers from 2 to 4096, such as 16x16 or 4x4x8",
-                     size, WEFT__TORUS_DIMENSIONS);
-            return text;
-        }
+        if (n < 2 || n > 4096 || (*end && !more) || t->dimensions == WEFT__TORUS_DIMENSIONS)
+            return WEFT_SAY(text, room,
+                            "size is '%.40s'; expected 2 to %d numbers from 2 to 4096, such as 16x16 or 4x4x8", size,
+                            WEFT__TORUS_DIMENSIONS);
         t->size[t->dimensions++] = (uint32_t)n;
         t->chips = weft__times(t->chips, n);
     }
@@ -76,8 +65,16 @@ static const char *torus_check(const void *conf, char *text, size_t size) {
     return bad ? bad : weft__check_own_rate("host_rate", c->host_rate_bps, text, size);
 }
 
-static const struct weft_param_table torus_params =
-    WEFT_PARAM_TABLE_LISTS("torus", T, rows, torus_check, weft__topology_lists);
+static const struct weft_param_table torus_params = WEFT_PARAM_TABLE_OF(
+    "torus", T, WEFT_PARAM_AND(.check = torus_check, .lists = weft__topology_lists),
+    WEFT_TEXT(T, size, "size", "4x4x4", "chips in each dimension, 2 to 4 of them: 16x16, 4x4x8"),
+    WEFT_BOOL(T, twist, "twist", "off", "a twisted torus: n x n x 2n or n x 2n x 2n"),
+    WEFT_RATE(T, rate_bps, "rate", "400Gbps", "10Mbps", "100Tbps", "rate of a link between chips (TPU v4: 50 GB/s)"),
+    WEFT_TIME(T, delay_ps, "delay", "150ns", "1ps", "1s", "propagation delay of every link, one way"),
+    WEFT_REAL(T, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "bit error rate of every link, after FEC"),
+    WEFT_RATE(T, host_rate_bps, "host_rate", "0bps", "0bps", "100Tbps",
+              "rate between a chip's memory and its router; 0bps: that of all its links together"),
+    WEFT_TIME(T, host_delay_ps, "host_delay", "0s", "0s", "1s", "delay of the same; 0s: as delay"));
 
 /// The chip after the one at `at`, in a dimension; the last dimension counts fastest.
 static uint64_t next_chip(const struct weft__torus *t, const uint32_t *at, uint32_t dimension) {
@@ -93,7 +90,6 @@ static uint64_t next_chip(const struct weft__torus *t, const uint32_t *at, uint3
 
 static enum weft_status torus_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                     struct weft_error *ret_error) {
-    (void)tree;
     const T *c = conf;
     struct weft__torus t;
     char text[128];
@@ -124,13 +120,7 @@ static enum weft_status torus_build(const void *conf, const struct weft_tree *tr
     return WEFT_OK;
 }
 
-static const struct weft_topology_ops torus_ops = {.build = torus_build};
-
-const struct weft_model weft__topology_torus = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "torus",
-    .summary = "a torus of chips in 2 to 4 dimensions, also twisted; by default 64",
-    .source = "Jouppi et al., TPU v4, ISCA 2023; Camarero, Martinez, Beivide, IEEE TPDS 2015 (twisted)",
-    .params = &torus_params,
-    .ops = &torus_ops,
-};
+const struct weft_model weft__topology_torus =
+    WEFT_MODEL_OF(TOPOLOGY, "torus", "a torus of chips in 2 to 4 dimensions, also twisted; by default 64",
+                  "Jouppi et al., TPU v4, ISCA 2023; Camarero, Martinez, Beivide, IEEE TPDS 2015 (twisted)",
+                  &torus_params, &(const struct weft_topology_ops){.build = torus_build});

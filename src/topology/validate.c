@@ -129,12 +129,10 @@ static enum weft_status check_tins(const struct weft_topology_builder *b, struct
 enum weft_status weft__topology_validate(const struct weft_topology_builder *b, const uint32_t *degree,
                                          struct weft_error *ret_error) {
     for (uint32_t i = 0; i < b->links; i++) {
-        enum weft_status status = check_link(b, &b->link[i], ret_error);
-        if (status) return status;
+        WEFT_TRY(check_link(b, &b->link[i], ret_error));
     }
     for (uint32_t n = 0; n < b->nodes; n++) {
-        enum weft_status status = check_node(b, n, degree[n], ret_error);
-        if (status) return status;
+        WEFT_TRY(check_node(b, n, degree[n], ret_error));
     }
     enum weft_status status = check_tins(b, ret_error);
     if (!status) status = check_totals(b, ret_error);

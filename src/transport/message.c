@@ -112,7 +112,7 @@ static void fill_local(struct weft__at *at, const struct weft__sending *s, uint3
     struct weft__inner_port *port = at->p->port;
     weft_time_ps now = at->w->now_ps, begun = now - pace->copy_ps, length = local_time(at->p->job, bytes, pace->copied);
     weft_time_ps first = port->out_free_ps > begun ? port->out_free_ps : begun, last = first + length, lead = 0;
-    port->out_free_ps = last;
+    port->out_free_ps = last + pace->idle_ps;
     if (pace->copy_ps > port->lead_ps) port->lead_ps = pace->copy_ps;
     if (first < now) { // some of it has left while it was copied
         lead = now - first > LEAD_MAX ? LEAD_MAX : now - first;

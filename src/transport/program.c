@@ -107,7 +107,7 @@ static weft_time_ps time_left(const struct weft__at *at, const struct weft_job_o
 static void do_step(struct weft__at *at, const struct weft__lane *lane, const struct weft_job_op *op) {
     const struct weft_collective_common *common = op->conf;
     const struct weft__pace pace = {lane->merged, lane->copied, common->inner_latency_ps,
-                                    common->through ? step_time(op, lane) : 0};
+                                    common->through ? step_time(op, lane) : 0, common->idle_ps};
     for (uint32_t k = 0; k < lane->recvs; k++)
         weft__message_take(at, lane->recv[k], lane->bytes);
     for (uint32_t k = 0; k < lane->sends; k++)

@@ -308,7 +308,7 @@ static inline const struct weft_job_stage *weft__program_stage(const struct weft
 /// room. `pace`: NULL for messages of a schedule.
 struct weft__pace {
     uint16_t merged, copied; ///< as in weft_step
-    weft_time_ps inner_latency_ps, copy_ps;
+    weft_time_ps inner_latency_ps, copy_ps, idle_ps;
 };
 bool weft__message_has_room(const struct weft__sending *s);
 void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes, const struct weft__pace *pace);

@@ -11,8 +11,6 @@
 // missing.
 #include "transport/roce_rc.h"
 
-#include <stdio.h>
-
 #include "transport/scoreboard.h"
 #include "weft/param.h"
 #include "weft/transport.h"
@@ -26,8 +24,28 @@ static const char *const duplicates[] = {"acknowledge", "ignore", NULL};
 #define T struct weft__roce_rc_conf
 #define TIMEOUT "16777216ns"
 #define TIMEOUT_PS UINT64_C(16777216000)
-static const struct weft_param rows[] = {
-    WEFT_UINT(T, ack_every, "ack_every", "1", "1", "65535", "packets per ACK"),
+/// The timeout of either key. IBTA: 4.096 us times a power of two.
+static weft_time_ps timeout_of(const struct weft__roce_rc_conf *c) {
+    return c->timeout_exponent ? UINT64_C(4096000) << c->timeout_exponent : c->timeout_ps;
+}
+
+static bool accepts_any(const struct weft__roce_rc_conf *c) {
+    return c->out_of_order == WEFT__OUT_OF_ORDER_ACCEPT || c->retransmission == WEFT__SELECTIVE;
+}
+
+static const char *conf_check(const void *conf, char *text, size_t size) {
+    const struct weft__roce_rc_conf *c = conf;
+    if (c->timeout_exponent && c->timeout_ps != TIMEOUT_PS)
+        return "timeout and NCCL_IB_TIMEOUT are one time in two notations; expected one of them";
+    if (c->adaptive && timeout_of(c) == WEFT_TIME_NEVER) return "adaptive_timeout needs a timeout; expected one";
+    if (c->adaptive && c->adaptive_from_ps > c->adaptive_to_ps) return "adaptive_from is above adaptive_to";
+    if (c->nak_interval_ps == WEFT_TIME_NEVER || !accepts_any(c)) return NULL;
+    return WEFT_SAY(
+        text, size,
+        "nak_interval is for packets discarded out of order; where they are accepted there is reorder_timeout");
+}
+static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
+    "roce_rc", T, .check = conf_check, WEFT_UINT(T, ack_every, "ack_every", "1", "1", "65535", "packets per ACK"),
     WEFT_BOOL(T, ack_own_priority, "ack_own_priority", "false",
               "ACKs and NAKs have ack_priority instead of the priority of their data"),
     WEFT_UINT(T, ack_priority, "ack_priority", "7", "0", "7", "priority of ACKs and NAKs if ack_own_priority (assumed)",
@@ -73,29 +91,7 @@ static const struct weft_param rows[] = {
     WEFT_TIME(T, reorder.timeout_ps, "reorder_timeout", "100us", "0ns", "never",
               "out_of_order: accept: send a NAK for a packet that is missing for this long while later ones arrive "
               "(assumed)",
-              .needs = "out_of_order or retransmission"),
-};
-/// The timeout of either key. IBTA: 4.096 us times a power of two.
-static weft_time_ps timeout_of(const struct weft__roce_rc_conf *c) {
-    return c->timeout_exponent ? UINT64_C(4096000) << c->timeout_exponent : c->timeout_ps;
-}
-
-static bool accepts_any(const struct weft__roce_rc_conf *c) {
-    return c->out_of_order == WEFT__OUT_OF_ORDER_ACCEPT || c->retransmission == WEFT__SELECTIVE;
-}
-
-static const char *conf_check(const void *conf, char *text, size_t size) {
-    const struct weft__roce_rc_conf *c = conf;
-    if (c->timeout_exponent && c->timeout_ps != TIMEOUT_PS)
-        return "timeout and NCCL_IB_TIMEOUT are one time in two notations; expected one of them";
-    if (c->adaptive && timeout_of(c) == WEFT_TIME_NEVER) return "adaptive_timeout needs a timeout; expected one";
-    if (c->adaptive && c->adaptive_from_ps > c->adaptive_to_ps) return "adaptive_from is above adaptive_to";
-    if (c->nak_interval_ps == WEFT_TIME_NEVER || !accepts_any(c)) return NULL;
-    snprintf(text, size,
-             "nak_interval is for packets discarded out of order; where they are accepted there is reorder_timeout");
-    return text;
-}
-static const struct weft_param_table params = WEFT_PARAM_TABLE_CHECKED("roce_rc", T, rows, conf_check);
+              .needs = "out_of_order or retransmission"));
 #undef T
 
 static weft_time_ps timeout_after(const struct weft__roce_rc_conf *conf, weft_time_ps time) {
@@ -480,31 +476,26 @@ static struct weft_transport_acks roce_rc_acks(const void *conf, uint32_t priori
     return (struct weft_transport_acks){(uint32_t)c->ack_every, weft__roce_rc_ack_priority(c, priority)};
 }
 
-static const struct weft_transport_ops ops = {
-    .on_turn = roce_rc_turn,
-    .on_data = roce_rc_data,
-    .on_control = roce_rc_control,
-    .on_start = roce_rc_start,
-    .on_sender_timer = roce_rc_sender_timer,
-    .on_receiver_timer = roce_rc_receiver_timer,
-    .receiver_size = roce_rc_receiver_size,
-    .patience = roce_rc_patience,
-    .draws = roce_rc_draws,
-    .echoes = roce_rc_echoes,
-    .sacks = roce_rc_sacks,
-    .sender_size = roce_rc_sender_size,
-    .check_sender = roce_rc_check_sender,
-    .check_receiver = roce_rc_check_receiver,
-    .acks = roce_rc_acks,
-};
-
-const struct weft_model weft__transport_roce_rc = {
-    .kind = WEFT_KIND_TRANSPORT,
-    .name = "roce_rc",
-    .summary =
-        "RoCEv2 reliable connection: go-back-N, or packets placed in any order and lost ones sent again alone; CNPs",
-    .source = "IBTA volume 1 chapter 9 and annex A17; Zhu et al., SIGCOMM 2015, for CNPs; differs: PSNs do not wrap, a "
-              "READ request asks for all that is missing",
-    .params = &params,
-    .ops = &ops,
-};
+const struct weft_model weft__transport_roce_rc = WEFT_MODEL_OF(
+    TRANSPORT, "roce_rc",
+    "RoCEv2 reliable connection: go-back-N, or packets placed in any order and lost ones sent again alone; CNPs",
+    "IBTA volume 1 chapter 9 and annex A17; Zhu et al., SIGCOMM 2015, for CNPs; differs: PSNs do not wrap, a "
+    "READ request asks for all that is missing",
+    &params,
+    &(const struct weft_transport_ops){
+        .on_turn = roce_rc_turn,
+        .on_data = roce_rc_data,
+        .on_control = roce_rc_control,
+        .on_start = roce_rc_start,
+        .on_sender_timer = roce_rc_sender_timer,
+        .on_receiver_timer = roce_rc_receiver_timer,
+        .receiver_size = roce_rc_receiver_size,
+        .patience = roce_rc_patience,
+        .draws = roce_rc_draws,
+        .echoes = roce_rc_echoes,
+        .sacks = roce_rc_sacks,
+        .sender_size = roce_rc_sender_size,
+        .check_sender = roce_rc_check_sender,
+        .check_receiver = roce_rc_check_receiver,
+        .acks = roce_rc_acks,
+    });

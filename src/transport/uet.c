@@ -24,7 +24,13 @@
 static const char *const deliveries[] = {"rud", "rod", NULL};
 
 #define T struct weft__uet_conf
-static const struct weft_param rows[] = {
+
+static const struct weft_spray_ops *spray_of(const struct weft__uet_conf *c) {
+    return c->spray.model->ops;
+}
+
+static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
+    "uet", struct weft__uet_conf, WEFT_PARAM_UNCHECKED,
     WEFT_CHOICE(T, delivery, "delivery", "rud", deliveries,
                 "packets take many paths and are delivered as they arrive (RUD); or they take one, whatever spray "
                 "says, and early ones are resent (ROD)"),
@@ -36,15 +42,8 @@ static const struct weft_param rows[] = {
     WEFT_TIME(
         T, timeout_ps, "timeout", "100us", "1us", "never",
         "resend a packet without an answer after this time (uet-htsim: 15us and six drains of a queue, 99us at 100G)"),
-    WEFT_UINT(T, control_priority, "control_priority", "6", "0", "7", "priority of SACKs and NACKs (assumed)"),
-};
+    WEFT_UINT(T, control_priority, "control_priority", "6", "0", "7", "priority of SACKs and NACKs (assumed)"));
 #undef T
-
-static const struct weft_spray_ops *spray_of(const struct weft__uet_conf *c) {
-    return c->spray.model->ops;
-}
-
-static const struct weft_param_table params = WEFT_PARAM_TABLE("uet", struct weft__uet_conf, rows);
 
 static weft_time_ps uet_patience(const void *conf) {
     return ((const struct weft__uet_conf *)conf)->timeout_ps;
@@ -443,37 +442,32 @@ static const char *uet_check_receiver(const struct weft_qp_receiver *r, const st
     return weft__reorder_check(&state->reorder, &c->reorder, r->expected);
 }
 
-static const struct weft_transport_ops ops = {
-    .on_turn = uet_turn,
-    .on_data = uet_data,
-    .on_trimmed = uet_trimmed,
-    .on_control = uet_control,
-    .on_held = uet_held,
-    .on_asked = uet_asked,
-    .on_start = uet_start,
-    .on_sender_timer = uet_sender_timer,
-    .on_receiver_timer = uet_receiver_timer,
-    .sender_size = uet_sender_size,
-    .receiver_size = uet_receiver_size,
-    .patience = uet_patience,
-    .frames = &weft__frames_uet,
-    .in_order = uet_in_order,
-    .echoes = is_always,
-    .sacks = is_always,
-    .planes = uet_planes,
-    .path = uet_path,
-    .control_priority = uet_control_priority,
-    .acknowledges_reads = true,
-    .check_sender = uet_check_sender,
-    .check_receiver = uet_check_receiver,
-};
-
-const struct weft_model weft__transport_uet = {
-    .kind = WEFT_KIND_TRANSPORT,
-    .name = "uet",
-    .summary = "Ultra Ethernet: spraying senders, selective acknowledgement, NACKs of trimmed packets; RUD and ROD",
-    .source = "UE specification 1.0, packet delivery sublayer; uet-htsim, sim/uec.cpp",
-    .params = &params,
-    .ops = &ops,
-    .draws = true,
-};
+const struct weft_model weft__transport_uet =
+    WEFT_MODEL_OF(TRANSPORT, "uet",
+                  "Ultra Ethernet: spraying senders, selective acknowledgement, NACKs of trimmed packets; RUD and ROD",
+                  "UE specification 1.0, packet delivery sublayer; uet-htsim, sim/uec.cpp", &params,
+                  &(const struct weft_transport_ops){
+                      .on_turn = uet_turn,
+                      .on_data = uet_data,
+                      .on_trimmed = uet_trimmed,
+                      .on_control = uet_control,
+                      .on_held = uet_held,
+                      .on_asked = uet_asked,
+                      .on_start = uet_start,
+                      .on_sender_timer = uet_sender_timer,
+                      .on_receiver_timer = uet_receiver_timer,
+                      .sender_size = uet_sender_size,
+                      .receiver_size = uet_receiver_size,
+                      .patience = uet_patience,
+                      .frames = &weft__frames_uet,
+                      .in_order = uet_in_order,
+                      .echoes = is_always,
+                      .sacks = is_always,
+                      .planes = uet_planes,
+                      .path = uet_path,
+                      .control_priority = uet_control_priority,
+                      .acknowledges_reads = true,
+                      .check_sender = uet_check_sender,
+                      .check_receiver = uet_check_receiver,
+                  },
+                  .draws = true);

@@ -171,6 +171,7 @@ void weft__versus_whole_say(FILE *file, const struct weft_versus *v) {
     if (v->variants) say_idle(&s);
     if (v->variants && !is_incomplete(v)) say_power(&s);
     if (v->variants && !is_incomplete(v)) weft__versus_assumptions_say(file, v);
+    weft__versus_goodput_say(file, v);
     say_trust(file, v);
     say_others(&s);
     weft_arena_free(s.arena);

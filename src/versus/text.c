@@ -172,6 +172,7 @@ static void print_scale(FILE *file, const struct weft_versus *v) {
     if (v->variants) weft__versus_where_legend(file, v);
     print_bills(file, v);
     if (v->variants) weft__versus_energy_text(file, v);
+    weft__versus_goodput_text(file, v);
     weft__versus_domains_text(file, v);
     weft__versus_growth_text(file, v);
     print_others(file, v);

@@ -49,6 +49,11 @@ struct weft__versus_power {
 struct weft__versus_power *weft__versus_powers(const struct weft_versus *v, struct weft_arena *arena, uint32_t *ret_n);
 void weft__versus_energy_text(FILE *file, const struct weft_versus *v);
 
+/// What failures leave of a month on each fabric; nothing if it was not asked for.
+void weft__versus_goodput_text(FILE *file, const struct weft_versus *v);
+/// On which fabric most is left, and on which least.
+void weft__versus_goodput_say(FILE *file, const struct weft_versus *v);
+
 /// For cases of one family that differ in size: who leads which of them, and where the leader changes.
 void weft__versus_map_text(FILE *file, const struct weft_versus *v);
 /// Whether some case is another one with a failure; tables of those; what each failure takes with it; growth.

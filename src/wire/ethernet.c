@@ -24,24 +24,8 @@ enum weft_wire_status weft_ethernet_decode(const uint8_t *bytes, size_t size, st
     return WEFT_WIRE_OK;
 }
 
-size_t weft_vlan_encode(const struct weft_vlan *vlan, uint8_t *ret, size_t size) {
-    if (size < WEFT_VLAN_BYTES || vlan->priority > 7 || vlan->id > 0xfff) return 0;
-    weft__put16(ret, (uint32_t)vlan->priority << 13 | (uint32_t)vlan->drop_eligible << 12 | vlan->id);
-    weft__put16(ret + 2, vlan->ethertype);
-    return WEFT_VLAN_BYTES;
-}
-
-enum weft_wire_status weft_vlan_decode(const uint8_t *bytes, size_t size, struct weft_vlan *ret) {
-    if (size < WEFT_VLAN_BYTES) return WEFT_WIRE_TRUNCATED;
-    uint16_t control = weft__get16(bytes);
-    *ret = (struct weft_vlan){
-        .priority = (uint8_t)(control >> 13),
-        .drop_eligible = control >> 12 & 1,
-        .id = control & 0xfff,
-        .ethertype = weft__get16(bytes + 2),
-    };
-    return WEFT_WIRE_OK;
-}
+#define VLAN_FIELDS(F) F(3, priority) F(1, drop_eligible) F(12, id) F(16, ethertype)
+WEFT__CODEC(vlan, WEFT_VLAN_BYTES, VLAN_FIELDS)
 
 size_t weft_pause_encode(const struct weft_pause *pause, uint8_t *ret, size_t size) {
     if (size < WEFT_PAUSE_BYTES) return 0;

@@ -176,23 +176,8 @@ enum weft_wire_status weft_ipv6_decode(const uint8_t *bytes, size_t size, struct
     return WEFT_WIRE_OK;
 }
 
-size_t weft_udp_encode(const struct weft_udp *udp, uint8_t *ret, size_t size) {
-    if (size < WEFT_UDP_BYTES) return 0;
-    weft__put16(ret, udp->src_port);
-    weft__put16(ret + 2, udp->dst_port);
-    weft__put16(ret + 4, udp->length);
-    weft__put16(ret + 6, udp->checksum);
-    return WEFT_UDP_BYTES;
-}
-
-enum weft_wire_status weft_udp_decode(const uint8_t *bytes, size_t size, struct weft_udp *ret) {
-    if (size < WEFT_UDP_BYTES) return WEFT_WIRE_TRUNCATED;
-    ret->src_port = weft__get16(bytes);
-    ret->dst_port = weft__get16(bytes + 2);
-    ret->length = weft__get16(bytes + 4);
-    ret->checksum = weft__get16(bytes + 6);
-    return WEFT_WIRE_OK;
-}
+#define UDP_FIELDS(F) F(16, src_port) F(16, dst_port) F(16, length) F(16, checksum)
+WEFT__CODEC(udp, WEFT_UDP_BYTES, UDP_FIELDS)
 
 size_t weft_grh_encode(const struct weft_ipv6 *grh, uint8_t *ret, size_t size) {
     return weft_ipv6_encode(grh, ret, size);

@@ -5,124 +5,26 @@
 #include "weft/wire.h"
 #include "wire/bytes.h"
 
-size_t weft_bth_encode(const struct weft_bth *bth, uint8_t *ret, size_t size) {
-    if (size < WEFT_BTH_BYTES || bth->pad_count > 3 || bth->version > 15 || bth->reserved6 > 63) return 0;
-    if (bth->dest_qp > WEFT_QP_MAX || bth->reserved7 > 127 || bth->psn > WEFT_PSN_MASK) return 0;
-    ret[0] = bth->opcode;
-    ret[1] = (uint8_t)(bth->solicited << 7 | bth->migration << 6 | bth->pad_count << 4 | bth->version);
-    weft__put16(ret + 2, bth->pkey);
-    ret[4] = (uint8_t)(bth->fecn << 7 | bth->becn << 6 | bth->reserved6);
-    weft__put24(ret + 5, bth->dest_qp);
-    ret[8] = (uint8_t)(bth->ack_request << 7 | bth->reserved7);
-    weft__put24(ret + 9, bth->psn);
-    return WEFT_BTH_BYTES;
-}
-
-enum weft_wire_status weft_bth_decode(const uint8_t *bytes, size_t size, struct weft_bth *ret) {
-    if (size < WEFT_BTH_BYTES) return WEFT_WIRE_TRUNCATED;
-    *ret = (struct weft_bth){
-        .opcode = bytes[0],
-        .solicited = bytes[1] >> 7,
-        .migration = bytes[1] >> 6 & 1,
-        .pad_count = bytes[1] >> 4 & 3,
-        .version = bytes[1] & 15,
-        .pkey = weft__get16(bytes + 2),
-        .fecn = bytes[4] >> 7,
-        .becn = bytes[4] >> 6 & 1,
-        .reserved6 = bytes[4] & 63,
-        .dest_qp = weft__get24(bytes + 5),
-        .ack_request = bytes[8] >> 7,
-        .reserved7 = bytes[8] & 127,
-        .psn = weft__get24(bytes + 9),
-    };
-    return WEFT_WIRE_OK;
-}
-
-size_t weft_reth_encode(const struct weft_reth *reth, uint8_t *ret, size_t size) {
-    if (size < WEFT_RETH_BYTES) return 0;
-    weft__put64(ret, reth->address);
-    weft__put32(ret + 8, reth->rkey);
-    weft__put32(ret + 12, reth->length);
-    return WEFT_RETH_BYTES;
-}
-
-enum weft_wire_status weft_reth_decode(const uint8_t *bytes, size_t size, struct weft_reth *ret) {
-    if (size < WEFT_RETH_BYTES) return WEFT_WIRE_TRUNCATED;
-    ret->address = weft__get64(bytes);
-    ret->rkey = weft__get32(bytes + 8);
-    ret->length = weft__get32(bytes + 12);
-    return WEFT_WIRE_OK;
-}
-
-size_t weft_aeth_encode(const struct weft_aeth *aeth, uint8_t *ret, size_t size) {
-    if (size < WEFT_AETH_BYTES || aeth->code > 3 || aeth->value > 31 || aeth->msn > 0xffffff) return 0;
-    ret[0] = (uint8_t)(aeth->reserved << 7 | aeth->code << 5 | aeth->value);
-    weft__put24(ret + 1, aeth->msn);
-    return WEFT_AETH_BYTES;
-}
-
-enum weft_wire_status weft_aeth_decode(const uint8_t *bytes, size_t size, struct weft_aeth *ret) {
-    if (size < WEFT_AETH_BYTES) return WEFT_WIRE_TRUNCATED;
-    ret->reserved = bytes[0] >> 7;
-    ret->code = bytes[0] >> 5 & 3;
-    ret->value = bytes[0] & 31;
-    ret->msn = weft__get24(bytes + 1);
-    return WEFT_WIRE_OK;
-}
-
-size_t weft_immdt_encode(const struct weft_immdt *immdt, uint8_t *ret, size_t size) {
-    if (size < WEFT_IMMDT_BYTES) return 0;
-    weft__put32(ret, immdt->data);
-    return WEFT_IMMDT_BYTES;
-}
-
-enum weft_wire_status weft_immdt_decode(const uint8_t *bytes, size_t size, struct weft_immdt *ret) {
-    if (size < WEFT_IMMDT_BYTES) return WEFT_WIRE_TRUNCATED;
-    ret->data = weft__get32(bytes);
-    return WEFT_WIRE_OK;
-}
-
-size_t weft_ieth_encode(const struct weft_ieth *ieth, uint8_t *ret, size_t size) {
-    if (size < WEFT_IETH_BYTES) return 0;
-    weft__put32(ret, ieth->rkey);
-    return WEFT_IETH_BYTES;
-}
-
-enum weft_wire_status weft_ieth_decode(const uint8_t *bytes, size_t size, struct weft_ieth *ret) {
-    if (size < WEFT_IETH_BYTES) return WEFT_WIRE_TRUNCATED;
-    ret->rkey = weft__get32(bytes);
-    return WEFT_WIRE_OK;
-}
-
-size_t weft_atomic_eth_encode(const struct weft_atomic_eth *atomic, uint8_t *ret, size_t size) {
-    if (size < WEFT_ATOMIC_ETH_BYTES) return 0;
-    weft__put64(ret, atomic->address);
-    weft__put32(ret + 8, atomic->rkey);
-    weft__put64(ret + 12, atomic->swap_add);
-    weft__put64(ret + 20, atomic->compare);
-    return WEFT_ATOMIC_ETH_BYTES;
-}
-
-enum weft_wire_status weft_atomic_eth_decode(const uint8_t *bytes, size_t size, struct weft_atomic_eth *ret) {
-    if (size < WEFT_ATOMIC_ETH_BYTES) return WEFT_WIRE_TRUNCATED;
-    ret->address = weft__get64(bytes);
-    ret->rkey = weft__get32(bytes + 8);
-    ret->swap_add = weft__get64(bytes + 12);
-    ret->compare = weft__get64(bytes + 20);
-    return WEFT_WIRE_OK;
-}
-
-size_t weft_atomic_ack_eth_encode(const struct weft_atomic_ack_eth *atomic, uint8_t *ret, size_t size) {
-    if (size < WEFT_ATOMIC_ACK_ETH_BYTES) return 0;
-    weft__put64(ret, atomic->original);
-    return WEFT_ATOMIC_ACK_ETH_BYTES;
-}
-
-enum weft_wire_status weft_atomic_ack_eth_decode(const uint8_t *bytes, size_t size, struct weft_atomic_ack_eth *ret) {
-    if (size < WEFT_ATOMIC_ACK_ETH_BYTES) return WEFT_WIRE_TRUNCATED;
-    ret->original = weft__get64(bytes);
-    return WEFT_WIRE_OK;
-}
+#define BTH_FIELDS(F)                                                                                                  \
+    F(8, opcode)                                                                                                       \
+    F(1, solicited)                                                                                                    \
+    F(1, migration)                                                                                                    \
+    F(2, pad_count)                                                                                                    \
+    F(4, version) F(16, pkey) F(1, fecn) F(1, becn) F(6, reserved6) F(24, dest_qp) F(1, ack_request) F(7, reserved7)   \
+        F(24, psn)
+WEFT__CODEC(bth, WEFT_BTH_BYTES, BTH_FIELDS)
+#define RETH_FIELDS(F) F(64, address) F(32, rkey) F(32, length)
+WEFT__CODEC(reth, WEFT_RETH_BYTES, RETH_FIELDS)
+#define AETH_FIELDS(F) F(1, reserved) F(2, code) F(5, value) F(24, msn)
+WEFT__CODEC(aeth, WEFT_AETH_BYTES, AETH_FIELDS)
+#define IMMDT_FIELDS(F) F(32, data)
+WEFT__CODEC(immdt, WEFT_IMMDT_BYTES, IMMDT_FIELDS)
+#define IETH_FIELDS(F) F(32, rkey)
+WEFT__CODEC(ieth, WEFT_IETH_BYTES, IETH_FIELDS)
+#define ATOMIC_ETH_FIELDS(F) F(64, address) F(32, rkey) F(64, swap_add) F(64, compare)
+WEFT__CODEC(atomic_eth, WEFT_ATOMIC_ETH_BYTES, ATOMIC_ETH_FIELDS)
+#define ATOMIC_ACK_ETH_FIELDS(F) F(64, original)
+WEFT__CODEC(atomic_ack_eth, WEFT_ATOMIC_ACK_ETH_BYTES, ATOMIC_ACK_ETH_FIELDS)
 
 struct weft_bth weft_bth_cnp(uint32_t dest_qp, enum weft_cnp_mark mark) {
     return (struct weft_bth){

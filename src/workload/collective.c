@@ -13,8 +13,8 @@ struct collective_conf {
     uint64_t factor, repeat, root;
     bool barrier;
 };
-static const struct weft_param collective_rows[] = {
-    WEFT__JOB_ROWS(struct collective_conf, "collective"),
+static const struct weft_param_table collective_params = WEFT_PARAM_TABLE_OF(
+    "collective", struct collective_conf, WEFT_PARAM_UNCHECKED, WEFT__JOB_ROWS(struct collective_conf, "collective"),
     WEFT_MODEL_PARAM(struct collective_conf, collective, "collective", WEFT_KIND_COLLECTIVE, "all_reduce_ring",
                      "the collective and its parameters"),
     WEFT_BYTES(struct collective_conf, size_bytes, "size", "1MB", "1B", "1TB", "size as defined by nccl-tests"),
@@ -26,10 +26,7 @@ static const struct weft_param collective_rows[] = {
     WEFT_UINT(struct collective_conf, root, "root", "0", "0", "16777215",
               "rank that broadcasts or scatters, or to which is reduced or gathered"),
     WEFT_BOOL(struct collective_conf, barrier, "barrier", "on",
-              "before each of several collectives ranks wait for each other, by a tree all-reduce of one byte"),
-};
-static const struct weft_param_table collective_params =
-    WEFT_PARAM_TABLE("collective", struct collective_conf, collective_rows);
+              "before each of several collectives ranks wait for each other, by a tree all-reduce of one byte"));
 
 static enum weft_status collective_schedule(const struct weft_model_conf *entry, const struct weft_topology *topology,
                                             struct weft_workload *w, struct weft_error *ret_error) {
@@ -61,13 +58,7 @@ static enum weft_status collective_schedule(const struct weft_model_conf *entry,
     return weft__job_connect(&c->common, entry->place, topology, job, w, ret_error);
 }
 
-static const struct weft_workload_ops collective_ops = {.schedule = collective_schedule};
-
-const struct weft_model weft__workload_collective = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "collective",
-    .summary = "a collective among hosts, of one size or several, as nccl-tests runs them",
-    .source = "sizes and bandwidths as in nccl-tests",
-    .params = &collective_params,
-    .ops = &collective_ops,
-};
+const struct weft_model weft__workload_collective =
+    WEFT_MODEL_OF(WORKLOAD, "collective", "a collective among hosts, of one size or several, as nccl-tests runs them",
+                  "sizes and bandwidths as in nccl-tests", &collective_params,
+                  &(const struct weft_workload_ops){.schedule = collective_schedule});

@@ -76,8 +76,7 @@ static void list_starters(struct weft__notes *n, struct weft_arena *arena) {
 enum weft_status weft__notes_make(const struct weft_workload *w, const char *name, struct weft_arena *arena,
                                   struct weft__notes *ret, struct weft_error *ret_error) {
     *ret = (struct weft__notes){.w = w};
-    enum weft_status status = choose_counters(ret, name, arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(choose_counters(ret, name, arena, ret_error));
     list_starters(ret, arena);
     uint32_t hosts = w->topology->hosts, starter = ret->starter0[w->triggers],
              most = w->activations > starter ? w->activations : starter;

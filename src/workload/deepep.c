@@ -31,8 +31,8 @@ struct deepep_conf {
 #define CHUNK_ROW(field, key, help)                                                                                    \
     WEFT_UINT(struct deepep_conf, field, key, "0", "0", "4096",                                                        \
               help "; 0: as DeepEP recommends for the number of nodes")
-static const struct weft_param deepep_rows[] = {
-    WEFT__JOB_ROWS(struct deepep_conf, "deepep"),
+static const struct weft_param_table deepep_params = WEFT_PARAM_TABLE_OF(
+    "deepep", struct deepep_conf, WEFT_PARAM_UNCHECKED, WEFT__JOB_ROWS(struct deepep_conf, "deepep"),
     WEFT_CHOICE(
         struct deepep_conf, mode, "mode", "normal", mode_names,
         "normal: a token goes once to each node, over the sender's rail, then by NVLink; low_latency: a message "
@@ -81,9 +81,7 @@ static const struct weft_param deepep_rows[] = {
     WEFT_TIME(struct deepep_conf, step_ps, "step_delay", "0s", "0s", "1ms",
               "time that a channel takes for each message, in addition to copying (assumed)"),
     WEFT_RATE(struct deepep_conf, copy_rate_bps, "copy_rate", "0bps", "0bps", "100Tbps",
-              "rate at which a channel copies; 0: never the bottleneck"),
-};
-static const struct weft_param_table deepep_params = WEFT_PARAM_TABLE("deepep", struct deepep_conf, deepep_rows);
+              "rate at which a channel copies; 0: never the bottleneck"));
 
 static const struct weft_model dispatch_model = {.name = "deepep_dispatch", .ops = &weft__moe_ops},
                                combine_model = {.name = "deepep_combine", .ops = &weft__moe_ops},
@@ -375,13 +373,7 @@ static bool deepep_draws(const void *conf) {
     return !*((const struct deepep_conf *)conf)->routing_file;
 }
 
-static const struct weft_workload_ops deepep_ops = {.schedule = deepep_schedule, .draws = deepep_draws};
-
-const struct weft_model weft__workload_deepep = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "deepep",
-    .summary = "expert parallelism: tokens to the ranks of their experts and back, as DeepEP does it",
-    .source = "deepseek-ai/DeepEP, commit dd758caf: docs/legacy.md, csrc/kernels/legacy, tests/legacy",
-    .params = &deepep_params,
-    .ops = &deepep_ops,
-};
+const struct weft_model weft__workload_deepep = WEFT_MODEL_OF(
+    WORKLOAD, "deepep", "expert parallelism: tokens to the ranks of their experts and back, as DeepEP does it",
+    "deepseek-ai/DeepEP, commit dd758caf: docs/legacy.md, csrc/kernels/legacy, tests/legacy", &deepep_params,
+    &(const struct weft_workload_ops){.schedule = deepep_schedule, .draws = deepep_draws});

@@ -10,8 +10,8 @@ struct flow_conf {
     const char *src, *dst, *path;
     uint64_t draw, source_port, destination_port;
 };
-static const struct weft_param flow_rows[] = {
-    WEFT_WORKLOAD_ROWS(struct flow_conf),
+static const struct weft_param_table flow_params = WEFT_PARAM_TABLE_OF(
+    "flow", struct flow_conf, WEFT_PARAM_UNCHECKED, WEFT_WORKLOAD_ROWS(struct flow_conf),
     WEFT_TEXT(struct flow_conf, src, "src", NULL, "hosts that send; a single one sends to every host of dst"),
     WEFT_TEXT(struct flow_conf, dst, "dst", NULL,
               "hosts that receive, in pairs with src; a single one receives from every host of src"),
@@ -23,9 +23,7 @@ static const struct weft_param flow_rows[] = {
               "other simulators number them; 0: host.source_port"),
     WEFT_UINT(struct flow_conf, destination_port, "destination_port", "0", "0", "65535",
               "UDP port that switch.route ecmp_murmur3 hashes; on the wire it is RoCEv2's. 0: the route model's"),
-    WEFT_UINT(struct flow_conf, draw, "draw", "0", "0", "1000000", "number of pairs drawn by the seed; 0: all"),
-};
-static const struct weft_param_table flow_params = WEFT_PARAM_TABLE("flow", struct flow_conf, flow_rows);
+    WEFT_UINT(struct flow_conf, draw, "draw", "0", "0", "1000000", "number of pairs drawn by the seed; 0: all"));
 
 static enum weft_status flow_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
                                     uint64_t seed, uint32_t entry, struct weft_workload *w,
@@ -69,13 +67,7 @@ static bool flow_draws(const void *conf) {
     return ((const struct flow_conf *)conf)->draw > 0;
 }
 
-static const struct weft_workload_ops flow_ops = {.expand = flow_expand, .draws = flow_draws};
-
-const struct weft_model weft__workload_flow = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "flow",
-    .summary = "flows between named hosts, pair by pair",
-    .source = "plain; `draw` chooses among the pairs (selection sampling; Knuth, TAOCP 3.4.2, algorithm S)",
-    .params = &flow_params,
-    .ops = &flow_ops,
-};
+const struct weft_model weft__workload_flow =
+    WEFT_MODEL_OF(WORKLOAD, "flow", "flows between named hosts, pair by pair",
+                  "plain; `draw` chooses among the pairs (selection sampling; Knuth, TAOCP 3.4.2, algorithm S)",
+                  &flow_params, &(const struct weft_workload_ops){.expand = flow_expand, .draws = flow_draws});

@@ -10,12 +10,10 @@ struct incast_conf {
     struct weft_workload_common common;
     const char *sources, *dst;
 };
-static const struct weft_param incast_rows[] = {
-    WEFT_WORKLOAD_ROWS(struct incast_conf),
+static const struct weft_param_table incast_params = WEFT_PARAM_TABLE_OF(
+    "incast", struct incast_conf, WEFT_PARAM_UNCHECKED, WEFT_WORKLOAD_ROWS(struct incast_conf),
     WEFT_TEXT(struct incast_conf, sources, "sources", NULL, "hosts that send; a pattern never includes dst"),
-    WEFT_TEXT(struct incast_conf, dst, "dst", NULL, "the one host that receives"),
-};
-static const struct weft_param_table incast_params = WEFT_PARAM_TABLE("incast", struct incast_conf, incast_rows);
+    WEFT_TEXT(struct incast_conf, dst, "dst", NULL, "the one host that receives"));
 
 static enum weft_status incast_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
                                       uint64_t seed, uint32_t entry, struct weft_workload *w,
@@ -45,13 +43,6 @@ static enum weft_status incast_expand(const void *conf, struct weft_place place,
     return status;
 }
 
-static const struct weft_workload_ops incast_ops = {.expand = incast_expand};
-
-const struct weft_model weft__workload_incast = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "incast",
-    .summary = "many hosts send to one at the same time",
-    .source = "plain; nothing is drawn",
-    .params = &incast_params,
-    .ops = &incast_ops,
-};
+const struct weft_model weft__workload_incast =
+    WEFT_MODEL_OF(WORKLOAD, "incast", "many hosts send to one at the same time", "plain; nothing is drawn",
+                  &incast_params, &(const struct weft_workload_ops){.expand = incast_expand});

@@ -26,38 +26,40 @@ enum { KEPT, NEW };
 
 static const char *const arrival_kinds[] = {"poisson", "mooncake", "azure", NULL};
 #define A struct weft__inference_arrivals
-static const struct weft_param arrival_rows[] = {
-    WEFT_CHOICE(A, kind, "kind", "poisson", arrival_kinds,
-                "drawn as a Poisson process; or the requests of a file: a trace of Mooncake (a line of JSON a request) "
-                "or of Azure's LLM inference (CSV)"),
-    WEFT_TEXT(A, file, "file", "", "the trace; relative to the scenario"),
-    WEFT_REAL(A, speed, "speed", "1", "0.001", "100000", "trace: requests arrive so many times as fast"),
-    WEFT_UINT(A, requests, "requests", "0", "0", "1000000", "how many; 0: of a trace all, else 1000"),
-    WEFT_REAL(A, rate, "rate", "1", "0.000001", "1000000000", "poisson: requests a second"),
-    WEFT_UINT(A, input, "input", "1020", "1", "1000000",
-              "poisson: tokens of a prompt, median (Azure 2023 conversations: 1020, Mooncake's: 6909)"),
-    WEFT_REAL(A, input_spread, "input_spread", "0", "0", "4",
-              "poisson: deviation of the logarithm of an input's tokens, 0: all have the median (Mooncake: about 1)"),
-    WEFT_UINT(A, output, "output", "129", "1", "1000000",
-              "poisson: tokens of an answer, median (Azure 2023 conversations: 129, Mooncake's: 350)"),
-    WEFT_REAL(A, output_spread, "output_spread", "0", "0", "4",
-              "poisson: deviation of the logarithm of an output's tokens, 0: all have the median"),
-    WEFT_UINT(A, longest, "longest", "131072", "1", "16777216", "poisson: most tokens of an input, and of an output"),
-    WEFT_UINT(
-        A, sessions, "sessions", "0", "0", "1000000",
-        "poisson: prompts begin with the prefix of one of so many sessions, drawn uniformly; 0: none has a prefix"),
-    WEFT_REAL(A, shared, "shared", "0.4", "0", "1",
-              "poisson: part of a prompt that is the prefix of its session (Mooncake: 0.37 and 0.64 of blocks are seen "
-              "again)"),
-};
 static const char *arrivals_check(const void *conf, char *text, size_t size) {
     const struct weft__inference_arrivals *a = conf;
     (void)text, (void)size;
-    if (!a->kind && *a->file) return "kind poisson reads no file; expected kind: mooncake or azure, or no file";
     return a->kind && !*a->file ? "kind is that of a file, and file is not set; expected file" : NULL;
 }
-const struct weft_param_table weft_inference_arrivals_table =
-    WEFT_PARAM_TABLE_CHECKED("inference_arrivals", A, arrival_rows, arrivals_check);
+const struct weft_param_table weft_inference_arrivals_table = WEFT_PARAM_TABLE_OF(
+    "inference_arrivals", A, .check = arrivals_check,
+    WEFT_CHOICE(A, kind, "kind", "poisson", arrival_kinds,
+                "drawn as a Poisson process; or the requests of a file: a trace of Mooncake (a line of JSON a request) "
+                "or of Azure's LLM inference (CSV)"),
+    WEFT_TEXT(A, file, "file", "", "the trace; relative to the scenario", .needs = "kind: mooncake or kind: azure"),
+    WEFT_REAL(A, speed, "speed", "1", "0.001", "100000", "requests of the trace arrive so many times as fast",
+              .needs = "kind: mooncake or kind: azure"),
+    WEFT_UINT(A, requests, "requests", "0", "0", "1000000", "how many; 0: of a trace all, else 1000"),
+    WEFT_REAL(A, rate, "rate", "1", "0.000001", "1000000000", "requests a second", .needs = "kind: poisson"),
+    WEFT_UINT(A, input, "input", "1020", "1", "1000000",
+              "tokens of a prompt, median (Azure 2023 conversations: 1020, Mooncake's: 6909)",
+              .needs = "kind: poisson"),
+    WEFT_REAL(A, input_spread, "input_spread", "0", "0", "4",
+              "deviation of the logarithm of an input's tokens, 0: all have the median (Mooncake: about 1)",
+              .needs = "kind: poisson"),
+    WEFT_UINT(A, output, "output", "129", "1", "1000000",
+              "tokens of an answer, median (Azure 2023 conversations: 129, Mooncake's: 350)", .needs = "kind: poisson"),
+    WEFT_REAL(A, output_spread, "output_spread", "0", "0", "4",
+              "deviation of the logarithm of an output's tokens, 0: all have the median", .needs = "kind: poisson"),
+    WEFT_UINT(A, longest, "longest", "131072", "1", "16777216", "most tokens of an input, and of an output",
+              .needs = "kind: poisson"),
+    WEFT_UINT(A, sessions, "sessions", "0", "0", "1000000",
+              "prompts begin with the prefix of one of so many sessions, drawn uniformly; 0: none has a prefix",
+              .needs = "kind: poisson"),
+    WEFT_REAL(A, shared, "shared", "0.4", "0", "1",
+              "part of a prompt that is the prefix of its session (Mooncake: 0.37 and 0.64 of blocks are seen "
+              "again)",
+              .needs = "kind: poisson"));
 
 #define POOL_ROWS(T, at, half)                                                                                         \
     WEFT_TEXT(T, at hosts, "hosts", "", "hosts of the pool, server by server; empty: the " half " half of all GPUs"),  \
@@ -68,13 +70,13 @@ const struct weft_param_table weft_inference_arrivals_table =
             "tokens of earlier prompts that an instance keeps, for prompts with the same prefix; the oldest give "     \
             "way")
 #define C struct weft__inference_conf
-static const struct weft_param prefill_rows[] = {POOL_ROWS(struct weft__inference_pool, , "first")};
 const struct weft_param_table weft_inference_prefill_table =
-    WEFT_PARAM_TABLE("inference_prefill", struct weft__inference_pool, prefill_rows);
+    WEFT_PARAM_TABLE_OF("inference_prefill", struct weft__inference_pool, WEFT_PARAM_UNCHECKED,
+                        POOL_ROWS(struct weft__inference_pool, , "first"));
 
 #define D __typeof__(((C *)0)->decode)
-static const struct weft_param decode_rows[] = {
-    POOL_ROWS(D, pool., "second"),
+const struct weft_param_table weft_inference_decode_table = WEFT_PARAM_TABLE_OF(
+    "inference_decode", D, WEFT_PARAM_UNCHECKED, POOL_ROWS(D, pool., "second"),
     WEFT_UINT(D, batch, "batch", "256", "1", "1048576",
               "requests that an instance answers at once, at most (vLLM: 256)"),
     WEFT_UINT(D, ep, "ep", "0", "0", "65536",
@@ -82,13 +84,12 @@ static const struct weft_param decode_rows[] = {
     WEFT_RATE(D, ep_rate_bps, "ep_rate", "400Gbps", "1Gbps", "100Tbps",
               "rate of a GPU to those with other experts: its NIC, or within an NVLink domain that"),
     WEFT_REAL(D, dispatch_bytes, "dispatch_bytes", "1", "0.1", "8", "bytes of a token's value to an expert (FP8: 1)"),
-    WEFT_REAL(D, combine_bytes, "combine_bytes", "2", "0.1", "8", "bytes of a token's value back (BF16: 2)"),
-};
-const struct weft_param_table weft_inference_decode_table = WEFT_PARAM_TABLE("inference_decode", D, decode_rows);
+    WEFT_REAL(D, combine_bytes, "combine_bytes", "2", "0.1", "8", "bytes of a token's value back (BF16: 2)"));
 
 static const char *const transfer_kinds[] = {"pull", "push", NULL}, *const connection_kinds[] = {"kept", "new", NULL};
 #define T __typeof__(((C *)0)->transfer)
-static const struct weft_param transfer_rows[] = {
+const struct weft_param_table weft_inference_transfer_table = WEFT_PARAM_TABLE_OF(
+    "inference_transfer", T, WEFT_PARAM_UNCHECKED,
     WEFT_CHOICE(T, kind, "kind", "pull", transfer_kinds,
                 "the decode side reads (vLLM's NixlConnector); or the prefill side writes"),
     WEFT_UINT(T, pieces, "pieces", "1", "1", "1024",
@@ -103,12 +104,11 @@ static const struct weft_param transfer_rows[] = {
         "ConnectX NIC reads at once, writes may be 128)"),
     WEFT_CHOICE(T, connections, "connections", "kept", connection_kinds,
                 "flows from one host to another have the same UDP source port, as over queue pairs that stay; or each "
-                "has one of its own"),
-};
-const struct weft_param_table weft_inference_transfer_table = WEFT_PARAM_TABLE("inference_transfer", T, transfer_rows);
+                "has one of its own"));
 
 #define G __typeof__(((C *)0)->gpu)
-static const struct weft_param gpu_rows[] = {
+const struct weft_param_table weft_inference_gpu_table = WEFT_PARAM_TABLE_OF(
+    "inference_gpu", G, WEFT_PARAM_UNCHECKED,
     WEFT_REAL(G, peak, "peak", "989", "0.001", "1000000",
               "dense TFLOP/s of a GPU by its data sheet, BF16 (H100 and H200: 989, B200: 2250)"),
     WEFT_REAL(G, mfu, "mfu", "0.4", "0.01", "1",
@@ -120,19 +120,25 @@ static const struct weft_param gpu_rows[] = {
     WEFT_REAL(G, memory_part, "memory_part", "0.9", "0.01", "1",
               "part of it for weights, keys and values (vLLM's gpu_memory_utilization: 0.9)"),
     WEFT_REAL(G, weight_bytes, "weight_bytes", "2", "0.1", "8", "bytes of a parameter (BF16: 2, FP8: 1)"),
-    WEFT_UINT(G, kv_bytes, "kv_bytes", "2", "1", "8", "bytes of a number in keys and values (BF16: 2, FP8: 1)"),
-};
-const struct weft_param_table weft_inference_gpu_table = WEFT_PARAM_TABLE("inference_gpu", G, gpu_rows);
+    WEFT_UINT(G, kv_bytes, "kv_bytes", "2", "1", "8", "bytes of a number in keys and values (BF16: 2, FP8: 1)"));
 
 #define S __typeof__(((C *)0)->slo)
-static const struct weft_param slo_rows[] = {
-    WEFT_TIME(S, ttft_ps, "ttft", "2s", "1us", "10000s", "time to the first token (assumed)"),
-    WEFT_TIME(S, tpot_ps, "tpot", "100ms", "1us", "1000s", "time of a later token (DistServe's chatbot: 0.1 to 0.2 s)"),
-};
-const struct weft_param_table weft_inference_slo_table = WEFT_PARAM_TABLE("inference_slo", S, slo_rows);
+const struct weft_param_table weft_inference_slo_table =
+    WEFT_PARAM_TABLE_OF("inference_slo", S, WEFT_PARAM_UNCHECKED,
+                        WEFT_TIME(S, ttft_ps, "ttft", "2s", "1us", "10000s", "time to the first token (assumed)"),
+                        WEFT_TIME(S, tpot_ps, "tpot", "100ms", "1us", "1000s",
+                                  "time of a later token (DistServe's chatbot: 0.1 to 0.2 s)"));
 
 static const char *const routers[] = {"round_robin", "load", "cache", "network", NULL};
-static const struct weft_param inference_rows[] = {
+static const char *inference_check(const void *conf, char *text, size_t size) {
+    const struct weft__inference_conf *c = conf;
+    (void)text, (void)size;
+    if (c->common.qps > 1 && c->transfer.merge)
+        return "qps is above 1, with messages of blocks; expected transfer.merge: 0";
+    return NULL;
+}
+static const struct weft_param_table inference_params = WEFT_PARAM_TABLE_OF(
+    "inference", C, .check = inference_check,
     WEFT_TEXT(C, common.group, "group", "inference", "name of the service, and flow group of its transfers"),
     WEFT_TIME(C, common.start_ps, "start", "0s", "0s", "1000s",
               "arrival of the first request of a trace, and earliest"),
@@ -152,17 +158,7 @@ static const struct weft_param inference_rows[] = {
                 "let expect"),
     WEFT_REAL(C, cache_weight, "cache_weight", "1", "0", "1000000",
               "router cache: a token to send costs as many as so many of requests there (NVIDIA Dynamo: 1)"),
-    WEFT_SECTION(C, server, "server", &weft_server_table, "servers of several GPUs"),
-};
-static const char *inference_check(const void *conf, char *text, size_t size) {
-    const struct weft__inference_conf *c = conf;
-    (void)text, (void)size;
-    if (c->common.qps > 1 && c->transfer.merge)
-        return "qps is above 1, with messages of blocks; expected transfer.merge: 0";
-    return NULL;
-}
-static const struct weft_param_table inference_params =
-    WEFT_PARAM_TABLE_CHECKED("inference", C, inference_rows, inference_check);
+    WEFT_SECTION(C, server, "server", &weft_server_table, "servers of several GPUs"));
 
 // --- requests -----------------------------------------------------------------------------------------------------
 
@@ -304,8 +300,7 @@ static enum weft_status make_pool(struct build *b, const char *key, const struct
     bool half = !*pool->hosts;
     struct weft_job job = {.server = b->conf.server};
     const struct weft__job_common common = {.hosts = half ? "*" : pool->hosts, .server = b->conf.server};
-    enum weft_status status = weft__job_choose_gpus(&common, b->place, b->w->topology, &job, b->w->arena, b->error);
-    if (status) return status;
+    WEFT_TRY(weft__job_choose_gpus(&common, b->place, b->w->topology, &job, b->w->arena, b->error));
     uint32_t first = half && second ? job.ranks / 2 : 0;
     uint32_t gpus = !half ? job.ranks : second ? job.ranks - first : job.ranks / 2;
     uint64_t fit = gpus / pool->tp;
@@ -546,15 +541,9 @@ static bool inference_draws(const void *conf) {
     return c->arrivals.kind == WEFT__ARRIVALS_POISSON || c->transfer.connections == KEPT; // whose ports are drawn
 }
 
-static const struct weft_workload_ops inference_ops = {
-    .expand = inference_expand, .jitters = true, .draws = inference_draws};
-
-const struct weft_model weft__workload_inference = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "inference",
-    .summary = "requests to a model whose prefill and decode are on GPUs of their own: transfers of keys and values",
-    .source = "DistServe, OSDI 2024; Splitwise, ISCA 2024; Mooncake, FAST 2025; vLLM's NixlConnector",
-    .params = &inference_params,
-    .ops = &inference_ops,
-    .draws = true,
-};
+const struct weft_model weft__workload_inference = WEFT_MODEL_OF(
+    WORKLOAD, "inference",
+    "requests to a model whose prefill and decode are on GPUs of their own: transfers of keys and values",
+    "DistServe, OSDI 2024; Splitwise, ISCA 2024; Mooncake, FAST 2025; vLLM's NixlConnector", &inference_params,
+    &(const struct weft_workload_ops){.expand = inference_expand, .jitters = true, .draws = inference_draws},
+    .draws = true);

@@ -170,13 +170,12 @@ static enum weft_status read_azure(struct weft__inference_trace *t, struct weft_
     struct weft__table_row row = {0};
     int64_t s;
     uint64_t part_ps;
-    enum weft_status status = weft__table_row(&t->lines, &t->table, false, &row, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__table_row(&t->lines, &t->table, false, &row, ret_error));
     t->lines.place = row.place[TIMESTAMP];
     if (!parse_time(row.text[TIMESTAMP], &s, &part_ps))
         return BAD(t, "\"%.60s\" is no time; expected one such as \"2023-11-16 18:15:46.6805900\" (UTC)",
                    row.text[TIMESTAMP]);
-    status = take_time(t, s, part_ps, &a->at_ps, ret_error);
+    enum weft_status status = take_time(t, s, part_ps, &a->at_ps, ret_error);
     t->lines.place = row.place[CONTEXT];
     if (!status) status = take_tokens(t, "ContextTokens", row.value[CONTEXT], &a->input, ret_error);
     t->lines.place = status ? t->lines.place : row.place[GENERATED];

@@ -22,8 +22,8 @@ struct job_conf {
     double slow_factor;
 };
 static const char *const job_lists[] = {"operations", "model", "plan", NULL};
-static const struct weft_param job_rows[] = {
-    WEFT__JOB_ROWS(struct job_conf, "job"),
+static const struct weft_param_table job_params = WEFT_PARAM_TABLE_OF(
+    "job", struct job_conf, .lists = job_lists, WEFT__JOB_ROWS(struct job_conf, "job"),
     WEFT_TEXT(struct job_conf, dimensions, "dimensions", "",
               "names and sizes, the innermost first: [tp:8, dp:4]; their product is the number of ranks"),
     WEFT_UINT(struct job_conf, gpus, "gpus", "0", "0", "16777216",
@@ -32,10 +32,7 @@ static const struct weft_param job_rows[] = {
     WEFT_UINT(struct job_conf, slow_rank, "slow_rank", "0", "0", "16777215",
               "rank that is slow, if slow_factor is not 1"),
     WEFT_REAL(struct job_conf, slow_factor, "slow_factor", "1", "0.001", "1000",
-              "factor on the slow rank's compute times"),
-};
-static const struct weft_param_table job_params =
-    WEFT_PARAM_TABLE_LISTS("job", struct job_conf, job_rows, NULL, job_lists);
+              "factor on the slow rank's compute times"));
 
 /// The content of an entry of `operations`.
 struct operation_conf {
@@ -49,7 +46,8 @@ struct operation_conf {
     struct pipeline *pipeline; ///< in place of all that; NULL: none
 };
 static const char *const operation_lists[] = {"pipeline", NULL};
-static const struct weft_param operation_rows[] = {
+const struct weft_param_table weft_operation_table = WEFT_PARAM_TABLE_OF(
+    "operation", struct operation_conf, .lists = operation_lists,
     WEFT_TIME(struct operation_conf, compute_ps, "compute", "0s", "0s", "1000s", "compute time before the collective"),
     WEFT_MODEL_PARAM(struct operation_conf, collective, "collective", WEFT_KIND_COLLECTIVE, "all_reduce_ring",
                      "the collective and its parameters"),
@@ -58,10 +56,7 @@ static const struct weft_param operation_rows[] = {
     WEFT_BOOL(struct operation_conf, overlap, "overlap", "off",
               "continue at once and wait for the collective at the end of the iteration"),
     WEFT_UINT(struct operation_conf, times, "times", "1", "1", "65536",
-              "repetitions, one after another: layers, microbatches"),
-};
-const struct weft_param_table weft_operation_table =
-    WEFT_PARAM_TABLE_LISTS("operation", struct operation_conf, operation_rows, NULL, operation_lists);
+              "repetitions, one after another: layers, microbatches"));
 
 /// Operations as written, and their number including repetitions.
 struct operation_list {
@@ -78,17 +73,15 @@ struct pipeline_conf {
     struct weft_model_conf collective;
 };
 static const char *const pipeline_lists[] = {"forward", "backward", NULL};
-static const struct weft_param pipeline_rows[] = {
-    WEFT_TEXT(struct pipeline_conf, over, "over", "pp", "dimension of the stages"),
-    WEFT_UINT(struct pipeline_conf, microbatches, "microbatches", "1", "1", "65536",
-              "microbatches, each through all stages and back"),
-    WEFT_BYTES(struct pipeline_conf, size_bytes, "size", NULL, "1B", "1TB",
-               "bytes of activations to the next stage, and of gradients back, per microbatch"),
-    WEFT_MODEL_PARAM(struct pipeline_conf, collective, "collective", WEFT_KIND_COLLECTIVE, "send_recv",
-                     "collective that sends them: send_recv"),
-};
 const struct weft_param_table weft_pipeline_table =
-    WEFT_PARAM_TABLE_LISTS("pipeline", struct pipeline_conf, pipeline_rows, NULL, pipeline_lists);
+    WEFT_PARAM_TABLE_OF("pipeline", struct pipeline_conf, .lists = pipeline_lists,
+                        WEFT_TEXT(struct pipeline_conf, over, "over", "pp", "dimension of the stages"),
+                        WEFT_UINT(struct pipeline_conf, microbatches, "microbatches", "1", "1", "65536",
+                                  "microbatches, each through all stages and back"),
+                        WEFT_BYTES(struct pipeline_conf, size_bytes, "size", NULL, "1B", "1TB",
+                                   "bytes of activations to the next stage, and of gradients back, per microbatch"),
+                        WEFT_MODEL_PARAM(struct pipeline_conf, collective, "collective", WEFT_KIND_COLLECTIVE,
+                                         "send_recv", "collective that sends them: send_recv"));
 
 struct pipeline {
     struct pipeline_conf conf;
@@ -180,6 +173,7 @@ static void add_ops(struct maker *m, const struct operation_conf *c, struct dime
         struct weft_job_op *op = &m->job->op[m->job->ops++];
         op->compute_ps = c->compute_ps;
         if (talks) weft__job_collective(m->job, m->topology, &c->collective, d.size, d.stride, c->size_bytes, op);
+        if (talks && c->over && *c->over) op->over = c->over;
         op->overlap = c->overlap;
         op->times = k ? 0 : (uint32_t)times;
     }
@@ -187,8 +181,7 @@ static void add_ops(struct maker *m, const struct operation_conf *c, struct dime
 
 static enum weft_status add_operation(struct maker *m, const struct operation_conf *c) {
     struct dimension d;
-    enum weft_status status = find_dimension(m, c->over, c->place, &d);
-    if (status) return status;
+    WEFT_TRY(find_dimension(m, c->over, c->place, &d));
     uint32_t first = m->job->ops;
     add_ops(m, c, d, c->times);
     for (uint32_t s = 0; s < m->job->stages; s++)
@@ -205,8 +198,7 @@ static enum weft_status add_pass(struct maker *m, const struct pipeline *p, cons
     for (uint32_t i = 0; i < list->n; i++) {
         struct dimension d;
         const struct operation_conf *c = &list->conf[i];
-        enum weft_status status = find_dimension(m, c->over, c->place, &d);
-        if (status) return status;
+        WEFT_TRY(find_dimension(m, c->over, c->place, &d));
         if (c->size_bytes && (!*c->over || !strcmp(c->over, p->conf.over)))
             return FAIL(m, c->place,
                         "over: what a stage of a pipeline does is its own; expected a dimension other than %s",
@@ -219,7 +211,8 @@ static enum weft_status add_pass(struct maker *m, const struct pipeline *p, cons
 
 /// Adds the transfers between stages, for all microbatches.
 static uint32_t add_hops(struct maker *m, const struct pipeline *p, struct dimension d, bool backward) {
-    const struct operation_conf hop = {.collective = p->conf.collective, .size_bytes = p->conf.size_bytes};
+    const struct operation_conf hop = {
+        .collective = p->conf.collective, .size_bytes = p->conf.size_bytes, .over = p->conf.over};
     uint32_t first = m->job->ops;
     add_ops(m, &hop, d, p->conf.microbatches);
     for (uint32_t op = first; op < m->job->ops; op++)
@@ -271,8 +264,7 @@ static enum weft_status make_stages(struct maker *m, const struct operation_list
         if (!*p->conf.over || (over && strcmp(over, p->conf.over)))
             return FAIL(m, p->place, "over: expected a dimension, the same for every pipeline of a job");
         over = p->conf.over;
-        enum weft_status status = find_dimension(m, over, p->place, &stages);
-        if (status) return status;
+        WEFT_TRY(find_dimension(m, over, p->place, &stages));
     }
     m->job->stages = stages.size;
     m->job->stage_stride = stages.stride;
@@ -335,8 +327,7 @@ static enum weft_status load_list(struct maker *m, const struct weft_tree *paren
     for (uint32_t i = 0; i < tree->n; i++) {
         char path[64];
         snprintf(path, sizeof path, "%s.%u", key, i);
-        enum weft_status status = load_operation(m, tree->child[i], path, &ret_list->conf[i]);
-        if (status) return status;
+        WEFT_TRY(load_operation(m, tree->child[i], path, &ret_list->conf[i]));
         ret_list->ops += count_ops(&ret_list->conf[i]);
     }
     if (ret_list->ops > OPS_MAX)
@@ -394,13 +385,7 @@ static enum weft_status job_schedule(const struct weft_model_conf *entry, const 
     return weft__job_connect(&c->common, entry->place, topology, m.job, w, ret_error);
 }
 
-static const struct weft_workload_ops job_ops = {.schedule = job_schedule};
-
-const struct weft_model weft__workload_job = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "job",
-    .summary = "a training job: iterations of compute and collectives over groups of ranks",
-    .source = "numbering of ranks as in Megatron-LM and in the Llama 3 paper, arXiv 2407.21783, section 3.3",
-    .params = &job_params,
-    .ops = &job_ops,
-};
+const struct weft_model weft__workload_job =
+    WEFT_MODEL_OF(WORKLOAD, "job", "a training job: iterations of compute and collectives over groups of ranks",
+                  "numbering of ranks as in Megatron-LM and in the Llama 3 paper, arXiv 2407.21783, section 3.3",
+                  &job_params, &(const struct weft_workload_ops){.schedule = job_schedule});

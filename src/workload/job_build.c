@@ -284,9 +284,9 @@ enum weft_status weft__job_add_flows(const struct weft__job_common *common, stru
         struct weft_connection *c = &job->connection[i];
         bool inside = weft__job_server(job, topology, c->src) == weft__job_server(job, topology, c->dst);
         if (inside && job->server.within == WEFT_WITHIN_SERVER) continue;
-        status = weft__job_check_connection(common, place, c, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft__job_check_connection(common, place, c, ret_error));
         c->flow = w->flows;
+        flow.qps = job->qps * weft_job_strands(job, c);
         status = weft_workload_add(w, &flow, place, job->host[c->src], job->host[c->dst], c->bytes, common->start_ps,
                                    ret_error);
         if (!status && c->plane) w->flow[c->flow].plane = c->plane;
@@ -357,10 +357,8 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
     make_stages(job, w->arena);
     for (uint32_t s = 0; s < job->stages; s++)
         weft__job_order_turns(job, &job->stage[s], w->arena);
-    status = weft__job_reserve_flows(common, place, job, w, ret_error);
-    if (status) return status;
-    status = find_connections(common, place, topology, job, w, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__job_reserve_flows(common, place, job, w, ret_error));
+    WEFT_TRY(find_connections(common, place, topology, job, w, ret_error));
     weft__job_place(common, job, w->arena);
     job->group = weft__workload_group(w, common->group);
     status = check_channels(job, place, ret_error);

@@ -12,14 +12,12 @@
 #include "weft/param.h"
 #include "weft/placement.h"
 
-static const struct weft_param occupied_rows[] = {
+const struct weft_param_table weft_occupied_table = WEFT_PARAM_TABLE_OF(
+    "occupied", struct weft_occupied_conf, WEFT_PARAM_UNCHECKED,
     WEFT_TEXT(struct weft_occupied_conf, hosts, "hosts", "",
               "hosts used by others; a server with one of them is not free"),
     WEFT_REAL(struct weft_occupied_conf, part, "part", "0", "0", "1", "additional share of the servers, drawn by seed"),
-    WEFT_UINT(struct weft_occupied_conf, seed, "seed", "1", "0", "1000000000", "seed of that draw"),
-};
-const struct weft_param_table weft_occupied_table =
-    WEFT_PARAM_TABLE("occupied", struct weft_occupied_conf, occupied_rows);
+    WEFT_UINT(struct weft_occupied_conf, seed, "seed", "1", "0", "1000000000", "seed of that draw"));
 
 /// A chosen GPU, and the host whose NIC it uses.
 struct choice {
@@ -210,8 +208,7 @@ static enum weft_status bind_line(struct finder *f, const struct weft_rank_line 
         return FAIL(f, line->place, "there is no host '%s'; expected a name such as %s", line->host,
                     t->node[t->host[f->choice[0].host]].name);
     uint32_t host = t->node[node].index, gpus = first[host + 1] - first[host];
-    enum weft_status status = find_gpu(f, line, host, &rank_of[first[host]], &k);
-    if (status) return status;
+    WEFT_TRY(find_gpu(f, line, host, &rank_of[first[host]], &k));
     if (rank_of[first[host] + k])
         return FAIL(f, line->place, "%s has rank %" PRIu32 " already; expected each %s once", line->host,
                     rank_of[first[host] + k] - 1, gpus > 1 ? "GPU" : "host");
@@ -365,23 +362,20 @@ enum weft_status weft__job_find_hosts(const struct weft__job_common *common, con
                        .workload = w};
     find_servers(&f);
     find_taken(&f);
-    enum weft_status status = find_occupied(&f);
-    if (status) return status;
+    WEFT_TRY(find_occupied(&f));
     if (*common->rank_file) return take_rank_file(&f);
     bool listed = common->order == WEFT__ORDER_LISTED;
-    status = common->ranks ? WEFT_OK : check_short(&f);
-    if (status) return status;
+    WEFT_TRY(common->ranks ? WEFT_OK : check_short(&f));
     if (listed || !f.whole) {
         if (!wants_slots(common)) return check_taken(&f);
         return FAIL(&f, entry->place, "ranks, occupied and placement are about whole servers; expected %s",
                     listed ? "order: server" : "hosts that are all those of their servers");
     }
-    status = wants_slots(common) ? WEFT_OK : check_taken(&f); // otherwise it takes what is left
+    enum weft_status status = wants_slots(common) ? WEFT_OK : check_taken(&f); // otherwise it takes what is left
     if (status) return status;
     occupy_taken(&f);
     struct weft_placement_problem *p = weft_arena_alloc(f.arena, 1, sizeof *p);
-    status = make_slots(&f, p);
-    if (status) return status;
+    WEFT_TRY(make_slots(&f, p));
     job->places = p;
     take_first(&f, p);
     return WEFT_OK;

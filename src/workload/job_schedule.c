@@ -178,11 +178,10 @@ static enum weft_status connect_all(const struct weft__job_common *common, struc
     if (job->tag_connections || job->planes)
         job->tag_first = weft_arena_alloc(w->arena, job->ranks + (size_t)1, sizeof *job->tag_first);
     job->stage = weft_arena_alloc(w->arena, 1, sizeof *job->stage);
-    enum weft_status status = connect_job(&f, common, topology, models, job, w);
-    if (status) return status;
+    WEFT_TRY(connect_job(&f, common, topology, models, job, w));
     weft__job_place(common, job, w->arena);
     job->group = weft__workload_group(w, common->group);
-    status = weft__job_add_flows(common, place, topology, job, w, ret_error);
+    enum weft_status status = weft__job_add_flows(common, place, topology, job, w, ret_error);
     if (!status) weft__job_add(w, job);
     return status;
 }
@@ -196,8 +195,7 @@ enum weft_status weft__job_add_schedule(const struct weft__job_common *common, c
     struct weft_job *job = NULL;
     bool by_server = common->order == WEFT__ORDER_SERVER && !*common->rank_file; // otherwise the first ones listed
     own.ranks = by_server ? schedule->ranks : 0;
-    enum weft_status status = weft__job_new(&own, entry, topology, 0, w, &job, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__job_new(&own, entry, topology, 0, w, &job, ret_error));
     if (job->ranks < schedule->ranks)
         return WEFT_REFUSE(ret_error, place,
                            "file: has %" PRIu32 " ranks; expected at most the %" PRIu32

@@ -10,7 +10,8 @@
 
 static const char *const cabling_names[] = {"rack", "rail", NULL};
 static const char *const within_names[] = {"server", "network", NULL};
-static const struct weft_param server_rows[] = {
+const struct weft_param_table weft_server_table = WEFT_PARAM_TABLE_OF(
+    "server", struct weft_server_conf, .classes = &weft_hardware_by_kind,
     WEFT_TEXT(struct weft_server_conf, kind, "kind", WEFT_HARDWARE_SERVER_DEFAULT, WEFT_HARDWARE_HELP),
     WEFT_UINT(struct weft_server_conf, gpus, "gpus", "1", "1", "72", "GPUs per server"),
     WEFT_UINT(struct weft_server_conf, nics, "nics", "0", "0", "72",
@@ -38,10 +39,7 @@ static const struct weft_param server_rows[] = {
               "time that a launch of a collective on an idle communicator takes, always the same (weft fit finds it); "
               "0: as its hosts have it (host.launch, launch_skew)"),
     WEFT_SECTION(struct weft_server_conf, costs, "costs", &weft_nccl_costs_table,
-                 "what steps take at a host (collective: nccl; weft fit finds it)"),
-};
-const struct weft_param_table weft_server_table =
-    WEFT_PARAM_TABLE_CLASSES("server", struct weft_server_conf, server_rows, NULL, NULL, &weft_hardware_by_kind);
+                 "what steps take at a host (collective: nccl; weft fit finds it)"));
 
 // --- the GPUs of a host -------------------------------------------------------------------------------------------
 

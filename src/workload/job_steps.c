@@ -145,8 +145,7 @@ enum weft_status weft_job_schedule(const struct weft_job *job, const char *name,
         *ret_schedule = job->schedule;
         return WEFT_OK;
     }
-    enum weft_status status = check_ops(job, name, ret_error);
-    if (status) return status;
+    WEFT_TRY(check_ops(job, name, ret_error));
     size_t groups = (size_t)job->communicators * job->ranks;
     m.group = weft_memory_new(WEFT_MEMORY_SCENARIO, groups, sizeof *m.group);
     weft_schedule_begin(&m.b, name, job->ranks, arena);

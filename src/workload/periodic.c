@@ -12,16 +12,13 @@ struct periodic_conf {
     const char *src, *dst;
     uint32_t to;
 };
-static const struct weft_param periodic_rows[] = {
-    WEFT_WORKLOAD_ROWS(struct periodic_conf),
+static const struct weft_param_table periodic_params = WEFT_PARAM_TABLE_OF(
+    "periodic", struct periodic_conf, WEFT_PARAM_UNCHECKED, WEFT_WORKLOAD_ROWS(struct periodic_conf),
     WEFT_TEXT(struct periodic_conf, src, "src", NULL, "hosts that send"),
     WEFT_TEXT(struct periodic_conf, dst, "dst", NULL, "hosts that receive"),
     WEFT_CHOICE(struct periodic_conf, to, "to", "turn", to_names,
                 "turn: the i-th of src sends its r-th time to number i + r of dst, cyclically; random: to one drawn at "
-                "random; all: `size` to each of them"),
-};
-static const struct weft_param_table periodic_params =
-    WEFT_PARAM_TABLE("periodic", struct periodic_conf, periodic_rows);
+                "random; all: `size` to each of them"));
 
 struct sides {
     uint32_t *src, *dst, sources, destinations;
@@ -76,14 +73,7 @@ static enum weft_status periodic_expand(const void *conf, struct weft_place plac
     return status;
 }
 
-static const struct weft_workload_ops periodic_ops = {.expand = periodic_expand, .jitters = true};
-
-const struct weft_model weft__workload_periodic = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "periodic",
-    .summary = "many send at intervals: checkpoints, batches of training data, logs",
-    .source = "the frontend traffic named by Meta, SIGCOMM 2024: data ingestion, checkpointing, logging",
-    .params = &periodic_params,
-    .ops = &periodic_ops,
-    .draws = true,
-};
+const struct weft_model weft__workload_periodic = WEFT_MODEL_OF(
+    WORKLOAD, "periodic", "many send at intervals: checkpoints, batches of training data, logs",
+    "the frontend traffic named by Meta, SIGCOMM 2024: data ingestion, checkpointing, logging", &periodic_params,
+    &(const struct weft_workload_ops){.expand = periodic_expand, .jitters = true}, .draws = true);

@@ -19,15 +19,12 @@ struct permutation_conf {
     uint32_t mode;
     uint64_t shift;
 };
-static const struct weft_param permutation_rows[] = {
-    WEFT_WORKLOAD_ROWS(struct permutation_conf),
+static const struct weft_param_table permutation_params = WEFT_PARAM_TABLE_OF(
+    "permutation", struct permutation_conf, WEFT_PARAM_UNCHECKED, WEFT_WORKLOAD_ROWS(struct permutation_conf),
     WEFT_TEXT(struct permutation_conf, hosts, "hosts", "*", "the hosts"),
     WEFT_CHOICE(struct permutation_conf, mode, "mode", "random", mode_names, "who sends to whom"),
     WEFT_UINT(struct permutation_conf, shift, "shift", "1", "1", "16777216",
-              "mode shift: host i sends to host i + shift, cyclically among the chosen hosts"),
-};
-static const struct weft_param_table permutation_params =
-    WEFT_PARAM_TABLE("permutation", struct permutation_conf, permutation_rows);
+              "mode shift: host i sends to host i + shift, cyclically among the chosen hosts"));
 
 /// A uniformly random permutation of 0..n-1; false if it has a fixed point.
 static bool shuffle_hosts(struct weft_random *random, uint32_t *to, uint32_t n) {
@@ -71,8 +68,7 @@ static enum weft_status permutation_expand(const void *conf, struct weft_place p
                            "shift %" PRIu64 " of %" PRIu32
                            " hosts is every host to itself; expected no multiple of %" PRIu32,
                            c->shift, n, n);
-    status = weft__workload_reserve(w, &c->common, place, n, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__workload_reserve(w, &c->common, place, n, ret_error));
     uint32_t draws = c->mode == MODE_RANDOM ? (uint32_t)c->common.repeat : 1;
     uint32_t *to = weft_memory_new(WEFT_MEMORY_SCENARIO, (size_t)draws * n, sizeof *to);
     for (uint32_t k = 0; k < draws; k++)
@@ -88,14 +84,7 @@ static enum weft_status permutation_expand(const void *conf, struct weft_place p
     return status;
 }
 
-static const struct weft_workload_ops permutation_ops = {.expand = permutation_expand};
-
-const struct weft_model weft__workload_permutation = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "permutation",
-    .summary = "every host sends to one other and receives from one other; each repetition draws anew",
-    .source = "random derangement by rejection of shuffles (Durstenfeld, CACM Algorithm 235)",
-    .params = &permutation_params,
-    .ops = &permutation_ops,
-    .draws = true,
-};
+const struct weft_model weft__workload_permutation = WEFT_MODEL_OF(
+    WORKLOAD, "permutation", "every host sends to one other and receives from one other; each repetition draws anew",
+    "random derangement by rejection of shuffles (Durstenfeld, CACM Algorithm 235)", &permutation_params,
+    &(const struct weft_workload_ops){.expand = permutation_expand}, .draws = true);

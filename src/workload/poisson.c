@@ -20,8 +20,8 @@ struct poisson_conf {
     weft_rate_bps rate_bps;
     weft_time_ps duration_ps;
 };
-static const struct weft_param poisson_rows[] = {
-    WEFT_WORKLOAD_ROWS(struct poisson_conf),
+static const struct weft_param_table poisson_params = WEFT_PARAM_TABLE_OF(
+    "poisson", struct poisson_conf, WEFT_PARAM_UNCHECKED, WEFT_WORKLOAD_ROWS(struct poisson_conf),
     WEFT_TEXT(struct poisson_conf, hosts, "hosts", "*", "the hosts, at least 2 unless dst is given"),
     WEFT_TEXT(struct poisson_conf, dst, "dst", "", "hosts that receive; empty: the hosts among themselves"),
     WEFT_BOOL(struct poisson_conf, pairs, "pairs", "false",
@@ -33,9 +33,7 @@ static const struct weft_param poisson_rows[] = {
     WEFT_TIME(struct poisson_conf, duration_ps, "duration", "1ms", "1ns", "1000s", "flows arrive for this long"),
     WEFT_TEXT(struct poisson_conf, distribution, "distribution", "fixed",
               "distribution of sizes: fixed (all of `size`), websearch, fbhdp, alistorage2019, googlerpc2008, or "
-              "file:PATH with lines 'bytes part'"),
-};
-static const struct weft_param_table poisson_params = WEFT_PARAM_TABLE("poisson", struct poisson_conf, poisson_rows);
+              "file:PATH with lines 'bytes part'"));
 
 /// Draws of a stream reserved for one destination; the jump takes about ln(n) + 1 of them.
 enum { DRAWS = 128 };
@@ -137,14 +135,7 @@ static enum weft_status poisson_expand(const void *conf, struct weft_place place
     return status;
 }
 
-static const struct weft_workload_ops poisson_ops = {.expand = poisson_expand};
-
-const struct weft_model weft__workload_poisson = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "poisson",
-    .summary = "flows between random pairs, at a load, with sizes from a distribution",
-    .source = "the open-loop traffic of the DCTCP and HPCC papers; destinations by jump hash (arXiv 1406.2294)",
-    .params = &poisson_params,
-    .ops = &poisson_ops,
-    .draws = true,
-};
+const struct weft_model weft__workload_poisson =
+    WEFT_MODEL_OF(WORKLOAD, "poisson", "flows between random pairs, at a load, with sizes from a distribution",
+                  "the open-loop traffic of the DCTCP and HPCC papers; destinations by jump hash (arXiv 1406.2294)",
+                  &poisson_params, &(const struct weft_workload_ops){.expand = poisson_expand}, .draws = true);

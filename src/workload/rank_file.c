@@ -82,8 +82,7 @@ static enum weft_status read_line(struct reader *r, struct weft_arena *arena, st
     ret_line->gpu_place = r->here;
     ret_line->gpu = WEFT_NONE;
     if (at_line_end(r)) return WEFT_OK;
-    enum weft_status status = read_gpu(r, &ret_line->gpu, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_gpu(r, &ret_line->gpu, ret_error));
     skip_blanks(r);
     if (!at_line_end(r))
         return WEFT_REFUSE(ret_error, r->here, "more than a host and a GPU; expected the end of the line");
@@ -101,8 +100,7 @@ enum weft_status weft_rank_file_parse(const char *name, const char *text, size_t
         if (at_line_end(&r)) continue;
         if (ret_file->ranks == RANKS_MAX) return WEFT_REFUSE(ret_error, r.here, "expected at most %d ranks", RANKS_MAX);
         ret_file->line = weft__arena_grow(arena, ret_file->line, ret_file->ranks, sizeof *ret_file->line);
-        enum weft_status status = read_line(&r, arena, &ret_file->line[ret_file->ranks], ret_error);
-        if (status) return status;
+        WEFT_TRY(read_line(&r, arena, &ret_file->line[ret_file->ranks], ret_error));
         ret_file->ranks++;
     }
     if (!ret_file->ranks)

@@ -19,7 +19,8 @@ static const char *const transports[] = {"software", "1rma", NULL};
 static const char *const vcs[] = {"own", "bulk", NULL};
 static const char *const verbs[] = {"read", "write", "atomic", "send", NULL};
 
-static const struct weft_param processor_rows[] = {
+const struct weft_param_table weft_rma_processor_table = WEFT_PARAM_TABLE_OF(
+    "processor", struct weft_rma_processor, WEFT_PARAM_UNCHECKED,
     WEFT_TIME(
         struct weft_rma_processor, submit_ps, "submit", "1us", "0ns", "1ms",
         "time of the client's processor to begin a request (assumed; 1RMA: 0.17us, 6 M operations a second and core)"),
@@ -30,12 +31,21 @@ static const struct weft_param processor_rows[] = {
     WEFT_TIME(struct weft_rma_processor, sleep_after_ps, "sleep_after", "never", "0ns", "never",
               "after this long idle, a processor enters a low-power state"),
     WEFT_TIME(struct weft_rma_processor, wake_up_ps, "wake_up", "10us", "0ns", "100ms",
-              "time to leave that state (assumed)"),
-};
-const struct weft_param_table weft_rma_processor_table =
-    WEFT_PARAM_TABLE("processor", struct weft_rma_processor, processor_rows);
+              "time to leave that state (assumed)"));
 
-static const struct weft_param rma_rows[] = {
+static const char *rma_check(const void *conf, char *text, size_t size) {
+    const struct weft_rma_conf *c = conf;
+    if (c->transport == WEFT_RMA_1RMA && c->size_bytes > 4096)
+        return "transport 1rma carries values of 4096B at most: size is larger";
+    if (c->warm_up_ps >= c->duration_ps) return "warm_up is not shorter than duration";
+    if (c->verb != WEFT_RMA_READ && c->reads > 1) return "reads is above 1: expected verb: read";
+    if (c->verb == WEFT_RMA_SEND && c->transport != WEFT_RMA_1RMA) return "verb send: expected transport: 1rma";
+    if (c->verb != WEFT_RMA_SEND && c->itself) return "itself: expected verb: send";
+    if (c->slot_ps && c->rate * (double)c->slot_ps > (double)WEFT_PS_PER_S) return "rate is above one operation a slot";
+    return NULL;
+}
+static const struct weft_param_table rma_params = WEFT_PARAM_TABLE_OF(
+    "rma", struct weft_rma_conf, .check = rma_check,
     WEFT_TEXT(struct weft_rma_conf, group, "group", "rma", "name in tables and results"),
     WEFT_TEXT(struct weft_rma_conf, clients, "clients", "*", "hosts that send requests"),
     WEFT_TEXT(struct weft_rma_conf, servers, "servers", "*", "hosts that serve requests; no host asks itself"),
@@ -51,7 +61,7 @@ static const struct weft_param rma_rows[] = {
     WEFT_BYTES(struct weft_rma_conf, index_bytes, "index", "512B", "1B", "4096B",
                "bytes of the index per read (assumed)"),
     WEFT_BYTES(struct weft_rma_conf, header_bytes, "header", "64B", "4B", "4096B",
-               "software: bytes of a request and of an answer, beyond the value (assumed)"),
+               "bytes of a request and of an answer, beyond the value (assumed)", .needs = "transport: software"),
     WEFT_REAL(struct weft_rma_conf, rate, "rate", "10000", "0.001", "1000000000", "operations per second and client"),
     WEFT_TIME(struct weft_rma_conf, start_ps, "start", "0s", "0s", "1000s", "time at which clients begin"),
     WEFT_TIME(struct weft_rma_conf, duration_ps, "duration", "1ms", "1ns", "1000s",
@@ -62,33 +72,21 @@ static const struct weft_param rma_rows[] = {
               "clients begin operations only at multiples of this, at most one each, with equal probability (a "
               "Bernoulli process, as in BookSim 2); 0ns: at any time (a Poisson process)"),
     WEFT_BOOL(struct weft_rma_conf, itself, "itself", "false",
-              "verb send: a host may ask itself (as in BookSim 2's uniform traffic)"),
+              "a host may ask itself (as in BookSim 2's uniform traffic)", .needs = "verb: send"),
     WEFT_UINT(struct weft_rma_conf, priority, "priority", "3", "0", "7", "802.1Q priority of requests and answers"),
     WEFT_UINT(struct weft_rma_conf, under_way, "under_way", "16", "1", "1024",
-              "software: requests in flight from a client to one server at most; others wait"),
+              "requests in flight from a client to one server at most; others wait", .needs = "transport: software"),
     WEFT_SECTION(struct weft_rma_conf, processor, "processor", &weft_rma_processor_table, "cost of software"),
     WEFT_CHOICE(struct weft_rma_conf, vcs, "vcs", "own", vcs,
-                "1RMA: its own virtual channels, of the low-latency level; or those of bulk IP"),
+                "its own virtual channels, of the low-latency level; or those of bulk IP", .needs = "transport: 1rma"),
     WEFT_MODEL_PARAM(struct weft_rma_conf, cc, "cc", WEFT_KIND_CC, "1rma",
-                     "1RMA: congestion control of a client, per server and for the client itself"),
-    WEFT_BOOL(struct weft_rma_conf, split, "split", "true",
-              "1RMA separates remote from local congestion; off: one state per client sees all delays and timeouts, "
-              "and paces all its requests"),
-};
-
-static const char *rma_check(const void *conf, char *text, size_t size) {
-    const struct weft_rma_conf *c = conf;
-    if (c->transport == WEFT_RMA_1RMA && c->size_bytes > 4096)
-        return "transport 1rma carries values of 4096B at most: size is larger";
-    if (c->warm_up_ps >= c->duration_ps) return "warm_up is not shorter than duration";
-    if (c->verb != WEFT_RMA_READ && c->reads > 1) return "reads is above 1: expected verb: read";
-    if (c->verb == WEFT_RMA_SEND && c->transport != WEFT_RMA_1RMA) return "verb send: expected transport: 1rma";
-    if (c->verb != WEFT_RMA_SEND && c->itself) return "itself: expected verb: send";
-    if (c->slot_ps && c->rate * (double)c->slot_ps > (double)WEFT_PS_PER_S) return "rate is above one operation a slot";
-    return NULL;
-}
-static const struct weft_param_table rma_params =
-    WEFT_PARAM_TABLE_CHECKED("rma", struct weft_rma_conf, rma_rows, rma_check);
+                     "congestion control of a client, per server and for the client itself",
+                     .needs = "transport: 1rma"),
+    WEFT_BOOL(
+        struct weft_rma_conf, split, "split", "true",
+        "remote and local congestion apart; off: one state per client sees all delays and timeouts, and paces all its "
+        "requests",
+        .needs = "transport: 1rma"));
 
 /// Numbers connections; clients that are also servers do not send requests to themselves.
 static enum weft_status number_connections(struct weft_rma *rma, const struct weft_topology *t,
@@ -201,15 +199,7 @@ static enum weft_status rma_schedule(const struct weft_model_conf *entry, const 
     return WEFT_OK;
 }
 
-static const struct weft_workload_ops rma_ops = {.schedule = rma_schedule};
-
-const struct weft_model weft__workload_rma = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "rma",
-    .summary = "clients that read, write and change memory of servers at a rate, by software or by 1RMA",
-    .source =
-        "Gibson et al., Aquila, NSDI 2022; Singhvi et al., CliqueMap, SIGCOMM 2021; Marty et al., Snap, SOSP 2019",
-    .params = &rma_params,
-    .ops = &rma_ops,
-    .draws = true,
-};
+const struct weft_model weft__workload_rma = WEFT_MODEL_OF(
+    WORKLOAD, "rma", "clients that read, write and change memory of servers at a rate, by software or by 1RMA",
+    "Gibson et al., Aquila, NSDI 2022; Singhvi et al., CliqueMap, SIGCOMM 2021; Marty et al., Snap, SOSP 2019",
+    &rma_params, &(const struct weft_workload_ops){.schedule = rma_schedule}, .draws = true);

@@ -155,19 +155,13 @@ const char *weft_schedule_where(const struct weft_schedule *s, uint32_t rank, ui
 const char *weft_schedule_what(const struct weft_schedule *s, uint32_t rank, uint32_t number, char *text, size_t size) {
     const struct weft_schedule_step *step = &s->rank[rank].step[number];
     char peer[32] = "any rank", tag[32] = "any tag";
-    if (step->kind == WEFT_SCHEDULE_COMPUTE) {
-        snprintf(text, size, "compute of %" PRIu64 " ps", step->size);
-        return text;
-    }
-    if (step->kind == WEFT_SCHEDULE_COLLECTIVE) {
-        snprintf(text, size, "%s of %" PRIu64 " bytes in group %s", weft_schedule_collectives[step->collective],
-                 step->size, s->group[step->peer].name);
-        return text;
-    }
+    if (step->kind == WEFT_SCHEDULE_COMPUTE) return WEFT_SAY(text, size, "compute of %" PRIu64 " ps", step->size);
+    if (step->kind == WEFT_SCHEDULE_COLLECTIVE)
+        return WEFT_SAY(text, size, "%s of %" PRIu64 " bytes in group %s", weft_schedule_collectives[step->collective],
+                        step->size, s->group[step->peer].name);
     if (step->peer != WEFT_SCHEDULE_ANY) snprintf(peer, sizeof peer, "rank %" PRIu32, step->peer);
     if (step->tag != WEFT_SCHEDULE_ANY) snprintf(tag, sizeof tag, "tag %" PRIu32, step->tag);
     bool sends = step->kind == WEFT_SCHEDULE_SEND;
-    snprintf(text, size, "%s of %" PRIu64 " bytes %s %s, %s", sends ? "send" : "receive", step->size,
-             sends ? "to" : "from", peer, tag);
-    return text;
+    return WEFT_SAY(text, size, "%s of %" PRIu64 " bytes %s %s, %s", sends ? "send" : "receive", step->size,
+                    sends ? "to" : "from", peer, tag);
 }

@@ -153,6 +153,7 @@ struct maker {
 
 /// Adds a piece's operations: `times` for each chunk.
 static void add_ops(struct maker *m, struct piece *p, uint32_t times) {
+    static const char *const names[] = {"tp", "cp", "pp", "ep", "dp", "edp", "dp_cp"}; // by dimension
     struct weft__training_group g = weft__training_group(m->t, p->over);
     p->first = m->ops;
     m->ops += times * m->chunks;
@@ -161,6 +162,7 @@ static void add_ops(struct maker *m, struct piece *p, uint32_t times) {
         op->compute_ps = weft_time_of_real(p->flops * m->size.seconds_a_flop * (double)WEFT_PS_PER_S);
         if (p->collective && g.size > 1 && p->bytes)
             weft__job_collective(m->job, m->topology, p->collective, g.size, g.stride, p->bytes, op);
+        if (op->name) op->over = names[p->over];
         op->overlap = p->overlap;
         op->reversed = p->reversed;
         op->times = k ? 0 : times * m->chunks;
@@ -367,8 +369,7 @@ enum weft_status weft__training_schedule(const struct weft__job_common *common, 
                            "plan: %" PRIu32 " operations of layers and microbatches; expected at most %d", m.ops,
                            OPS_MAX);
     if (!*own.rank_file) own.ranks = t->gpus;
-    status = weft__job_new(&own, entry, topology, m.ops, w, &m.job, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__job_new(&own, entry, topology, m.ops, w, &m.job, ret_error));
     if (m.job->ranks != t->gpus)
         return WEFT_REFUSE(ret_error, weft__job_key_place(entry, "plan"),
                            "plan: is for %" PRIu64 " GPUs, and the job has %" PRIu32 " ranks; expected the same",

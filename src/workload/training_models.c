@@ -134,7 +134,8 @@ static const char *const kind_rows[] = {"kind", NULL};
 static const struct weft_param_classes by_kind = {kind_rows, find_values};
 
 #define M struct weft_training_model
-static const struct weft_param model_rows[] = {
+const struct weft_param_table weft_training_model_table = WEFT_PARAM_TABLE_OF(
+    "job_model", M, WEFT_PARAM_AND(.presets = models, .classes = &by_kind),
     WEFT_TEXT(M, kind, "kind", "own", "a model, whose shape holds where no key says another; own: none"),
     WEFT_UINT(M, layers, "layers", "1", "1", "1024", "layers"),
     WEFT_UINT(M, hidden, "hidden", "1024", "1", "1048576", "width"),
@@ -155,14 +156,12 @@ static const struct weft_param model_rows[] = {
               "most servers that the experts of a token are on, 0: no bound"),
     WEFT_UINT(M, kv_width, "kv_width", "0", "0", "16777216",
               "numbers that a layer keeps of a token for later ones, 0: keys and values, 2 x kv_heads x head_dim; of "
-              "MLA one latent vector, which no rank can keep a part of"),
-};
-const struct weft_param_table weft_training_model_table =
-    WEFT_PARAM_TABLE_CLASSES("job_model", M, model_rows, NULL, models, &by_kind);
+              "MLA one latent vector, which no rank can keep a part of"));
 
 static const char *const orders[] = {"pp-dp", "dp-pp", NULL};
 #define P struct weft__training_conf
-static const struct weft_param plan_rows[] = {
+const struct weft_param_table weft_training_plan_table = WEFT_PARAM_TABLE_OF(
+    "job_plan", P, WEFT_PARAM_AND(.presets = plans, .classes = &by_kind),
     WEFT_TEXT(P, plan.kind, "kind", "own",
               "published: the plan that is published for the model on so many GPUs; or the name of a plan; values of "
               "the plan hold where no key says another; own: none"),
@@ -205,7 +204,4 @@ static const struct weft_param plan_rows[] = {
     WEFT_REAL(P, plan.communication, "communication", "0", "0", "0.9",
               "part of a GPU that communication takes from compute all the time (DeepSeek-V3: 20 of 132 "
               "multiprocessors)"),
-    WEFT__TRAINING_MODEL_ROWS(P, models),
-};
-const struct weft_param_table weft_training_plan_table =
-    WEFT_PARAM_TABLE_CLASSES("job_plan", P, plan_rows, NULL, plans, &by_kind);
+    WEFT__TRAINING_MODEL_ROWS(P, models));

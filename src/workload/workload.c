@@ -16,16 +16,15 @@
 #define BYTES_MAX UINT64_C(1000000000000000000)
 #define START_MAX_S UINT64_C(1000000)
 
-static const struct weft_param post_rows[] = {
+const struct weft_param_table weft_post_table = WEFT_PARAM_TABLE_OF(
+    "post", struct weft_post_conf, WEFT_PARAM_UNCHECKED,
     WEFT_UINT(struct weft_post_conf, depth, "depth", "0", "0", "65536",
               "most messages outstanding: posted, and their completion not yet seen by the sender; 0: the flow is one "
               "message of `size`"),
     WEFT_UINT(struct weft_post_conf, messages, "messages", "1000", "1", "1000000000", "messages that the flow posts",
               .needs = "depth"),
     WEFT_BYTES(struct weft_post_conf, size_bytes, "size", "64KiB", "1B", "2GiB", "payload of each message",
-               .needs = "depth"),
-};
-const struct weft_param_table weft_post_table = WEFT_PARAM_TABLE("post", struct weft_post_conf, post_rows);
+               .needs = "depth"));
 
 const char *const weft_verb_names[] = {"write", "send", "read", NULL};
 
@@ -279,8 +278,7 @@ static enum weft_status make_workload(struct weft_workload empty, const struct w
         if (status) return status;
         w->entry_flow[e + 1] = w->flows;
     }
-    enum weft_status status = check_groups(w, ret_error);
-    if (status) return status;
+    WEFT_TRY(check_groups(w, ret_error));
     *ret_workload = w;
     return WEFT_OK;
 }

@@ -3,9 +3,11 @@
 // allocation, of weft, the C library or any other library, and each mapping without a file, which weft's large objects
 // are; or, if WEFT_FAULT_WRITES is set, something done to a file or folder that takes room on the disk. The step fails,
 // with WEFT_FAULT_ON all after it too; or, if WEFT_FAULT_SIGNAL is set, that signal reaches the program and its runs.
-// At the end, the number of steps is written into the file WEFT_FAULT_COUNT. Debian's C library only.
+// At the end, the number of steps is written into the file WEFT_FAULT_COUNT; with WEFT_FAULT_STACKS also, a line each,
+// the number of the first step of every stack of calls that the program takes one by. Debian's C library only.
 #define _GNU_SOURCE // syscall, REG_RAX
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -13,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +36,49 @@ static bool fail_on, writes;
 static int number; ///< of the signal; 0: none
 static pid_t program;
 
+// --- stacks of calls ----------------------------------------------------------------------------------------------
+
+enum { STACKS = 1 << 18, FRAMES_MAX = 48 };
+
+static struct {
+    uint64_t hash; ///< of the addresses that calls return to; 0: none
+    unsigned long step;
+} stack[STACKS];
+static bool stacks;
+static atomic_flag stacks_taken = ATOMIC_FLAG_INIT;
+static _Thread_local bool looking; // the first look allocates
+
+static uint64_t hash_stack(void) {
+    void *frame[FRAMES_MAX];
+    uint64_t hash = 14695981039346656037u; // FNV-1a
+    int n = backtrace(frame, FRAMES_MAX);
+    for (int i = 0; i < n; i++)
+        hash = (hash ^ (uint64_t)(uintptr_t)frame[i]) * 1099511628211u;
+    return hash ? hash : 1;
+}
+
+/// Notes the stack of this step, if it is new. More than there is room for are left out.
+static void note_stack(unsigned long step) {
+    if (looking || getpid() != program) return;
+    looking = true;
+    uint64_t hash = hash_stack();
+    while (atomic_flag_test_and_set(&stacks_taken)) {
+    }
+    for (uint64_t i = 0, at = hash % STACKS; i < STACKS; i++, at = (at + 1) % STACKS) {
+        if (stack[at].hash == hash) break;
+        if (stack[at].hash) continue;
+        stack[at].hash = hash;
+        stack[at].step = step;
+        break;
+    }
+    atomic_flag_clear(&stacks_taken);
+    looking = false;
+}
+
 /// Counts a step; whether it fails.
 static bool fails(int error) {
     unsigned long n = atomic_fetch_add(&steps, 1) + 1;
+    if (stacks) note_stack(n);
     if (!fail_at || n < fail_at || (n > fail_at && !fail_on)) return false;
     if (number && getpid() == program) kill(0, number);
     if (!number) errno = error;
@@ -167,6 +210,7 @@ __attribute__((constructor)) static void begin(void) {
     program = getpid();
     if (number) setpgid(0, 0); // the signal is for this program and its runs, not for the test
     if (number) signal(number, SIG_DFL);
+    stacks = getenv("WEFT_FAULT_STACKS");
     writes = getenv("WEFT_FAULT_WRITES");
     if (writes) filter_calls();
     atomic_store(&steps, 0);
@@ -176,8 +220,11 @@ __attribute__((destructor)) static void end(void) {
     const char *path = getenv("WEFT_FAULT_COUNT");
     unsigned long n = atomic_load(&steps);
     fail_at = 0;
+    stacks = false;
     FILE *file = path && getpid() == program ? fopen(path, "w") : NULL;
     if (!file) return;
     fprintf(file, "%lu\n", n);
+    for (uint64_t i = 0; i < STACKS; i++)
+        if (stack[i].hash) fprintf(file, "%lu\n", stack[i].step);
     fclose(file);
 }

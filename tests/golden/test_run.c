@@ -539,6 +539,28 @@ static void compare_has_bus_bandwidth(void **state) {
     json_decref(root);
 }
 
+/// Two collectives of one name and size are told apart by their dimension; what flows of a job take alone says nothing.
+static void rows_of_jobs_say_what_they_are(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "j.yaml",
+               "topology: {kind: single, hosts: 4}\nworkload:\n"
+               "  - {kind: job, group: train, dimensions: [tp:2, dp:2], server: {gpus: 1}, operations: [\n"
+               "      {collective: all_gather, size: 1MB, over: tp}, {collective: all_gather, size: 1MB, over: dp},\n"
+               "      {collective: all_gather, size: 1MB}]}\n"
+               "  - {kind: flow, group: lone, src: host-0, dst: host-1, size: 1MB, start: 1s}\n");
+    assert_int_equal(weft(f, "run j.yaml"), 0);
+    const char *names[] = {"\n  all_gather (tp)  ", "\n  all_gather (dp)  ", "\n  all_gather   ", "\ntrain  ",
+                           "\nlone  "};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_non_null(strstr(f->out, names[i]));
+    const char *train = strstr(f->out, names[3]) + 1, *lone = strstr(f->out, names[4]) + 1;
+    char rest[128];
+    assert_int_equal(sscanf(train, "%*s %*s %*s %*s %*s %*s %*s %*s %127[^\n]", rest), 1);
+    assert_string_equal(rest, "-       -       -       -");
+    assert_int_equal(sscanf(lone, "%*s %*s %*s %*s %*s %*s %*s %*s %127[^\n]", rest), 1);
+    assert_string_equal(rest, "1.00    1.00    1.00    1.00");
+}
+
 static void results_are_not_replaced_by_a_slip(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "run s.yaml --out kept"), 0);
@@ -563,6 +585,7 @@ int main(void) {
         T(flows_of_a_sampled_job_have_no_times),
         T(a_folder_without_runs_is_named),
         T(compare_has_bus_bandwidth),
+        T(rows_of_jobs_say_what_they_are),
         T(results_are_not_replaced_by_a_slip),
         T(errors),
         T(a_bad_variant_stops_compare_before_anything_runs),

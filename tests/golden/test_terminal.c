@@ -56,6 +56,10 @@ static int on_terminal(struct fixture *f, unsigned columns, const char *argument
     close(terminal);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status)) {
+        slurp(f, "err.txt", f->err, sizeof f->err);
+        print_error("%s: %s\n", arguments, f->err);
+    }
     return WEXITSTATUS(status);
 }
 

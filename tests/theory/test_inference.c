@@ -316,7 +316,7 @@ static void bad_input_has_its_place(void **state) {
         {"model: llama3-405b", "a GPU has 812 GB of weights"},
         {"model: {kind: llama3-8b, top_k: 9, experts: 8}", "model.top_k: 9 of 8 experts"},
         {"model: llama3-8b, arrivals: {kind: azure}", "file is not set"},
-        {"model: llama3-8b, arrivals: {file: x}", "poisson reads no file"},
+        {"model: llama3-8b, arrivals: {file: x}", "file: has no effect without kind: mooncake or kind: azure"},
         {"model: llama3-8b, prefill: {tp: 16}", "prefill: 1 x 16 GPUs, and its hosts have 8"},
         {"model: llama3-8b, prefill: {hosts: host-3}, decode: {hosts: host-3}", "host-3 is in both pools"},
         {"model: llama3-8b, transfer: {pieces: 33}", "33 parts of 32 layers"},

@@ -2,8 +2,8 @@
 // What NCCL's steps cost in a run, each mechanism alone against its closed form: a latency is paid once and the next
 // message hides it, a turn of the proxy by every message; 8 messages of a connection are in flight; the first waits for
 // the receiver's clear-to-send; the data for a peer is divided among channels, which copy side by side; a step costs
-// what it reads and writes; a piece of NVLS is a chunk of each head. Source: NVIDIA/nccl 2.30.7, src/transport/net.cc,
-// src/device/sendrecv.h, src/device/all_reduce.h.
+// what it reads and writes, and NVLink waits for it; a piece of NVLS is a chunk of each head. Source:
+// NVIDIA/nccl 2.30.7, src/transport/net.cc, src/device/sendrecv.h, src/device/all_reduce.h.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -86,6 +86,20 @@ static void a_step_costs_what_it_reads_and_writes(void **state) {
     assert_true(gather > 1.2 * scatter && gather < 1.337 * scatter);
 }
 
+/// Round a ring in one server a part of 8 MiB goes 7 times in two slices, and its channels, which share NVLink, are
+/// between two slices at once. In an all-to-all 512 KiB go in 14 pieces one after another to each peer.
+static void nvlink_waits_while_channels_step(void **state) {
+#define STEPPING(function, step)                                                                                       \
+    "server: {gpus: 8, rate: 400Gbps, latency: 100ns, costs: {copy_rate: 0bps, inner_ring_simple: " step "}}, "        \
+    "collective: {kind: nccl, NCCL_ALGO: ring, NCCL_PROTO: simple, function: " function "}"
+    double ring = measure(8, 1, 64 * MIB, STEPPING("all_gather", "10us")) -
+                  measure(8, 1, 64 * MIB, STEPPING("all_gather", "0ns")),
+           pairs = measure(8, 1, 224 * MIB, STEPPING("all_to_all", "10us")) -
+                   measure(8, 1, 224 * MIB, STEPPING("all_to_all", "0ns"));
+    assert_near(ring, 7 * 2 * 10 * US, 0.1);
+    assert_near(pairs, 14 * 10 * US, 0.1);
+}
+
 /// Of 16 channels with a chunk of 16 KiB for each of 8 heads, 2 MiB are one loop: a rank copies 128 KiB into a channel
 /// and as much out of it, and a head adds and copies an eighth of that. A second loop follows at once.
 static void a_piece_of_nvls_is_a_chunk_of_each_head(void **state) {
@@ -105,6 +119,7 @@ int main(void) {
         cmocka_unit_test(the_receiver_leads),
         cmocka_unit_test(channels_share_the_data_for_a_peer),
         cmocka_unit_test(a_step_costs_what_it_reads_and_writes),
+        cmocka_unit_test(nvlink_waits_while_channels_step),
         cmocka_unit_test(a_piece_of_nvls_is_a_chunk_of_each_head),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

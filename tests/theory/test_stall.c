@@ -258,6 +258,18 @@ static void assert_stalls(const char *text, const char *const *says) {
     "workload: [{kind: collective, group: ring, collective: all_reduce_ring, size: 1MB, hosts: host-0..7}]\n"
 #define INCAST "workload: [{kind: incast, sources: host-0..3, dst: host-5, size: 1MB}]\n"
 
+/// Cells of answers arrive, and no answer is whole before its request is made again: that is no progress.
+static void answers_that_are_never_whole_are_no_progress(void **state) {
+    struct run r = run_text("hardware: ideal\n"
+                            "topology: {kind: dragonfly, pods: 2, tins: 2, hosts_per_tin: 1}\n"
+                            "host: {timeout: 20us}\ntin: {allocation_step: 1us}\nrun: {until: 100ms, stall: 300us}\n"
+                            "workload: [{kind: rma, clients: host-0, servers: host-1, transport: 1rma, size: 4KB, "
+                            "rate: 100000, duration: 40us}]\n");
+    assert_int_equal(r.status, WEFT_ERROR_STALL);
+    assert_non_null(strstr(r.outcome->stall, "operations of 1RMA that are not complete:\n  host-0 -> host-1: "));
+    run_free(&r);
+}
+
 static void a_dead_link_is_named(void **state) {
     assert_stalls(LEAVES RING_JOB "events: [{at: 0ms, link: host-3--leaf-0, state: down}]\n",
                   SAYS("cause: link host-3--leaf-0 is down since 0ns; ", "cause: no route from host-2 to host-3",
@@ -355,6 +367,7 @@ int main(void) {
         cmocka_unit_test(trimmed_without_nack_are_named),
         cmocka_unit_test(a_host_that_takes_nothing_is_named),
         cmocka_unit_test(operations_without_answer_are_named),
+        cmocka_unit_test(answers_that_are_never_whole_are_no_progress),
         cmocka_unit_test(time_ends),
         cmocka_unit_test(a_stall_that_may_last_is_none_of_time),
     };

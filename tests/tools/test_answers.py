@@ -137,6 +137,7 @@ estimate: estimate small.yaml --variant base
 estimate: estimate job.yaml
 fit: fit {root}/tests/data/nccl/h200_1n_allreduce.csv --only launch,inner_ring_ll --hold-out 1/2 --quiet
 fit: fit {root}/tests/data/nccl/a100_1n_allreduce.csv --check dgx_a100 --why --quiet
+fit: diff {root}/hardware/dgx_a100.yaml {root}/tests/data/nccl/a100_1n_allreduce.csv
 advise: advise job.yaml --seeds 1 --quiet
 goodput: goodput --gpus 16384,131072 --attachment all --set goodput.months=20
 timeline: timeline dir

@@ -7,6 +7,7 @@ import re
 import shlex
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -92,9 +93,14 @@ class Consoles(unittest.TestCase):
             with self.subTest(page=page.name, command=command):
                 self.assertEqual((done.returncode, done.stdout.strip()), (0, shown.strip()))
 
+    long = False
+    LONG = ("choosing.md", "goodput.md")  # a third of the time of all pages: for the long tests
+
     def test_they_print_that(self):
         blocks = 0
         for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]:
+            if (page.name in self.LONG) != self.long:
+                continue
             with tempfile.TemporaryDirectory() as folder:
                 blocks += self.assert_shown(page, folder)
         self.assertGreater(blocks, 0)
@@ -298,4 +304,6 @@ class Commands(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    Consoles.long = "long" in sys.argv[1:]
+    sys.argv = [a for a in sys.argv if a != "long"]
+    unittest.main(defaultTest="Consoles" if Consoles.long else None)

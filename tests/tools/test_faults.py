@@ -9,7 +9,8 @@ signal  Ctrl-C or SIGTERM after so many allocations: exit 130, or the end by tha
         usual answer
 
 Never another signal, another answer, or half a file; and the same command afterwards does what it always does.
-test_faults.py memory|disk|signal [KofM]: every M-th step from number K on; without: some."""
+test_faults.py memory|disk|signal [KofM]: every M-th step from number K on, of memory and signal among those that are the
+first of their stack of calls (a loop allocates by one stack many times); without: some."""
 import json
 import os
 import random
@@ -150,7 +151,9 @@ class Folder:
         return done.returncode, (self.root / "out").read_text(errors="replace"), (self.root / "err").read_text(errors="replace")
 
     def steps(self):
-        return int((self.root / "count").read_text())
+        """How many there were, and the first of each stack of calls."""
+        count, *first = map(int, (self.root / "count").read_text().split())
+        return count, sorted(first)
 
     def files(self):
         """What the last command has written, by name."""
@@ -302,9 +305,10 @@ def main():
                 continue
             command = Command(folder, words)
             folder.clean()
-            folder.run(words, at=0, **kind.fault)
-            n = folder.steps()
-            for i, at in enumerate(range(first, n + 1, every) if every else some_steps(n, kind.some, draw)):
+            folder.run(words, at=0, **kind.fault, **({"stacks": 1} if every and kind is not Disk else {}))
+            n, firsts = folder.steps()
+            steps = (firsts or range(1, n + 1))[first - 1::every] if every else some_steps(n, kind.some, draw)
+            for i, at in enumerate(steps):
                 for part in kind.parts if every else [kind.parts[i % 2]]:
                     faults += 1
                     found = check(command, kind, at, part)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """weft where it was not built: the wheel in clean environments of Debian 12 and 13, the tarball where there is only glibc,
-and `make install` in a bare Debian 12 by another user than the builder. It makes chroots, so it needs root and Debian's
-archive, and is skipped without them."""
+and in bare Debians `make install` by another user than the builder, `make deb`, `make demo`. It makes chroots, so it needs
+root and Debian's archive, and is skipped without them."""
 import os
 import shutil
 import subprocess
@@ -15,6 +15,9 @@ from pathlib import Path
 ROOT = Path(os.environ["WEFT_ROOT"])
 MIRROR = "http://deb.debian.org/debian"
 SCENARIO = "scenarios/foundation/leaf_spine_victim.yaml"
+# In a chroot nothing of this system is in the environment, but how to reach the archive.
+CLEAN = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root"}
+CLEAN.update((name, value) for name, value in os.environ.items() if name.lower().endswith("_proxy"))
 PYTHON = """
 import weft
 result = weft.Scenario("/tmp/%s").run("pfc")
@@ -56,29 +59,25 @@ class Chroot:
         run("mount", "-t", "proc", "proc", self.root / "proc")
 
     def run(self, *command):
-        return run("chroot", self.root, *command)
+        return run("chroot", self.root, *command, env=CLEAN)
 
     def close(self):
         run("umount", self.root / "proc")
 
 
-class Portable(unittest.TestCase):
+class InChroots(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = Path(cls.temporary.name)
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = Path(temporary.name)
         cls.chroots = []
-        shutil.copy(ROOT / SCENARIO, "/tmp")
         cls.digest = run(os.environ["WEFT"], "run", ROOT / SCENARIO, "--variant", "pfc").split("digest ")[1].split()[0]
-        run(ROOT / "tools" / "portable", cls.folder / "out")
-        cls.wheel = next((cls.folder / "out").glob("weft-*.whl"))
-        cls.tarball = next((cls.folder / "out").glob("weft-*.tar.xz"))
 
     @classmethod
     def tearDownClass(cls):
         for chroot in cls.chroots:
             chroot.close()
-        cls.temporary.cleanup()
 
     def chroot(self, name, suite=None, packages=()):
         (self.folder / name).mkdir()
@@ -86,6 +85,23 @@ class Portable(unittest.TestCase):
         self.chroots.append(chroot)
         shutil.copy(ROOT / SCENARIO, chroot.root / "tmp")
         return chroot
+
+    def bare(self, suite, what="bare"):
+        """A Debian with git and make, and this commit in /weft."""
+        chroot = self.chroot(f"{what}-{suite}", suite, ["git", "make"])
+        shutil.copy("/etc/resolv.conf", chroot.root / "etc")
+        run("git", "clone", "--quiet", "--no-hardlinks", ROOT, chroot.root / "weft")
+        chroot.run("git", "config", "--global", "--add", "safe.directory", "/weft")
+        return chroot
+
+
+class Portable(InChroots):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        run(ROOT / "tools" / "portable", cls.folder / "out")
+        cls.wheel = next((cls.folder / "out").glob("weft-*.whl"))
+        cls.tarball = next((cls.folder / "out").glob("weft-*.tar.xz"))
 
     def wheel_in(self, suite):
         """The program, the library and Python, from the wheel alone, without an index."""
@@ -116,11 +132,31 @@ class Portable(unittest.TestCase):
         program = f"/{self.tarball.name.removesuffix('.tar.xz')}/bin/weft"
         self.assertIn("digest " + self.digest, chroot.run(program, "run", f"/tmp/{Path(SCENARIO).name}", "--variant", "pfc"))
 
-    def test_make_install_in_a_bare_debian_as_another_user(self):
-        chroot = self.chroot("bare", "bookworm", ["git", "make"])
-        shutil.copy("/etc/resolv.conf", chroot.root / "etc")
-        (chroot.root / "weft").mkdir()
-        run("sh", "-c", f"git -C '{ROOT}' archive HEAD | tar -x -C '{chroot.root}/weft'")
+
+class Bare(InChroots):
+    def deb_on(self, suite):
+        """The packages that `make deb` makes are installed, and run."""
+        chroot = self.bare(suite)
+        made = chroot.run("make", "-C", "/weft", "deb").split()
+        packages = [name for name in made if name.endswith(".deb")]
+        self.assertEqual({Path(name).name.split("_")[0] for name in packages} & {"weft", "libweft0", "libweft-dev", "python3-weft", "weft-doc"},
+                         {"weft", "libweft0", "libweft-dev", "python3-weft", "weft-doc"})
+        chroot.run("apt-get", "install", "-q", "-y", "--no-install-recommends", *packages)
+        self.assertIn("digest " + self.digest, chroot.run("weft", "run", f"/tmp/{Path(SCENARIO).name}", "--variant", "pfc"))
+        self.assertEqual(chroot.run("python3", "-c", PYTHON).strip(), self.digest)
+        return chroot
+
+    def test_make_deb_on_debian_12(self):
+        self.deb_on("bookworm")
+
+    def test_make_deb_and_demo_on_debian_13(self):
+        chroot = self.deb_on("trixie")
+        told = chroot.run("make", "-C", "/weft", "demo")
+        self.assertLessEqual(len(told.splitlines()), 40)
+        self.assertTrue((chroot.root / "weft" / "build" / "demo.html").exists())
+
+    def test_make_install_as_another_user(self):
+        chroot = self.bare("bookworm", "install")
         chroot.run("make", "-C", "/weft", "setup")
         chroot.run("useradd", "-m", "user")
         chroot.run("sh", "-euc", "chown -R user /weft; cd /weft; su user -c 'make build'")

@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 WEFT = os.environ["WEFT"]
 BROWSER = shutil.which("chromium-headless-shell") or shutil.which("chromium")
@@ -70,6 +71,8 @@ PROBE = r"""<script>
     word.selectNodeContents(c);
     return /^\w{1,14}$/.test(c.textContent) && word.getClientRects().length > 1;
   }).map(function (c) { return c.textContent; });
+  found.sideways = [].filter.call(document.querySelectorAll(".wide > svg"), function (s) { return s.parentNode.scrollWidth > s.parentNode.clientWidth; })
+    .map(function (s) { return s.getAttribute("aria-label"); });
   found.wider = document.documentElement.scrollWidth - window.innerWidth;
   found.loaded = performance.getEntriesByType("resource").length;
   found.hacked = document.body.hasAttribute("data-hacked");
@@ -85,12 +88,16 @@ PROBE = r"""<script>
     var figure = moving.closest("figure"), slider = moving.querySelector("input"), frames = +slider.max + 1, said = figure.querySelector("[role=status]"), cost = [];
     found.bar = Math.max.apply(null, [].map.call(figure.querySelectorAll("svg rect"), function (r) { return r.getAttribute("width") === "5" ? +r.getAttribute("height") : 0; }));
     for (var k = 0; k < frames; k++) {
-      var start = performance.now();
-      slider.value = k; slider.dispatchEvent(new Event("input"));
-      cost.push(performance.now() - start);
+      var least = Infinity; // of three: other processes take their time, too
+      for (var again = 0; again < 3; again++) {
+        var start = performance.now();
+        slider.value = k; slider.dispatchEvent(new Event("input"));
+        least = Math.min(least, performance.now() - start);
+      }
+      cost.push(least);
     }
     cost.sort(function (a, b) { return a - b; });
-    found.motion = {frames: frames, cost: cost[Math.floor(.95 * frames)], paused: figure.querySelectorAll("line[style*='213, 94, 0']").length};
+    found.motion = {frames: frames, cost: cost[Math.floor(.95 * frames)], paused: figure.querySelectorAll(".wire.held").length};
     var buttons = moving.querySelectorAll("button");
     slider.value = 0; slider.dispatchEvent(new Event("input"));
     buttons[2].click(); found.motion.next = +said.getAttribute("data-frame");
@@ -99,7 +106,15 @@ PROBE = r"""<script>
     var port = figure.querySelectorAll("select")[0], flow = figure.querySelectorAll("select")[1];
     port.selectedIndex = 1; port.onchange(); found.motion.port = figure.querySelectorAll("svg[data-chart]").length;
     flow.selectedIndex = 1; flow.onchange(); found.motion.flow = figure.querySelectorAll("p")[1].textContent;
-    figure.querySelectorAll("line")[0].dispatchEvent(new MouseEvent("click", {bubbles: true})); found.motion.clicked = port.value;
+    var beside = document.querySelectorAll("section > div > label.pick select")[1];
+    if (beside) { // two runs at the same time of each
+      beside.value = "1"; beside.onchange();
+      var two = [].map.call(document.querySelectorAll(".beside > div"), function (d) { return d.querySelector("input"); });
+      two[1].value = Math.round(two[1].max / 4); two[1].dispatchEvent(new Event("input"));
+      found.beside = two.map(function (i) { return i.getAttribute("aria-valuetext"); });
+      beside.value = "-1"; beside.onchange();
+    }
+    figure.querySelector(".wire").dispatchEvent(new MouseEvent("click", {bubbles: true})); found.motion.clicked = port.value;
   }
   found.sections = [].map.call(document.querySelectorAll("h2, h3"), function (h) { return h.textContent; });
   found.answers = [].map.call(document.querySelectorAll("ul.answers li"), function (h) { return h.textContent; });
@@ -202,6 +217,11 @@ class Report(unittest.TestCase):
             self.assertAlmostEqual(busy, stored[port["port"]][0], delta=motion["frames"] * motion["every_us"] / 63 + 1e-3)
             self.assertEqual(any(map(level, port["paused"])), bool(stored[port["port"]][1]))
         self.assertEqual(max(level(c) for port in motion["ports"] for c in port["queue"]), 63)
+        by_name = {port["port"]: port for port in motion["ports"]}
+        for number, line in enumerate(motion["lines"]):  # of a small network, one link each
+            self.assertEqual((line["links"], by_name[line["port"]]["line"]), (1, number))
+            self.assertEqual([line[what] for what in ("used", "queue", "paused")], [by_name[line["port"]][what] for what in ("used", "queue", "paused")])
+            self.assertEqual(motion["spots"][line["from"]]["name"], line["port"].split("/")[0])
         deepest = self.query("r/results.sqlite", "SELECT max(q) FROM (SELECT sum(queue_bytes) AS q FROM series WHERE run = 1 GROUP BY port, time_ps)")
         self.assertEqual(motion["queue_bytes"], deepest[0][0])
 
@@ -225,8 +245,67 @@ class Report(unittest.TestCase):
         self.assertTrue(found["clicked"])
 
     @unittest.skipUnless(BROWSER, "no browser")
+    def test_two_runs_beside_each_other(self):
+        """The slider of one moves the other to the same time, to a step."""
+        names = [run["why"]["motion"]["every_us"] for run in self.data()["runs"][:2]]
+        shown = [float(text.split()[0]) * {"ns": 1e-3, "us": 1, "ms": 1e3}[text.split()[1]] for text in self.look(1200)["beside"]]
+        self.assertGreater(shown[1], 0)
+        self.assertLessEqual(abs(shown[0] - shown[1]), 1.01 * max(names))
+
+    def test_large_layers_are_folded(self):
+        """44 hosts in 32 circles; a line's use is the mean of its links', its queue the fullest."""
+        with open(os.path.join(self.folder, "fold.yaml"), "w", encoding="utf-8") as file:
+            file.write("topology: {kind: single, hosts: 44, rate: 100Gbps}\nrun: {detection: 1us}\n"
+                       "events: [{at: 100us, link: host-43/0, state: down}]\n"
+                       "workload: [{kind: permutation, size: 500KB, group: all, hosts: host-0..42}]\n")
+        self.assertEqual(weft(self.folder, "run", "fold.yaml", "--out", "fold", "--quiet").returncode, 0)
+        motion = self.data(self.report("fold"))["runs"][0]["why"]["motion"]
+        level = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".index
+        hosts = [spot for spot in motion["spots"] if spot["layer"] == "host"]
+        self.assertEqual((len(hosts), sum(spot["nodes"] for spot in hosts)), (32, 43))
+        folded = [n for n, line in enumerate(motion["lines"]) if line["links"] == 2]
+        self.assertEqual(len(folded), 2 * 11)
+        self.assertFalse(any(level(c) for line in motion["lines"] for c in line["down"]))  # the failed one is not in use
+        for n in folded:
+            ports = [port for port in motion["ports"] if port.get("line") == n]
+            self.assertEqual(len(ports), 2)
+            for k in range(motion["frames"]):
+                used, queue = ([level(port[what][k]) for port in ports] for what in ("used", "queue"))
+                if max(used) < 63:  # more than that is cut: packets that began in a short step
+                    self.assertAlmostEqual(level(motion["lines"][n]["used"][k]), sum(used) / 2, delta=1)
+                self.assertEqual(level(motion["lines"][n]["queue"][k]), max(queue))
+
+    def test_fabric_links_have_samples(self):
+        """Of a DSF, with queues at its lanes and without: samples of a link add up to what it sent, but for the last interval."""
+        with open(os.path.join(self.folder, "cells.yaml"), "w", encoding="utf-8") as file:
+            file.write("topology: {kind: dsf_l1_zone, rdsws: 2, fdsws: 2, hosts_per_rdsw: 2, rails: 1}\nrun: {sample_interval: 1us}\n"
+                       "workload: [{kind: incast, sources: host-2..3, dst: host-0, size: 500KB}]\n"
+                       "variants: {lanes: {}, queues: {fabric_node.llfc: on}}\n")
+        self.assertEqual(weft(self.folder, "compare", "cells.yaml", "--out", "cells", "--quiet").returncode, 0)
+        rows = self.query("cells/results.sqlite", "SELECT p.rate_bps, (SELECT sum(tx_bytes) FROM series AS s WHERE s.run = p.run AND s.port = p.port), sum(c.tx_bytes) "
+                                                  "FROM ports AS p JOIN port_counters AS c USING (run, port) WHERE p.layer <> 'host' AND p.peer_layer <> 'host' GROUP BY p.run, p.port")
+        self.assertGreater(sum(sent for _, _, sent in rows), 2 * 4 * 500e3)
+        for rate, sampled, sent in rows:
+            self.assertLessEqual(sampled or 0, sent)
+            self.assertGreaterEqual(sampled or 0, sent - rate / 8e6 - 300)  # a cell is counted as it begins
+
+    def test_a_failed_link_is_down(self):
+        """From the first whole step after its failure to its return, in both directions, and no other."""
+        with open(os.path.join(self.folder, "down.yaml"), "w", encoding="utf-8") as file:
+            file.write("topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2, rate: 100Gbps}\nrun: {detection: 1us, sample_interval: 10us, until: 400us}\n"
+                       "events: [{at: 100us, link: leaf-0--spine-0, state: down, for: 50us, every: 100us, times: 2}]\n"
+                       "workload: [{kind: flow, src: host-0, dst: host-2, size: 9MB}, {kind: flow, src: host-3, dst: host-1, size: 9MB}]\n")
+        self.assertEqual(weft(self.folder, "run", "down.yaml", "--out", "down", "--quiet").returncode, 0)
+        motion = self.data(self.report("down"))["runs"][0]["why"]["motion"]
+        self.assertEqual((motion["frames"], motion["every_us"]), (40, 10))
+        cut = "A" * 10 + "/" * 5 + "A" * 5 + "/" * 5 + "A" * 15
+        down = {(motion["spots"][line["from"]]["name"], motion["spots"][line["to"]]["name"]): line["down"] for line in motion["lines"]}
+        for ends, levels in down.items():
+            self.assertEqual(levels, cut if set(ends) == {"leaf-0", "spine-0"} else "A" * 40, ends)
+
+    @unittest.skipUnless(BROWSER, "no browser")
     def test_a_bar_is_of_all_ports(self):
-        """Of 44 hosts the 32 busiest are drawn, and not the one whose short incast is the switch's fullest queue."""
+        """Of 44 hosts in 32 circles, one has the switch's fullest queue, from a short incast."""
         with open(os.path.join(self.folder, "wide.yaml"), "w", encoding="utf-8") as file:
             file.write("topology: {kind: single, hosts: 44, rate: 100Gbps}\nworkload:\n"
                        "- {kind: incast, sources: host-0..9, dst: host-43, size: 20KB, group: burst}\n")
@@ -275,6 +354,7 @@ class Report(unittest.TestCase):
         runs = self.data(self.report("other"))["runs"]
         self.assertIn("Not explained: the run does not repeat", runs[0]["why"]["note"])
         self.assertIn("weft report --why 3", runs[1]["why"]["note"])
+        self.assertEqual(runs[1]["why"]["motion"], self.data()["runs"][1]["why"]["motion"])  # of its samples, without a run
         self.assertEqual(len(runs[2]["why"]["flows"]), 3)
         run = weft(self.folder, "report", "other", "--out", "none.html", "--why", "1")
         self.assertEqual(run.returncode, 5)
@@ -519,6 +599,20 @@ class Report(unittest.TestCase):
         return found
 
     @unittest.skipUnless(BROWSER, "no chromium-headless-shell")
+    def test_moving_picture(self):
+        """tools/moving: one SVG, whose lines are those of the page, and which stands still where motion is not wanted."""
+        out = os.path.join(self.folder, "moving.svg")
+        tool = os.path.join(os.environ["WEFT_ROOT"], "tools", "moving")
+        subprocess.run([tool, WEFT, os.path.join(self.folder, "s.yaml"), out, "plain"], check=True, capture_output=True, timeout=120)
+        root = xml.etree.ElementTree.parse(out).getroot()
+        space = "{http://www.w3.org/2000/svg}"
+        lines = self.data()["runs"][0]["why"]["motion"]["lines"]
+        self.assertEqual(len(root.findall(f"{space}path[@fill='none']")), len(lines))
+        style = root.find(space + "style").text
+        self.assertIn("prefers-reduced-motion", style)
+        self.assertGreater(style.count("@keyframes"), len(lines) / 2)
+
+    @unittest.skipUnless(BROWSER, "no chromium-headless-shell")
     def test_in_a_browser(self):
         found = self.look(1200)
         self.assertGreaterEqual(found["charts"], 12)
@@ -539,6 +633,7 @@ class Report(unittest.TestCase):
             self.assertLessEqual(found["wider"], 0)
             self.assertGreaterEqual(found["text"], 9)
             self.assertEqual(found["broken"], [])
+            self.assertEqual(found["sideways"], [])
 
 
 if __name__ == "__main__":

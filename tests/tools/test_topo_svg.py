@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft topo --svg and --report: well-formed, everything of a small network, counts that add up in a folded one."""
+"""weft topo --links, --svg and --report: well-formed, everything of a small network, counts that add up in a folded one."""
+import json
 import os
 import re
 import subprocess
@@ -15,10 +16,11 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def weft(*arguments, text, status=0):
+    """What is said: standard output of what is printed, else standard error."""
     done = subprocess.run([WEFT, *map(str, arguments)], capture_output=True, text=True, timeout=120, input=text)
     if done.returncode != status:
         raise AssertionError(f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stderr
+    return done.stdout or done.stderr
 
 
 class Drawing(unittest.TestCase):
@@ -107,6 +109,17 @@ class Drawing(unittest.TestCase):
         self.assertIn("<svg", text)
         self.assertIn("bisection", text)
         self.assertNotRegex(text, r"(src|href)=")  # it loads nothing
+
+    def test_links_by_pattern(self):
+        """Those of an event with the same name; one link by either of its ports; what matches nothing is refused."""
+        network = "topology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 2, rate: 100Gbps, override: [{link: leaf-1/2, rate: 40Gbps, bit_error_rate: 1e-9}]}\n"
+        for pattern, links in (("*", 16), ("leaf-*--spine-1", 4), ("spine-0/*,host-3/0", 5), ("leaf-1--spine-0", 1), ("spine-0/1", 1)):
+            events = json.loads(weft("topo", "-", "--json", text=network + f'events: [{{at: 1ms, link: "{pattern}", state: down}}]\n'))["events"]
+            lines = weft("topo", "-", "--links", pattern, text=network).splitlines()
+            self.assertEqual((len(lines), [line.split()[0] for line in lines]), (links, [event["link"] for event in events]))
+        self.assertEqual(lines[0].split(), ["leaf-1/2", "spine-0/1", "40Gbps", "150ns", "bit", "error", "rate", "1e-09"])
+        self.assertIn("no link 'leaf-9/0'", weft("topo", "-", "--links", "leaf-9/0", text=network, status=2))
+        self.assertIn("it is text", weft("topo", "-", "--links", "*", "--json", text=network, status=2))
 
     def test_what_is_refused(self):
         said = weft("topo", "-", "--svg", Path(self.folder.name) / "no" / "t.svg", text="topology: single", status=2)

@@ -74,6 +74,8 @@ class Schema(unittest.TestCase):
                 answer("--battery", "full", "--hosts", "16,64", "--fabrics", "star,roce-ecmp,dsf-l1", "--seeds", "1",
                        "--cases", "rpc*", "--no-why"),
                 answer("--battery", "quick", "--hosts", "16", "--fabrics", "star,roce-ecmp,roce-te", "--estimate"),
+                answer("--battery", "full", "--cases", "all-to-all-4MiB-link-gone", "--hosts", "32", "--seeds", "1", "--no-why",
+                       "--fabrics", "roce-ecmp,dual-tor,dsf-l1,star", "--goodput", "1024"),
             ]
 
     def test_every_answer_fits(self):
@@ -82,6 +84,25 @@ class Schema(unittest.TestCase):
 
     def test_all_that_it_names_occurs(self):
         self.assertEqual(set(named(SCHEMA)) - RARE - set(used(self.answers)), set())
+
+    def test_goodput(self):
+        """Of 1,024 GPUs: parts are those of the fabric of that size, and a case with a link gone says what one costs."""
+        fabric = {one["name"]: one for one in self.answers[-1]["fabrics"]}
+        month = {name: one["goodput"] for name, one in fabric.items() if "goodput" in one}
+        self.assertEqual(sorted(month), ["dsf-l1", "dual-tor", "roce-ecmp"])  # no chip has the ports of a star
+        self.assertEqual([month[name]["attachment"] for name in sorted(month)], ["dsf", "planes", "single_tor"])
+        part = {name: {one["name"]: one for one in of["parts"]} for name, of in month.items()}
+        planned = subprocess.run([WEFT, "plan", "fabric", "roce-ecmp", "--hosts", "1024", "--json"], text=True, check=True,
+                                 stdout=subprocess.PIPE).stdout
+        chips = sum(layer["chips"] for layer in json.loads(planned)["fabrics"][0]["layers"])
+        ecmp = part["roce-ecmp"]
+        self.assertEqual(ecmp["switch"]["count"] + ecmp["fabric_switch"]["count"], chips)
+        cases = fabric["roce-ecmp"]["cases"]
+        over = cases["all-to-all-4MiB-link-gone"]["time_ps"]["mean"] / cases["all-to-all-4MiB"]["time_ps"]["mean"]
+        self.assertAlmostEqual(ecmp["fabric_link"]["slowdown"], max(1, over))
+        self.assertTrue(ecmp["fabric_link"]["measured"] and not ecmp["fabric_switch"]["measured"])
+        self.assertGreater(month["dual-tor"]["mtbf_h"], month["roce-ecmp"]["mtbf_h"])  # the loss of a port ends no job
+        self.assertGreater(part["dual-tor"]["link"]["slowdown"], 1)
 
     def refused(self, change):
         answer = copy.deepcopy(self.answers[0])

@@ -45,7 +45,7 @@ static const struct weft_param inner_rows[] = {
     WEFT_BYTES(struct inner, xon, "xon", "100KB", "0B", "1GB", "resume below"),
 };
 static const struct weft_param_table inner_table =
-    WEFT_PARAM_TABLE_CHECKED("inner", struct inner, inner_rows, inner_check);
+    WEFT_PARAM_TABLE("inner", struct inner, inner_rows, .check = inner_check);
 
 static const struct weft_param rows[] = {
     WEFT_TIME(struct conf, delay, "delay", "150ns", "1ns", "10ms", "a delay"),
@@ -63,7 +63,7 @@ static const struct weft_param rows[] = {
     WEFT_SECTION(struct conf, inner, "inner", &inner_table, "a section"),
     WEFT_MODEL_PARAM(struct conf, cc, "cc", WEFT_KIND_CC, "none", "a model"),
 };
-static const struct weft_param_table table = WEFT_PARAM_TABLE_LISTS("box", struct conf, rows, NULL, lists);
+static const struct weft_param_table table = WEFT_PARAM_TABLE("box", struct conf, rows, .lists = lists);
 
 static enum weft_status load(const char *text, struct conf *conf, struct weft_error *ret_error) {
     struct weft_tree *tree = NULL;

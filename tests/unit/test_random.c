@@ -38,13 +38,19 @@ static void moments(void **state) {
 
 static void bound_holds(void **state) {
     (void)state;
-    static const double bounds[] = {0.05, 1, 2.5};
+    static const double bounds[] = {0.05, 1, 2.5, 0.005, 1e-9}; // the last ones end at once, too
     struct weft_random random = stream(6);
-    for (uint32_t b = 0; b < 3; b++) {
-        double most = 0;
-        for (uint32_t i = 0; i < 10000; i++)
-            most = fmax(most, fabs(weft_random_normal(&random, bounds[b])));
-        assert_true(most <= bounds[b] && most > bounds[b] * 0.95);
+    for (uint32_t b = 0; b < sizeof bounds / sizeof *bounds; b++) {
+        double most = 0, sum = 0, squares = 0;
+        for (uint32_t i = 0; i < 10000; i++) {
+            double x = weft_random_normal(&random, bounds[b]) / bounds[b];
+            most = fmax(most, fabs(x));
+            sum += x / 10000;
+            squares += x * x / 10000;
+        }
+        assert_true(most <= 1 && most > 0.95);
+        // so near, the density is even: the mean of squares is a third, four deviations of the mean wide
+        if (bounds[b] < 0.01) assert_true(fabs(sum) < 0.024 && fabs(squares - 1. / 3) < 0.012);
     }
 }
 

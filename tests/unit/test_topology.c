@@ -292,6 +292,16 @@ static void bad_input(void **state) {
         const char *text, *place, *words;
     } cases[] = {
         {NODES ",\n links: [{from: h, to: s}]}", "t.yaml:1:", "host i has no link"},
+        {"topology: single\nevents:\n- {at: 1ms, link: host-0/0, state: down, for: 1ms, every: 1ms, times: 2}",
+         "t.yaml:3:", "for is not below every"},
+        {"topology: single\nevents:\n- {at: 1ms, link: host-0/0, state: down, for: 1ms, every: 2ms}",
+         "t.yaml:3:", "every has no times"},
+        {"topology: single\nevents:\n- {at: 1ms, link: host-0/0, state: down, every: 2ms, times: 2}",
+         "t.yaml:3:", "every has no for"},
+        {"topology: single\nevents:\n- {at: 1ms, link: host-0/0, state: down, for: 1ms, times: 2}",
+         "t.yaml:3:", "times has no every"},
+        {"topology: single\nevents:\n- {at: 1ms, link: \"*\", state: down, for: 1ms, every: 2ms, times: 1000000}",
+         "t.yaml:3:", "more than 4194304 events"},
         {NODES ",\n links: [{from: h, to: s},\n {from: i, to: s},\n {from: i, to: s}]}",
          "t.yaml:4:", "second link between s and i"},
         {NODES ", parallel: true,\n links: [{from: h, to: s},\n {from: i, to: s},\n {from: i, to: s}]}",
@@ -414,6 +424,23 @@ static void events_are_sorted(void **state) {
     built_free(&b);
     t = good(&b, "topology: single\nevents:\n");
     assert_int_equal(t->events, 0);
+    built_free(&b);
+}
+
+/// `times` times down at 1 ms, 11 ms, ... and up 2 ms later.
+static void a_link_that_flaps_is_one_entry(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t =
+        good(&b, "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2}\n"
+                 "events: [{at: 1ms, link: leaf-0--spine-1, state: down, for: 2ms, every: 10ms, times: 3}]\n");
+    uint32_t link = weft_topology_find_link(t, "leaf-0--spine-1");
+    assert_int_equal(t->events, 6);
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_int_equal(t->event[i].time_ps, (1 + 10 * (i / 2) + 2 * (i % 2)) * WEFT_PS_PER_MS);
+        assert_int_equal(t->event[i].link, link);
+        assert_int_equal(t->event[i].up, i % 2);
+    }
     built_free(&b);
 }
 
@@ -736,6 +763,7 @@ int main(void) {
         cmocka_unit_test(bad_input),
         cmocka_unit_test(single_links_differ),
         cmocka_unit_test(events_are_sorted),
+        cmocka_unit_test(a_link_that_flaps_is_one_entry),
         cmocka_unit_test(whole_switch_fails),
         cmocka_unit_test(bad_events),
         cmocka_unit_test(names),

@@ -15,7 +15,31 @@ static const char *const sprays[] = {"permutation", "round_robin", NULL};
 static const char *const modes[] = {"fe", "mesh", "single_fap", NULL};
 const char *const weft_voq_presets[] = {"slow_disabled", "slow_enabled", NULL};
 
-static const struct weft_param interface_rows[] = {
+static const char *interface_check(const void *conf, char *text, size_t size) {
+    const struct weft_interface_conf *c = conf;
+    if (c->packing && c->train > 1)
+        snprintf(text, size, "packing, and trains of %s: a train holds cells of one packet",
+                 weft__counted(c->train, "cell").text);
+    else if (c->window_bytes && c->window_bytes < c->credit_bytes)
+        snprintf(text, size, "credit_window (%" PRIu64 "B) is below credit (%" PRIu64 "B): none could be granted",
+                 c->window_bytes, c->credit_bytes);
+    else if (c->egress_stop_bytes > c->egress_bytes)
+        snprintf(text, size, "egress_stop (%" PRIu64 "B) is above egress_buffer (%" PRIu64 "B)", c->egress_stop_bytes,
+                 c->egress_bytes);
+    else if (c->egress_slow_bytes > c->egress_stop_bytes)
+        snprintf(text, size, "egress_slow (%" PRIu64 "B) is above egress_stop (%" PRIu64 "B)", c->egress_slow_bytes,
+                 c->egress_stop_bytes);
+    else if (c->slow_eighths > 1 && c->voq_preset != WEFT_VOQ_SLOW_ENABLED)
+        snprintf(text, size, "slow_rate (%" PRIu64 ") has no effect without voq_preset: slow_enabled", c->slow_eighths);
+    else if (c->sram_xoff >= c->sram_xon)
+        snprintf(text, size, "sram_xoff (%g) is not below sram_xon (%g)", c->sram_xoff, c->sram_xon);
+    else
+        return NULL;
+    return text;
+}
+const struct weft_param_table weft_interface_table = WEFT_PARAM_TABLE_OF(
+    "interface_node", struct weft_interface_conf,
+    WEFT_PARAM_AND(.check = interface_check, .classes = &weft_hardware_by_chip),
     WEFT_TEXT(struct weft_interface_conf, chip, "chip", WEFT_HARDWARE_INTERFACE_DEFAULT, WEFT_HARDWARE_HELP),
     WEFT_TIME(struct weft_interface_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
               "time from the last bit of a cell to its effect: reassembly, a request or a credit (assumed)"),
@@ -92,35 +116,23 @@ static const struct weft_param interface_rows[] = {
     WEFT_UINT(
         struct weft_interface_conf, rci_severe_links, "rci_severe_links", "64", "1", "65535",
         "so many links at the highest level are the highest congestion (OpenBCM: 64 for Jericho 2+, 48 Jericho 2, "
-        "16 Jericho 2C)"),
-};
+        "16 Jericho 2C)"));
 
-static const char *interface_check(const void *conf, char *text, size_t size) {
-    const struct weft_interface_conf *c = conf;
-    if (c->packing && c->train > 1)
-        snprintf(text, size, "packing, and trains of %s: a train holds cells of one packet",
-                 weft__counted(c->train, "cell").text);
-    else if (c->window_bytes && c->window_bytes < c->credit_bytes)
-        snprintf(text, size, "credit_window (%" PRIu64 "B) is below credit (%" PRIu64 "B): none could be granted",
-                 c->window_bytes, c->credit_bytes);
-    else if (c->egress_stop_bytes > c->egress_bytes)
-        snprintf(text, size, "egress_stop (%" PRIu64 "B) is above egress_buffer (%" PRIu64 "B)", c->egress_stop_bytes,
-                 c->egress_bytes);
-    else if (c->egress_slow_bytes > c->egress_stop_bytes)
-        snprintf(text, size, "egress_slow (%" PRIu64 "B) is above egress_stop (%" PRIu64 "B)", c->egress_slow_bytes,
-                 c->egress_stop_bytes);
-    else if (c->slow_eighths > 1 && c->voq_preset != WEFT_VOQ_SLOW_ENABLED)
-        snprintf(text, size, "slow_rate (%" PRIu64 ") has no effect without voq_preset: slow_enabled", c->slow_eighths);
-    else if (c->sram_xoff >= c->sram_xon)
-        snprintf(text, size, "sram_xoff (%g) is not below sram_xon (%g)", c->sram_xoff, c->sram_xon);
+static const char *fabric_check(const void *conf, char *text, size_t size) {
+    const struct weft_fabric_conf *c = conf;
+    if (!c->llfc) return NULL;
+    if (c->llfc_stop_cells >= c->fifo_cells)
+        snprintf(text, size, "llfc_stop (%" PRIu64 ") is not below fifo (%" PRIu64 "): cells would be lost before it",
+                 c->llfc_stop_cells, c->fifo_cells);
+    else if (c->llfc_go_cells >= c->llfc_stop_cells)
+        snprintf(text, size, "llfc_go (%" PRIu64 ") is not below llfc_stop (%" PRIu64 ")", c->llfc_go_cells,
+                 c->llfc_stop_cells);
     else
         return NULL;
     return text;
 }
-const struct weft_param_table weft_interface_table = WEFT_PARAM_TABLE_CLASSES(
-    "interface_node", struct weft_interface_conf, interface_rows, interface_check, NULL, &weft_hardware_by_chip);
-
-static const struct weft_param fabric_rows[] = {
+const struct weft_param_table weft_fabric_table = WEFT_PARAM_TABLE_OF(
+    "fabric_node", struct weft_fabric_conf, WEFT_PARAM_AND(.check = fabric_check, .classes = &weft_hardware_by_chip),
     WEFT_TEXT(struct weft_fabric_conf, chip, "chip", WEFT_HARDWARE_ELEMENT_DEFAULT, WEFT_HARDWARE_HELP),
     WEFT_TIME(struct weft_fabric_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
               "time from the last bit of a cell to the FIFO of its output (assumed)"),
@@ -137,24 +149,7 @@ static const struct weft_param fabric_rows[] = {
     WEFT_UINT(struct weft_fabric_conf, llfc_stop_cells, "llfc_stop", "800", "1", "65535",
               "with llfc: cells in a FIFO above which lanes are stopped (FBOSS: 800)", .needs = "llfc"),
     WEFT_UINT(struct weft_fabric_conf, llfc_go_cells, "llfc_go", "400", "0", "65535",
-              "with llfc: cells in a FIFO at or below which lanes resume (assumed)", .needs = "llfc"),
-};
-
-static const char *fabric_check(const void *conf, char *text, size_t size) {
-    const struct weft_fabric_conf *c = conf;
-    if (!c->llfc) return NULL;
-    if (c->llfc_stop_cells >= c->fifo_cells)
-        snprintf(text, size, "llfc_stop (%" PRIu64 ") is not below fifo (%" PRIu64 "): cells would be lost before it",
-                 c->llfc_stop_cells, c->fifo_cells);
-    else if (c->llfc_go_cells >= c->llfc_stop_cells)
-        snprintf(text, size, "llfc_go (%" PRIu64 ") is not below llfc_stop (%" PRIu64 ")", c->llfc_go_cells,
-                 c->llfc_stop_cells);
-    else
-        return NULL;
-    return text;
-}
-const struct weft_param_table weft_fabric_table = WEFT_PARAM_TABLE_CLASSES(
-    "fabric_node", struct weft_fabric_conf, fabric_rows, fabric_check, NULL, &weft_hardware_by_chip);
+              "with llfc: cells in a FIFO at or below which lanes resume (assumed)", .needs = "llfc"));
 
 weft_time_ps weft_interface_fabric_delay(const struct weft_interface_conf *c) {
     static const weft_time_ps delay_ns[] = {

@@ -66,7 +66,18 @@ static inline void on_cell(struct weft__node *node, struct weft__worker *w, stru
     weft__lane_send(&fn->lanes, lane, w, p, wait);
 }
 
-static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {}
+void weft__fn_on_sample(struct weft__node *node, struct weft__worker *w) {
+    struct weft__fn *fn = node->state;
+    const struct weft__lane_queues *queues = fn->llfc ? &fn->llfc->queues : NULL;
+    for (uint32_t k = 0; k < fn->lanes.n; k++)
+        if (fn->sampled[k]) weft__lane_sample(&fn->lanes, queues, k, w, fn->port0 + k);
+    weft__timer_set(&node->timers, weft__fn_key_sample(fn), w->now_ps + fn->sample_interval_ps);
+    weft__node_looked(w);
+}
+
+static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    weft__fn_on_sample(node, w);
+}
 
 static void fn_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
                    weft_time_ps end) {
@@ -102,7 +113,14 @@ struct weft__fn *weft__fn_new(const struct weft__fn_setup *setup, struct weft__n
         fn->llfc = weft__fn_llfc_new(fn, setup);
         node->ops = &weft__fn_llfc_ops;
     }
-    weft__timers_init(&node->timers, setup->pool ? setup->ports : 1);
+    weft__timers_init(&node->timers, weft__fn_key_sample(fn) + 1);
+    fn->sampled = setup->sampled;
+    fn->sample_interval_ps = setup->sample_interval_ps;
+    fn->port0 = setup->port0;
+    if (fn->sampled) {
+        fn->lanes.sampled_tx_bytes = weft_arena_alloc(setup->arena, setup->ports, sizeof *fn->lanes.sampled_tx_bytes);
+        weft__timer_set(&node->timers, weft__fn_key_sample(fn), 0);
+    }
     return fn;
 }
 

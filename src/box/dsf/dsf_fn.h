@@ -28,14 +28,23 @@ struct weft__fn {
     uint64_t unreachable;       ///< cells that no lane leads on
     struct weft__fn_llfc *llfc; ///< NULL: lanes are not queues
     struct weft__fn_last *last; ///< [ports]: the last cell from there; kept only with packing
+    const bool *sampled;        ///< [ports]; NULL: none
+    weft_time_ps sample_interval_ps;
+    uint32_t port0;
 };
+/// The timer of samples comes after those of lanes that are queues.
+static inline uint32_t weft__fn_key_sample(const struct weft__fn *fn) {
+    return fn->llfc ? fn->lanes.n : 0;
+}
 
 struct weft__fn_setup {
     const struct weft_fabric_conf *conf;
     const struct weft_eligible_box *eligible;
     uint32_t ports, ins, who;
     uint64_t seed;
-    bool packing; ///< some interface node of the fabric packs
+    bool packing;        ///< some interface node of the fabric packs
+    const bool *sampled; ///< [ports]; NULL: none
+    weft_time_ps sample_interval_ps;
     uint32_t node, port0, events_max;
     struct weft_dsf_histograms *seen; ///< of its worker
     struct weft_packet_pool *pool;    ///< if any box of the fabric has link-level flow control; else NULL
@@ -45,6 +54,8 @@ struct weft__fn_setup {
 /// Adds its counts to the sum.
 void weft__fn_finish(struct weft__fn *fn, weft_time_ps now, struct weft_dsf_outcome *sum);
 weft_bytes weft__fn_held(const void *state);
+/// When the timer of samples fires.
+void weft__fn_on_sample(struct weft__node *node, struct weft__worker *w);
 /// A cell is lost here, at this port.
 void weft__fn_lose(const struct weft__fn *fn, struct weft__worker *w, const struct weft_packet *cell, uint32_t port,
                    enum weft_drop reason, uint64_t *count);

@@ -67,6 +67,10 @@ static void on_cell(struct weft__node *node, struct weft__worker *w, struct weft
 
 static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t lane) {
     struct weft__fn *fn = node->state;
+    if (lane == weft__fn_key_sample(fn)) {
+        weft__fn_on_sample(node, w);
+        return;
+    }
     weft__lane_queue_serve(&fn->llfc->queues, node, w, lane);
     review_stops(fn, w, lane);
 }

@@ -95,9 +95,13 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
 }
 
 static void on_sample(struct weft__node *node, struct weft__in *in, struct weft__worker *w) {
-    for (uint32_t k = 0; k < in->node_ports; k++)
-        if (in->sampled[k] && in->slot[k] & WEFT__IN_ETHERNET)
+    for (uint32_t k = 0; k < in->node_ports; k++) {
+        if (!in->sampled[k]) continue;
+        if (in->slot[k] & WEFT__IN_ETHERNET)
             weft__ether_sample(&in->ether, w, in->slot[k] & ~(uint32_t)WEFT__IN_ETHERNET);
+        else
+            weft__lane_sample(&in->lanes, in->queues, in->slot[k], w, in->port0 + k);
+    }
     weft__timer_set(&node->timers, weft__in_box_key(in, WEFT__IN_KEY_SAMPLE), w->now_ps + in->sample_interval_ps);
     weft__node_looked(w);
 }

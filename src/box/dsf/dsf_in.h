@@ -161,6 +161,7 @@ struct weft__in {
     uint32_t node_ports;
     const bool *sampled; ///< [node_ports] or NULL
     weft_time_ps sample_interval_ps;
+    uint32_t port0;                 ///< its first port among all
     struct weft_dsf_outcome counts; ///< of this box; the rest is filled in at the end
 };
 

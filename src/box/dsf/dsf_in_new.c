@@ -87,6 +87,9 @@ struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__n
                      setup->seed, setup->who, arena);
     in->sampled = setup->sampled;
     in->sample_interval_ps = setup->sample_interval_ps;
+    in->port0 = setup->port0;
+    if (in->sampled)
+        in->lanes.sampled_tx_bytes = weft_arena_alloc(arena, in->lanes.n, sizeof *in->lanes.sampled_tx_bytes);
     if (setup->events_max)
         in->trace = weft__trace_new(setup->node, setup->port0, setup->node_ports, setup->events_max, NULL, 0, arena);
     if (in->trace) weft__lanes_record(&in->lanes, in->trace, in->slot, setup->node_ports, arena);

@@ -43,5 +43,9 @@ void weft__lane_queue_on_signal(struct weft__lane_queues *q, struct weft__node *
 /// Tells the far end of a lane to stop sending to us, or to continue.
 void weft__lane_signal(const struct weft__lanes *lanes, uint32_t lane, struct weft__worker *w, bool stop);
 weft_bytes weft__lane_queues_held(const struct weft__lane_queues *q);
+/// A sample of a lane, whose port this is among all; `q` may be NULL: its lanes are not queues. A fabric link has no
+/// priorities: everything counts as priority 0.
+void weft__lane_sample(struct weft__lanes *lanes, const struct weft__lane_queues *q, uint32_t lane,
+                       struct weft__worker *w, uint32_t port);
 /// At the end of a run: counts ongoing stops up to now.
 void weft__lane_queues_finish(struct weft__lane_queues *q, weft_time_ps now);

@@ -17,7 +17,9 @@
 #include "weft/plan_dsf.h"
 
 #define T struct weft_plan_dsf_conf
-static const struct weft_param rows[] = {
+
+const struct weft_param_table weft_plan_dsf_table = WEFT_PARAM_TABLE_OF(
+    "plan dsf", T, WEFT_PARAM_UNCHECKED,
     WEFT_RATE(T, rate_bps, "rate", "400Gbps", "10Mbps", "100Tbps", "of an Ethernet port"),
     WEFT_UINT(T, ports, "ports", "36", "1", "65535", "Ethernet ports of an interface node"),
     WEFT_UINT(T, lanes, "lanes", "160", "1", "65535", "fabric lanes of an interface node"),
@@ -46,10 +48,7 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, fifo_cells, "fifo", "4096", "1", "65535", "cells that an output of a fabric node may hold"),
     WEFT_UINT(T, incast, "incast", "16", "2", "65535", "sources of an incast, a port each"),
     WEFT_TIME(T, host_delay_ps, "host_delay", "100ns", "0ns", "1ms", "of the cable to a NIC, one way"),
-    WEFT_REAL(T, distance_km, "distance_km", "0", "0", "20000", "between two regions, 5us a kilometre"),
-};
-
-const struct weft_param_table weft_plan_dsf_table = WEFT_PARAM_TABLE("plan dsf", T, rows);
+    WEFT_REAL(T, distance_km, "distance_km", "0", "0", "20000", "between two regions, 5us a kilometre"));
 
 const char *const weft_plan_dsf_warning_names[] = {"blocking", "starving", "above_cap", "lossy", "skew"};
 

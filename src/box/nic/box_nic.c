@@ -130,8 +130,7 @@ static enum weft_status nic_check(const struct weft__plan *plan, uint32_t node, 
     const struct weft_topology *t = plan->topology;
     const struct weft_device_conf *device = plan->device[node], *other = plan->device[t->host[0]];
     struct weft_place place = weft_device_place(device, "host.planes");
-    enum weft_status status = check_watchdog(device, t->node[node].name, ret_error);
-    if (status) return status;
+    WEFT_TRY(check_watchdog(device, t->node[node].name, ret_error));
     if (device->host.planes != other->host.planes)
         return WEFT_REFUSE(ret_error, place, "host.planes of %s and %s differ; expected the same for all hosts",
                            t->node[node].name, t->node[t->host[0]].name);
@@ -151,33 +150,28 @@ static enum weft_status nic_check(const struct weft__plan *plan, uint32_t node, 
     return WEFT_OK;
 }
 
-static const struct weft__box nic_box = {
-    .fluid = true,
-    .make = nic_make,
-    .port = nic_port,
-    .reaction = nic_reaction,
-    .pfc = nic_pfc,
-    .check = nic_check,
-    .is_quiet = nic_is_quiet,
-    .trace = nic_trace,
-    .held = weft__nic_held,
-    .check_state = weft__nic_check_state,
-    .add_credit = weft__ethernet_add_credit,
-    .fingerprint = weft__nic_fingerprint,
-    .pass_looks = weft__nic_pass_looks,
-    .finish = nic_finish,
-    .patience = nic_patience,
-    .endpoint = &weft__nic_endpoint_ops,
-    .coast = &weft__nic_coast,
-    .mechanisms = &weft__nic_mechanisms,
-    .orders = true,
-    .weight = 3,
-};
-const struct weft_model weft__box_host = {
-    .kind = WEFT_KIND_BOX,
-    .name = "host",
-    .summary = "the host's RDMA NIC",
-    .source = "IBTA vol. 1 (RC transport), annex 17 (RoCEv2); IEEE 802.1Q clause 36 (PFC)",
-    .params = &weft_host_table,
-    .ops = &nic_box,
-};
+const struct weft_model weft__box_host =
+    WEFT_MODEL_OF(BOX, "host", "the host's RDMA NIC",
+                  "IBTA vol. 1 (RC transport), annex 17 (RoCEv2); IEEE 802.1Q clause 36 (PFC)", &weft_host_table,
+                  &(const struct weft__box){
+                      .fluid = true,
+                      .make = nic_make,
+                      .port = nic_port,
+                      .reaction = nic_reaction,
+                      .pfc = nic_pfc,
+                      .check = nic_check,
+                      .is_quiet = nic_is_quiet,
+                      .trace = nic_trace,
+                      .held = weft__nic_held,
+                      .check_state = weft__nic_check_state,
+                      .add_credit = weft__ethernet_add_credit,
+                      .fingerprint = weft__nic_fingerprint,
+                      .pass_looks = weft__nic_pass_looks,
+                      .finish = nic_finish,
+                      .patience = nic_patience,
+                      .endpoint = &weft__nic_endpoint_ops,
+                      .coast = &weft__nic_coast,
+                      .mechanisms = &weft__nic_mechanisms,
+                      .orders = true,
+                      .weight = 3,
+                  });

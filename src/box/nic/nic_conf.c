@@ -97,7 +97,42 @@ static const struct weft_param_preset presets[] = {
 static const char *const preset_names[] = {"none", "ns3_hpcc", "htsim", "uet", "uet_htsim", NULL};
 static const char *const pace_changes[] = {"at_once", "next_packet", NULL};
 
-static const struct weft_param host_rows[] = {
+static bool hears_marks(const struct weft_host_conf *c) {
+    const struct weft_transport_ops *transport = c->transport.model->ops;
+    if (!((const struct weft_cc_ops *)c->cc.model->ops)->wants_marks) return true;
+    return transport->echoes && transport->echoes(c->transport.conf);
+}
+
+static const char *host_check(const void *conf, char *text, size_t size) {
+    const struct weft_host_conf *c = conf;
+    const char *wrong = weft__bytes_above("rx_xon", c->rx_xon_bytes, "rx_xoff", c->rx_xoff_bytes, text, size);
+    if (!wrong) wrong = weft__bytes_above("rx_xoff", c->rx_xoff_bytes, "rx_buffer", c->rx_buffer_bytes, text, size);
+    if (wrong) return wrong;
+    if (c->drain_rate_bps &&
+        c->rx_buffer_bytes < c->mtu_bytes + WEFT_FRAME_DATA + WEFT_FRAME_RETH + weft_host_framing_bytes(c))
+        snprintf(text, size,
+                 "rx_buffer (%" PRIu64 "B) is less than one full frame (mtu %" PRIu64 "B and %u B of headers)",
+                 c->rx_buffer_bytes, c->mtu_bytes, WEFT_FRAME_DATA + WEFT_FRAME_RETH + weft_host_framing_bytes(c));
+    else if (c->drain_slow_ps >= c->drain_slow_every_ps)
+        snprintf(text, size, "drain_slow_time (%" PRIu64 "ns) is no shorter than drain_slow_every (%" PRIu64 "ns)",
+                 c->drain_slow_ps / WEFT_PS_PER_NS, c->drain_slow_every_ps / WEFT_PS_PER_NS);
+    else if (c->window_bytes && c->window_bytes < c->mtu_bytes)
+        snprintf(text, size, "window (%" PRIu64 "B) is below mtu (%" PRIu64 "B): nothing could be sent",
+                 c->window_bytes, c->mtu_bytes);
+    else if (weft_cc_goes_by_credit(c->cc.model->ops, c->cc.conf) &&
+             !((const struct weft_transport_ops *)c->transport.model->ops)->control_priority)
+        snprintf(text, size, "cc %s goes by credit of receivers, which %s does not carry; expected transport: uet",
+                 c->cc.model->name, c->transport.model->name);
+    else if (!hears_marks(c))
+        snprintf(text, size, "cc %s goes by marks in ACKs; expected transport: {kind: %s, ecn_echo: ack}",
+                 c->cc.model->name, c->transport.model->name);
+    else
+        return NULL;
+    return text;
+}
+const struct weft_param_table weft_host_table = WEFT_PARAM_TABLE_OF(
+    "host", struct weft_host_conf,
+    WEFT_PARAM_AND(.check = host_check, .presets = presets, .classes = &weft_hardware_by_nic),
     WEFT_CHOICE(struct weft_host_conf, preset, "preset", "none", preset_names,
                 "another simulator's hosts (docs/peers.md), or those of Ultra Ethernet (docs/ultra-ethernet.md); other "
                 "keys override it"),
@@ -231,41 +266,4 @@ static const struct weft_param host_rows[] = {
         "whose port is free first (OCP MRC: an 800G NIC is eight planes of 100G)"),
     WEFT_UINT(struct weft_host_conf, plane_timeouts, "plane_timeouts", "1", "1", "100",
               "with planes: queue_pair, a queue pair moves to the next plane after this many timeouts in a row "
-              "(assumed; as InfiniBand's automatic path migration, which RoCE NICs do not have)"),
-};
-
-static bool hears_marks(const struct weft_host_conf *c) {
-    const struct weft_transport_ops *transport = c->transport.model->ops;
-    if (!((const struct weft_cc_ops *)c->cc.model->ops)->wants_marks) return true;
-    return transport->echoes && transport->echoes(c->transport.conf);
-}
-
-static const char *host_check(const void *conf, char *text, size_t size) {
-    const struct weft_host_conf *c = conf;
-    const char *wrong = weft__bytes_above("rx_xon", c->rx_xon_bytes, "rx_xoff", c->rx_xoff_bytes, text, size);
-    if (!wrong) wrong = weft__bytes_above("rx_xoff", c->rx_xoff_bytes, "rx_buffer", c->rx_buffer_bytes, text, size);
-    if (wrong) return wrong;
-    if (c->drain_rate_bps &&
-        c->rx_buffer_bytes < c->mtu_bytes + WEFT_FRAME_DATA + WEFT_FRAME_RETH + weft_host_framing_bytes(c))
-        snprintf(text, size,
-                 "rx_buffer (%" PRIu64 "B) is less than one full frame (mtu %" PRIu64 "B and %u B of headers)",
-                 c->rx_buffer_bytes, c->mtu_bytes, WEFT_FRAME_DATA + WEFT_FRAME_RETH + weft_host_framing_bytes(c));
-    else if (c->drain_slow_ps >= c->drain_slow_every_ps)
-        snprintf(text, size, "drain_slow_time (%" PRIu64 "ns) is no shorter than drain_slow_every (%" PRIu64 "ns)",
-                 c->drain_slow_ps / WEFT_PS_PER_NS, c->drain_slow_every_ps / WEFT_PS_PER_NS);
-    else if (c->window_bytes && c->window_bytes < c->mtu_bytes)
-        snprintf(text, size, "window (%" PRIu64 "B) is below mtu (%" PRIu64 "B): nothing could be sent",
-                 c->window_bytes, c->mtu_bytes);
-    else if (weft_cc_goes_by_credit(c->cc.model->ops, c->cc.conf) &&
-             !((const struct weft_transport_ops *)c->transport.model->ops)->control_priority)
-        snprintf(text, size, "cc %s goes by credit of receivers, which %s does not carry; expected transport: uet",
-                 c->cc.model->name, c->transport.model->name);
-    else if (!hears_marks(c))
-        snprintf(text, size, "cc %s goes by marks in ACKs; expected transport: {kind: %s, ecn_echo: ack}",
-                 c->cc.model->name, c->transport.model->name);
-    else
-        return NULL;
-    return text;
-}
-const struct weft_param_table weft_host_table =
-    WEFT_PARAM_TABLE_CLASSES("host", struct weft_host_conf, host_rows, host_check, presets, &weft_hardware_by_nic);
+              "(assumed; as InfiniBand's automatic path migration, which RoCE NICs do not have)"));

@@ -56,7 +56,8 @@ static const struct weft_param_value htsim[] = {
 static const struct weft_param_preset presets[] = {{"ns3_hpcc", ns3_hpcc}, {"htsim", htsim}, {NULL, NULL}};
 static const char *const preset_names[] = {"none", "ns3_hpcc", "htsim", NULL};
 
-static const struct weft_param switch_rows[] = {
+const struct weft_param_table weft_switch_table = WEFT_PARAM_TABLE_OF(
+    "switch", struct weft_switch_conf, WEFT_PARAM_AND(.presets = presets, .classes = &weft_hardware_by_chip),
     WEFT_CHOICE(struct weft_switch_conf, preset, "preset", "none", preset_names,
                 "another simulator's switches (docs/peers.md); other keys override it"),
     WEFT_TEXT(struct weft_switch_conf, chip, "chip", WEFT_HARDWARE_CHIP_DEFAULT, WEFT_HARDWARE_HELP),
@@ -74,15 +75,15 @@ static const struct weft_param switch_rows[] = {
               .needs = "packet_rate"),
     WEFT_UINT(struct weft_switch_conf, fabric_patience, "fabric_patience", "0", "0", "65535",
               "an output that has taken this many frames from other inputs waits for an input that has a frame for it "
-              "but is busy (iq and voq; assumed); 0: it never waits",
-              .needs = "queueing"),
+              "but is busy (assumed); 0: it never waits",
+              .needs = "queueing: iq or queueing: voq"),
     WEFT_REAL(struct weft_switch_conf, fabric_speedup, "fabric_speedup", "1", "1", "8",
-              "rate at which an input feeds the crossbar, relative to its line rate (iq and voq; assumed)",
-              .needs = "queueing"),
+              "rate at which an input feeds the crossbar, relative to its line rate (assumed)",
+              .needs = "queueing: iq or queueing: voq"),
     WEFT_MODEL_PARAM(struct weft_switch_conf, queueing, "queueing", WEFT_KIND_QUEUEING, "oq",
                      "where packets wait: at the output, the input, or per pair of both"),
     WEFT_MODEL_PARAM(struct weft_switch_conf, arbiter, "arbiter", WEFT_KIND_ARBITER, "islip",
-                     "which input feeds which output (iq and voq)", .needs = "queueing"),
+                     "which input feeds which output", .needs = "queueing: iq or queueing: voq"),
     WEFT_MODEL_PARAM(struct weft_switch_conf, scheduler, "scheduler", WEFT_KIND_SCHEDULER, "strict",
                      "which priority an output sends next"),
     WEFT_MODEL_PARAM(struct weft_switch_conf, buffer, "buffer", WEFT_KIND_BUFFER, "static",
@@ -111,7 +112,4 @@ static const struct weft_param switch_rows[] = {
                      "when a switch tells the source of a packet to pause (IEEE P802.1Qdw)"),
     WEFT_BOOL(struct weft_switch_conf, sfc_proxy, "sfc_proxy", "true",
               "an edge switch turns such a message into a pause frame for a host that does not understand it",
-              .needs = "sfc"),
-};
-const struct weft_param_table weft_switch_table =
-    WEFT_PARAM_TABLE_CLASSES("switch", struct weft_switch_conf, switch_rows, NULL, presets, &weft_hardware_by_chip);
+              .needs = "sfc"));

@@ -429,7 +429,6 @@ static void forget_te(struct weft__network *net) {
 }
 
 static const char *te_unskippable(const struct weft__network *net) {
-    (void)net;
     return "a controller of traffic engineering measures what passes (switch.route)";
 }
 

@@ -146,10 +146,15 @@ static void tin_each_count(struct weft__network *net, uint32_t node, weft__on_co
     }
 }
 
-/// What it has lost is given up after its timeouts.
+/// What it has lost is given up after its timeouts, and a request of 1RMA is made again.
 static weft_time_ps tin_patience(const struct weft_device_conf *conf) {
     const struct weft_tin_conf *own = weft__tin_conf(conf);
-    return own->reassembly_timeout_ps > own->rts_timeout_ps ? own->reassembly_timeout_ps : own->rts_timeout_ps;
+    const weft_time_ps timeout[] = {own->reassembly_timeout_ps, own->rts_timeout_ps, own->rma.timeout_ps,
+                                    own->rma.dispatch_timeout_ps};
+    weft_time_ps longest = 0;
+    for (size_t i = 0; i < sizeof timeout / sizeof *timeout; i++)
+        longest = timeout[i] > longest ? timeout[i] : longest;
+    return longest;
 }
 
 static weft_time_ps tin_crossing(const struct weft_device_conf *conf) {
@@ -193,41 +198,36 @@ static const char *const tin_unasked[] = {"processing", "forwarding",      "pack
                                           "arbiter",    "fabric_patience", "fabric_speedup", "sfc",   "sfc_proxy",
                                           NULL};
 
-static const struct weft__box tin_box = {
-    .unasked = tin_unasked,
-    .make = tin_make,
-    .port = tin_port,
-    .connect = tin_connect,
-    .reaction = tin_reaction,
-    .pfc = weft__ethernet_pfc,
-    .trace = tin_trace,
-    .held = weft__tin_held,
-    .check_state = weft__tin_check_state,
-    .add_credit = weft__tin_add_credit,
-    .each_count = tin_each_count,
-    .finish = tin_finish,
-    .deinit = weft__tin_deinit,
-    .check = weft__tin_check,
-    .patience = tin_patience,
-    .crossing = tin_crossing,
-    .draws = true,
-    .host_terms = tin_host_terms,
-    .cross = weft__tin_cross,
-    .cells = &weft__tin_capture,
-    .shared = &weft__cliques_shared,
-    .results = &weft__clique_results,
-    .mechanisms = &weft__tin_mechanisms,
-    .control = &tin_control,
-    .view = &weft__clique_view,
-    .draws_ahead = true,
-    .has_leaves = true,
-    .port_weight = 2,
-};
-const struct weft_model weft__box_tin = {
-    .kind = WEFT_KIND_BOX,
-    .name = "tin",
-    .summary = "the ToR-in-NIC chip (TiN) of an Aquila Clique, beyond what it has of a switch",
-    .source = "Gibson et al., \"Aquila: A unified, low-latency fabric for datacenter networks\", NSDI 2022",
-    .params = &weft_tin_table,
-    .ops = &tin_box,
-};
+const struct weft_model weft__box_tin = WEFT_MODEL_OF(
+    BOX, "tin", "the ToR-in-NIC chip (TiN) of an Aquila Clique, beyond what it has of a switch",
+    "Gibson et al., \"Aquila: A unified, low-latency fabric for datacenter networks\", NSDI 2022", &weft_tin_table,
+    &(const struct weft__box){
+        .unasked = tin_unasked,
+        .make = tin_make,
+        .port = tin_port,
+        .connect = tin_connect,
+        .reaction = tin_reaction,
+        .pfc = weft__ethernet_pfc,
+        .trace = tin_trace,
+        .held = weft__tin_held,
+        .check_state = weft__tin_check_state,
+        .add_credit = weft__tin_add_credit,
+        .each_count = tin_each_count,
+        .finish = tin_finish,
+        .deinit = weft__tin_deinit,
+        .check = weft__tin_check,
+        .patience = tin_patience,
+        .crossing = tin_crossing,
+        .draws = true,
+        .host_terms = tin_host_terms,
+        .cross = weft__tin_cross,
+        .cells = &weft__tin_capture,
+        .shared = &weft__cliques_shared,
+        .results = &weft__clique_results,
+        .mechanisms = &weft__tin_mechanisms,
+        .control = &tin_control,
+        .view = &weft__clique_view,
+        .draws_ahead = true,
+        .has_leaves = true,
+        .port_weight = 2,
+    });

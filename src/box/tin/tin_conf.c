@@ -13,7 +13,36 @@ const char *const weft_gnet_kind_names[] = {"rts", "cts", "data", "req", "resp",
 
 #define T struct weft_tin_conf
 static const char *const exit_choices[] = {"wcmp", "ecmp", NULL};
-static const struct weft_param rows[] = {
+
+static const char *tin_check(const void *conf, char *text, size_t size) {
+    const T *c = conf;
+    weft_bytes least = c->local_fifo_bytes < c->global_fifo_bytes ? c->local_fifo_bytes : c->global_fifo_bytes;
+    weft_bytes lump = c->train * WEFT_GNET_CELL_MAX;
+    const char *what = c->train > 1 ? "train" : "cell";
+    if ((double)least * (1 - c->credit_batch) < (double)lump)
+        snprintf(text, size,
+                 "credit_batch of a FIFO of %" PRIu64 "B leaves less than a %s (%" PRIu64
+                 "B): it could wait without end",
+                 least, what, lump);
+    else if (c->nic_endpoints >= c->ip_endpoints)
+        snprintf(text, size,
+                 "nic_endpoints %" PRIu64 " of %" PRIu64
+                 " ip_endpoints: none is left for the Ethernet port; expected fewer, or 0: they share all",
+                 c->nic_endpoints, c->ip_endpoints);
+    else if (c->output_bytes < lump)
+        snprintf(text, size, "output_queue of %" PRIu64 "B holds less than a %s (%" PRIu64 "B)", c->output_bytes, what,
+                 lump);
+    else if (c->train > 1 && c->trace)
+        snprintf(text, size, "trace, and trains of %s: cells are traced one by one",
+                 weft__counted(c->train, "cell").text);
+    else if (c->ordered_routing != WEFT_GNET_DETERMINISTIC && c->ordered_routing != WEFT_GNET_MINIMAL_DETERMINISTIC)
+        snprintf(text, size, "ordered_routing is adaptive; expected deterministic or minimal_deterministic");
+    else
+        return NULL;
+    return text;
+}
+const struct weft_param_table weft_tin_table = WEFT_PARAM_TABLE_OF(
+    "tin", T, .check = tin_check,
     WEFT_TIME(T, fall_through_ps, "fall_through", "20ns", "1ns", "1us", "latency of the cell switch (section 3.1)"),
     WEFT_TIME(T, link_ps, "link", "20ns", "1ns", "1us",
               "latency of a GNet link beyond its cable: with fall_through 40ns per hop (section 3.1)"),
@@ -121,37 +150,7 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, exit_entries, "exit_entries", "256", "1", "65536",
               "entries of a group of exits, so that weights are fractions of it; equal exits need one each (assumed)"),
     WEFT_SECTION(T, rma, "rma", &weft_tin_rma_table, "remote memory access, 1RMA"),
-    WEFT_SECTION(T, gnet, "tables", &weft_gnet_table, "tables of routes; the settings of a Clique's first TiN count"),
-};
-
-static const char *tin_check(const void *conf, char *text, size_t size) {
-    const T *c = conf;
-    weft_bytes least = c->local_fifo_bytes < c->global_fifo_bytes ? c->local_fifo_bytes : c->global_fifo_bytes;
-    weft_bytes lump = c->train * WEFT_GNET_CELL_MAX;
-    const char *what = c->train > 1 ? "train" : "cell";
-    if ((double)least * (1 - c->credit_batch) < (double)lump)
-        snprintf(text, size,
-                 "credit_batch of a FIFO of %" PRIu64 "B leaves less than a %s (%" PRIu64
-                 "B): it could wait without end",
-                 least, what, lump);
-    else if (c->nic_endpoints >= c->ip_endpoints)
-        snprintf(text, size,
-                 "nic_endpoints %" PRIu64 " of %" PRIu64
-                 " ip_endpoints: none is left for the Ethernet port; expected fewer, or 0: they share all",
-                 c->nic_endpoints, c->ip_endpoints);
-    else if (c->output_bytes < lump)
-        snprintf(text, size, "output_queue of %" PRIu64 "B holds less than a %s (%" PRIu64 "B)", c->output_bytes, what,
-                 lump);
-    else if (c->train > 1 && c->trace)
-        snprintf(text, size, "trace, and trains of %s: cells are traced one by one",
-                 weft__counted(c->train, "cell").text);
-    else if (c->ordered_routing != WEFT_GNET_DETERMINISTIC && c->ordered_routing != WEFT_GNET_MINIMAL_DETERMINISTIC)
-        snprintf(text, size, "ordered_routing is adaptive; expected deterministic or minimal_deterministic");
-    else
-        return NULL;
-    return text;
-}
-const struct weft_param_table weft_tin_table = WEFT_PARAM_TABLE_CHECKED("tin", T, rows, tin_check);
+    WEFT_SECTION(T, gnet, "tables", &weft_gnet_table, "tables of routes; the settings of a Clique's first TiN count"));
 
 /// Bytes of a frame's cells: RTS, CTS, and data without the Ethernet header and FCS (18 B).
 static const uint32_t cells[] = {WEFT_GNET_CELL_MIN, WEFT_GNET_CELL_MIN,

@@ -167,23 +167,19 @@ struct whole {
 WEFT_RESULT_ROWS(next_cell_type, CELL_TYPES, weft_outcome_tin(c->run->outcome)->cells)
 WEFT_RESULT_VALUE(cell_type, text_value(cell_names[c->at - 1]))
 
-static const struct weft_result_column cells_columns[] = {
+static const struct weft_result_table table_cells = WEFT_RESULT_TABLE_OF(
+    "aquila.cells", NUMBERS, "a type of cell", .next = next_cell_type,
     WEFT_RESULT_CALL(cell_type, "type", TEXT,
                      "type of cell: rts, cts, ctd, data (of IP packets), req or resp (of 1RMA)",
                      .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT_NAMED(struct whole, value, "cells", COUNT, "cells of this type that endpoints sent"),
-};
-static const struct weft_result_table table_cells =
-    WEFT_RESULT_TABLE("aquila.cells", NUMBERS, "a type of cell", cells_columns, .next = next_cell_type);
+    WEFT_RESULT_NAMED(struct whole, value, "cells", COUNT, "cells of this type that endpoints sent"));
 
 WEFT_RESULT_ROWS(next_hops, WEFT_TIN_HOPS, weft_outcome_tin(c->run->outcome)->hops)
 
-static const struct weft_result_column hops_columns[] = {
+static const struct weft_result_table table_hops = WEFT_RESULT_TABLE_OF(
+    "aquila.hops", ARRAY, "a number of links, from 0", .next = next_hops,
     WEFT_RESULT_CALL(weft_result_index, "links", COUNT, "links that a cell crossed", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT_NAMED(struct whole, value, "cells", COUNT, "cells that came to an endpoint after so many links"),
-};
-static const struct weft_result_table table_hops =
-    WEFT_RESULT_TABLE("aquila.hops", ARRAY, "a number of links, from 0", hops_columns, .next = next_hops);
+    WEFT_RESULT_NAMED(struct whole, value, "cells", COUNT, "cells that came to an endpoint after so many links"));
 
 // --- virtual channels ---------------------------------------------------------------------------------------------
 
@@ -216,18 +212,16 @@ static bool next_depth(struct weft_result_cursor *c) {
     return true;
 }
 
-static const struct weft_result_column depths_columns[] = {
+static const struct weft_result_table table_vc_depths = WEFT_RESULT_TABLE_OF(
+    "aquila.vc_depths", LIST, "a virtual channel in which a sample found something, with run.sample_interval",
+    WEFT_RESULT_AND(.next = next_depth, .present = has_depths),
     WEFT_RESULT(struct depth, vc, COUNT, "number of the virtual channel", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT(struct depth, kind, TEXT, "cells of the virtual channel: rts, cts, data, req, resp, or escape for any"),
     WEFT_RESULT(struct depth, level, TEXT, "low_latency or bulk; none of an escape VC", .flags = WEFT_RESULT_SPARSE),
     WEFT_RESULT_HISTOGRAM(1, struct distribution, of, "output_bytes", COUNT,
                           "bytes in the queue of the VC at an output, over samples and links", .unit = "bytes"),
     WEFT_RESULT_HISTOGRAM(2, struct distribution, of, "fifo_bytes", COUNT,
-                          "bytes in the FIFO of the VC at an input, over samples and links", .unit = "bytes"),
-};
-static const struct weft_result_table table_vc_depths = WEFT_RESULT_TABLE(
-    "aquila.vc_depths", LIST, "a virtual channel in which a sample found something, with run.sample_interval",
-    depths_columns, .next = next_depth, .present = has_depths);
+                          "bytes in the FIFO of the VC at an input, over samples and links", .unit = "bytes"));
 
 // --- failures and repairs -----------------------------------------------------------------------------------------
 
@@ -353,9 +347,9 @@ static struct weft_result_value traced_suspect(struct weft_result_cursor *c) {
 }
 
 #define TRACED(field, type, ...) WEFT_RESULT(struct weft_cell_paths, field, type, __VA_ARGS__)
-static const struct weft_result_column traced_columns[] = {
-    TRACED(cells, COUNT, "cells traced, with tin.trace"),
-    TRACED(arrived, COUNT, "traced cells that arrived"),
+static const struct weft_result_table table_traced = WEFT_RESULT_TABLE_OF(
+    "aquila.traced", OBJECT, "the traced cells of a run", WEFT_RESULT_AND(.next = next_traced, .present = has_traces),
+    TRACED(cells, COUNT, "cells traced, with tin.trace"), TRACED(arrived, COUNT, "traced cells that arrived"),
     TRACED(lost, COUNT, "traced cells that were lost"),
     TRACED(under_way, COUNT, "traced cells in flight when the run ended"),
     TRACED(unknown, COUNT, "traced cells whose fate is unknown because a TiN had no room for more notes"),
@@ -365,10 +359,7 @@ static const struct weft_result_column traced_columns[] = {
     TRACED(suspicions, COUNT, "traced cells that the suspect sent astray"),
     WEFT_RESULT_HISTOGRAM(0, struct weft_cell_paths, hop_ns, "hop_ns", COUNT,
                           "time of a traced cell from its head's arrival at a TiN to its departure, in ns",
-                          .unit = "ns"),
-};
-static const struct weft_result_table table_traced = WEFT_RESULT_TABLE(
-    "aquila.traced", OBJECT, "the traced cells of a run", traced_columns, .next = next_traced, .present = has_traces);
+                          .unit = "ns"));
 
 /// Part 0 is the path, part 1 its first hop, part 2 what is computed.
 struct trace {
@@ -402,22 +393,18 @@ static bool next_trace(struct weft_result_cursor *c) {
 
 #define FIRST(field, key, type, ...) WEFT_RESULT_AT(1, struct weft_cell_hop, field, key, type, __VA_ARGS__)
 #define OF_TRACE(field, type, ...) WEFT_RESULT_AT(2, struct trace, field, #field, type, __VA_ARGS__)
-static const struct weft_result_column cell_traces_columns[] = {
+static const struct weft_result_table table_cell_traces = WEFT_RESULT_TABLE_OF(
+    "cell_traces", APART, "a traced cell", WEFT_RESULT_AND(.next = next_trace, .present = has_traces),
     WEFT_RESULT_CALL(weft_result_index, "cell", COUNT, "number of the cell, by time", .flags = WEFT_RESULT_KEY),
     OF_TRACE(type, TEXT, "type of the cell: rts, cts, ctd, data, req or resp"),
-    FIRST(wire, "bytes", BYTES, "bytes of the cell"),
-    OF_TRACE(src, TEXT, "name of the TiN that sent the cell"),
+    FIRST(wire, "bytes", BYTES, "bytes of the cell"), OF_TRACE(src, TEXT, "name of the TiN that sent the cell"),
     OF_TRACE(dst, TEXT, "name of the TiN that the cell is for"),
     FIRST(qp, "qp", COUNT, "queue pair that an RTS or data cell belongs to"),
     FIRST(in_ps, "sent_ps", TIME, "when the cell was sent"),
     OF_TRACE(end_ps, TIME, "when the cell arrived or was lost"),
     OF_TRACE(ended, TEXT, "what became of the cell: arrived, lost, under_way or unknown"),
-    OF_TRACE(links, COUNT, "links that the cell crossed"),
-    OF_TRACE(reason, TEXT, "why the cell was lost"),
-    OF_TRACE(suspect, TEXT, "name of the TiN that first sent the cell off its intended route"),
-};
-static const struct weft_result_table table_cell_traces = WEFT_RESULT_TABLE(
-    "cell_traces", APART, "a traced cell", cell_traces_columns, .next = next_trace, .present = has_traces);
+    OF_TRACE(links, COUNT, "links that the cell crossed"), OF_TRACE(reason, TEXT, "why the cell was lost"),
+    OF_TRACE(suspect, TEXT, "name of the TiN that first sent the cell off its intended route"));
 
 /// Part 0 is the hop, part 1 what is computed.
 struct hop {
@@ -457,20 +444,17 @@ static bool next_hop(struct weft_result_cursor *c) {
 
 #define HOP(field, type, ...) WEFT_RESULT(struct weft_cell_hop, field, type, __VA_ARGS__)
 #define OF_HOP(field, type, ...) WEFT_RESULT_AT(1, struct hop, field, #field, type, __VA_ARGS__)
-static const struct weft_result_column cell_hops_columns[] = {
+static const struct weft_result_table table_cell_hops = WEFT_RESULT_TABLE_OF(
+    "cell_hops", APART, "a TiN that a traced cell came to", WEFT_RESULT_AND(.next = next_hop, .present = has_traces),
     OF_HOP(cell, COUNT, "number of the cell", .references = "cell_traces", .flags = WEFT_RESULT_KEY),
     OF_HOP(hop, COUNT, "number of the TiN on the cell's path, from 0", .flags = WEFT_RESULT_KEY),
     OF_HOP(tin, TEXT, "name of the TiN"),
     OF_HOP(port_in, TEXT, "name of the port where the cell came in; none: an endpoint sent it"),
-    HOP(vc_in, COUNT, "virtual channel that the cell came by"),
-    HOP(in_ps, TIME, "when the cell's head came"),
+    HOP(vc_in, COUNT, "virtual channel that the cell came by"), HOP(in_ps, TIME, "when the cell's head came"),
     OF_HOP(port_out, TEXT, "name of the port where the cell left; none: an endpoint took it"),
     HOP(vc_out, COUNT, "virtual channel that the cell left by"),
     HOP(out_ps, TIME, "when the cell's first bit left, or it reached an endpoint, or was lost"),
-    OF_HOP(way, TEXT, "how the cell left: minimal, nonminimal, escape, astray, home (to an endpoint) or none"),
-};
-static const struct weft_result_table table_cell_hops = WEFT_RESULT_TABLE(
-    "cell_hops", APART, "a TiN that a traced cell came to", cell_hops_columns, .next = next_hop, .present = has_traces);
+    OF_HOP(way, TEXT, "how the cell left: minimal, nonminimal, escape, astray, home (to an endpoint) or none"));
 
 static const struct weft_result_table *const tables[] = {
     &table_aquila,   &table_cells,   &table_hops, &table_vc_depths,  &table_traced,      &table_transitions,

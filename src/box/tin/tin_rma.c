@@ -555,9 +555,9 @@ static void on_answer(struct weft__node *node, struct weft__tin_rma *rma, struct
         return;
     }
     weft__count(w, WEFT__COUNT_PAYLOAD_BYTES, cell->bytes);
-    w->tally.progress_ps = w->now_ps;
     r->left = (uint16_t)(r->left - cell->bytes);
     if (r->left) return;
+    w->tally.progress_ps = w->now_ps; // not before: a part is asked for again after a timeout
     forget_asked(rma, cell->qp);
     note_request(rma, w, WEFT_RMA_ANSWERED, rma->self, cell->qp, r->use, WEFT_NONE);
     if (r->client == WEFT_NONE) { // the data of a write: confirm it

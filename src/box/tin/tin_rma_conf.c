@@ -4,7 +4,8 @@
 #include "weft/tin_rma.h"
 
 #define T struct weft_tin_rma_conf
-static const struct weft_param rows[] = {
+const struct weft_param_table weft_tin_rma_table = WEFT_PARAM_TABLE_OF(
+    "tin_rma", T, WEFT_PARAM_UNCHECKED,
     WEFT_BYTES(
         T, window_bytes, "window", "64KB", "4KiB", "16MB",
         "solicitation window of a TiN: most bytes requested and not yet received (1RMA: 48 to 96 KB; 5us x 100G)"),
@@ -24,6 +25,5 @@ static const struct weft_param rows[] = {
               "PCIe rate of a host (Aquila 3.6: x16 of generation 3)"),
     WEFT_BYTES(T, completion_bytes, "completion", "128B", "16B", "512B",
                "payload of a PCIe completion; each is one cell, or several if longer (assumed)"),
-    WEFT_RATE(T, nic_rate_bps, "nic_rate", "100Gbps", "10Mbps", "100Tbps", "line rate that congestion control assumes"),
-};
-const struct weft_param_table weft_tin_rma_table = WEFT_PARAM_TABLE("tin_rma", T, rows);
+    WEFT_RATE(T, nic_rate_bps, "nic_rate", "100Gbps", "10Mbps", "100Tbps",
+              "line rate that congestion control assumes"));

@@ -13,7 +13,8 @@
 #include "weft/param.h"
 
 #define T struct weft_bootstrap_conf
-static const struct weft_param rows[] = {
+const struct weft_param_table weft_bootstrap_table = WEFT_PARAM_TABLE_OF(
+    "bootstrap", T, WEFT_PARAM_UNCHECKED,
     WEFT_TIME(T, start_ps, "start", "45s", "0s", "10000s", "time from power-on to links up; assumed"),
     WEFT_TIME(T, spread_ps, "spread", "20s", "0s", "10000s", "time over which TiNs are powered on; assumed"),
     WEFT_TIME(T, discover_ps, "discover", "10s", "1ms", "10000s", "interval between DHCP discovers of a TiN; assumed"),
@@ -47,9 +48,7 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, proxies_lost, "proxies_lost", "0", "0", "4096",
               "number of proxies that fail, those with the most targets"),
     WEFT_TIME(T, lost_at_ps, "lost_at", "1200s", "0s", "100000s", "time at which they fail"),
-    WEFT_TIME(T, lost_for_ps, "lost_for", "600s", "0s", "100000s", "time until they are powered on again"),
-};
-const struct weft_param_table weft_bootstrap_table = WEFT_PARAM_TABLE("bootstrap", T, rows);
+    WEFT_TIME(T, lost_for_ps, "lost_for", "600s", "0s", "100000s", "time until they are powered on again"));
 
 static weft_bytes table_bytes(const struct weft_clique *c, const struct weft_bootstrap_conf *conf) {
     uint64_t destinations = c->pods - 1 + (c->tins / c->pods - 1);

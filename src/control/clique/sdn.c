@@ -11,7 +11,15 @@
 
 #define T struct weft_sdn_conf
 static const char *const orderings[] = {"sequenced", "groups", "none", NULL};
-static const struct weft_param rows[] = {
+static const char *sdn_check(const void *conf, char *text, size_t size) {
+    const T *c = conf;
+    if (c->rpc_bytes < c->op_bytes) return "rpc is smaller than write_size: expected room for one write";
+    if (c->firmware_bytes > c->sram_bytes || c->rpc_bytes > c->sram_bytes - c->firmware_bytes)
+        return "firmware and an RPC do not fit into sram: expected the largest RPC to fit in memory";
+    return NULL;
+}
+const struct weft_param_table weft_sdn_table = WEFT_PARAM_TABLE_OF(
+    "sdn", T, .check = sdn_check,
     WEFT_CHOICE(T, ordering, "ordering", "sequenced", orderings,
                 "batches in sequence and groups before flows; groups before flows only; none of these"),
     WEFT_TIME(T, detect_ps, "detect", "1ms", "0s", "1000s",
@@ -44,15 +52,4 @@ static const struct weft_param rows[] = {
               "time of an inter-block routing controller to compute new egress paths; assumed"),
     WEFT_UINT(T, shards, "ibr_shards", "4", "1", "64", "number of inter-block routing controllers"),
     WEFT_UINT(T, check_tins, "check_tins", "1024", "0", "4096",
-              "in Cliques of up to this many TiNs, all routes are checked after every write"),
-};
-static const char *sdn_check(const void *conf, char *text, size_t size) {
-    const T *c = conf;
-    (void)text;
-    (void)size;
-    if (c->rpc_bytes < c->op_bytes) return "rpc is smaller than write_size: expected room for one write";
-    if (c->firmware_bytes > c->sram_bytes || c->rpc_bytes > c->sram_bytes - c->firmware_bytes)
-        return "firmware and an RPC do not fit into sram: expected the largest RPC to fit in memory";
-    return NULL;
-}
-const struct weft_param_table weft_sdn_table = WEFT_PARAM_TABLE_CHECKED("sdn", T, rows, sdn_check);
+              "in Cliques of up to this many TiNs, all routes are checked after every write"));

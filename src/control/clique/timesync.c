@@ -14,7 +14,12 @@
 #include "weft/param.h"
 
 #define T struct weft_timesync_conf
-static const struct weft_param rows[] = {
+static const char *timesync_check(const void *conf, char *text, size_t size) {
+    const T *c = conf;
+    return c->holdover_ps > c->interval_ps ? NULL : "holdover is not longer than interval";
+}
+const struct weft_param_table weft_timesync_table = WEFT_PARAM_TABLE_OF(
+    "timesync", T, .check = timesync_check,
     WEFT_TIME(T, interval_ps, "interval", "100us", "1us", "1s", "interval between TimeSync messages when none arrive"),
     WEFT_TIME(T, step_ps, "step", "5ns", "10ps", "1us",
               "step of the clock that measures how long a message waits; known to half of it, +-2.5ns"),
@@ -40,15 +45,7 @@ static const struct weft_param rows[] = {
     WEFT_TIME(T, for_ps, "for", "10ms", "1ms", "1000s", "time simulated after the tree is set up"),
     WEFT_TIME(T, gather_ps, "sample", "37us", "1us", "1s", "interval between samples of every clock"),
     WEFT_TIME(T, jump_ps, "jump", "10us", "1ps", "1s", "jump of a clock at an event 'jump'"),
-    WEFT_UINT(T, seeds, "seeds", "4", "1", "1000", "runs over which errors are collected"),
-};
-static const char *timesync_check(const void *conf, char *text, size_t size) {
-    const T *c = conf;
-    (void)text;
-    (void)size;
-    return c->holdover_ps > c->interval_ps ? NULL : "holdover is not longer than interval";
-}
-const struct weft_param_table weft_timesync_table = WEFT_PARAM_TABLE_CHECKED("timesync", T, rows, timesync_check);
+    WEFT_UINT(T, seeds, "seeds", "4", "1", "1000", "runs over which errors are collected"));
 
 int64_t weft_timesync_read(const struct weft_timesync_clock *c, weft_time_ps now) {
     int64_t since = (int64_t)(now - c->set_ps), s = (int64_t)WEFT_PS_PER_S;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "weft/dcbx.h"
+#include "weft/error.h"
 
 static const char *const selectors[] = {
     [WEFT_APP_ETHERTYPE] = "ethertype", [WEFT_APP_TCP] = "tcp",   [WEFT_APP_UDP] = "udp",
@@ -86,8 +87,7 @@ static const char *const part_texts[] = {
 static const char *priorities_named(uint8_t priorities, char text[TEXT_MAX]) {
     char list[TEXT_MAX / 2];
     weft_dcbx_priorities_text(priorities, list, sizeof list);
-    snprintf(text, TEXT_MAX, "priorit%s %s", priorities & (priorities - 1) ? "ies" : "y", list);
-    return text;
+    return WEFT_SAY(text, TEXT_MAX, "priorit%s %s", priorities & (priorities - 1) ? "ies" : "y", list);
 }
 
 static void explain_untold(const struct weft_dcbx_difference *d, char *ret_found, char *ret_consequence, size_t size) {
@@ -177,17 +177,12 @@ const char *weft_dcbx_apps_parse(const char *text, struct weft_app_table *ret, c
         while (trimmed && at[trimmed - 1] == ' ')
             trimmed--;
         if (!trimmed && !at[length] && !ret->n) return NULL; // none at all
-        if (ret->n == WEFT_APPS_MAX) {
-            snprintf(why, size, "more than %u applications", WEFT_APPS_MAX);
-            return why;
-        }
-        if (!parse_app(at, trimmed, &ret->app[ret->n])) {
-            snprintf(why, size,
-                     "\"%.*s\" is not an application: expected selector:protocol:priority, such as udp:4791:3; "
-                     "selectors are ethertype, tcp, udp, tcp+udp and dscp",
-                     (int)trimmed, at);
-            return why;
-        }
+        if (ret->n == WEFT_APPS_MAX) return WEFT_SAY(why, size, "more than %u applications", WEFT_APPS_MAX);
+        if (!parse_app(at, trimmed, &ret->app[ret->n]))
+            return WEFT_SAY(why, size,
+                            "\"%.*s\" is not an application: expected selector:protocol:priority, such as udp:4791:3; "
+                            "selectors are ethertype, tcp, udp, tcp+udp and dscp",
+                            (int)trimmed, at);
         ret->n++;
         at += length;
         if (!*at) return NULL;

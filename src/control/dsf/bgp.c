@@ -13,7 +13,12 @@
 #include "weft/param.h"
 
 #define T struct weft_bgp_conf
-static const struct weft_param rows[] = {
+static const char *bgp_check(const void *conf, char *text, size_t size) {
+    const T *c = conf;
+    return c->keepalive_ps < c->hold_ps ? NULL : "keepalive is not shorter than hold";
+}
+const struct weft_param_table weft_bgp_table = WEFT_PARAM_TABLE_OF(
+    "bgp", T, .check = bgp_check,
     WEFT_UINT(T, aggregates, "aggregates", "1", "1", "1000000", "routes that each other building announces; assumed"),
     WEFT_UINT(T, width_max, "width", "2048", "1", "65536", "most next hops per route (ECMP)"),
     WEFT_BOOL(T, resilient, "resilient", "off",
@@ -27,16 +32,9 @@ static const struct weft_param rows[] = {
     WEFT_TIME(T, processing_ps, "processing", "10us", "0s", "1s", "time to make or process an UPDATE; assumed"),
     WEFT_TIME(T, latency_ps, "latency", "100us", "1us", "1s", "latency of a message, one way; assumed"),
     WEFT_BOOL(T, tracking, "tracking", "on", "next hops at EDSWs that the fabric no longer reaches are not used"),
-    WEFT_TIME(T, tracking_delay_ps, "tracking_delay", "1ms", "0s", "1000s",
-              "time from the loss of an EDSW until then: reachability, then a change of the forwarding table; assumed"),
-};
-static const char *bgp_check(const void *conf, char *text, size_t size) {
-    const T *c = conf;
-    (void)text;
-    (void)size;
-    return c->keepalive_ps < c->hold_ps ? NULL : "keepalive is not shorter than hold";
-}
-const struct weft_param_table weft_bgp_table = WEFT_PARAM_TABLE_CHECKED("bgp", T, rows, bgp_check);
+    WEFT_TIME(
+        T, tracking_delay_ps, "tracking_delay", "1ms", "0s", "1000s",
+        "time from the loss of an EDSW until then: reachability, then a change of the forwarding table; assumed"));
 #undef T
 
 static uint32_t set_paths(struct weft_bgp_rib *rib, uint32_t session, uint64_t paths) {

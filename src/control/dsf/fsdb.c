@@ -10,7 +10,12 @@
 #include "weft/param.h"
 
 #define T struct weft_fsdb_conf
-static const struct weft_param rows[] = {
+static const char *fsdb_check(const void *conf, char *text, size_t size) {
+    const T *c = conf;
+    return c->heartbeat_ps < c->receive_timeout_ps ? NULL : "heartbeat is not shorter than receive_timeout";
+}
+const struct weft_param_table weft_fsdb_table = WEFT_PARAM_TABLE_OF(
+    "fsdb", T, .check = fsdb_check,
     WEFT_TIME(T, connect_timeout_ps, "connect_timeout", "4s", "100us", "1000s",
               "time after which an attempt without an answer ends"),
     WEFT_TIME(T, receive_timeout_ps, "receive_timeout", "12s", "100us", "1000s",
@@ -34,15 +39,7 @@ static const struct weft_param rows[] = {
               "system ports per interface node: FBOSS's block, two stages"),
     WEFT_UINT(T, interfaces, "interfaces", "28", "1", "1000000",
               "interfaces per interface node, one per system port; assumed"),
-    WEFT_UINT(T, neighbours, "neighbours", "36", "0", "1000000", "IPv6 neighbours per interface node: its NIC ports"),
-};
-static const char *fsdb_check(const void *conf, char *text, size_t size) {
-    const T *c = conf;
-    (void)text;
-    (void)size;
-    return c->heartbeat_ps < c->receive_timeout_ps ? NULL : "heartbeat is not shorter than receive_timeout";
-}
-const struct weft_param_table weft_fsdb_table = WEFT_PARAM_TABLE_CHECKED("fsdb", T, rows, fsdb_check);
+    WEFT_UINT(T, neighbours, "neighbours", "36", "0", "1000000", "IPv6 neighbours per interface node: its NIC ports"));
 #undef T
 
 static void keep_data(struct weft_fsdb_subscription *s, const struct weft_fsdb_conf *conf, weft_time_ps now) {

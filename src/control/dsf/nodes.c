@@ -64,8 +64,7 @@ enum weft_status weft_known_timeline_new(const struct weft_topology *t, const st
     for (uint32_t i = 0; i < events; i++)
         concerned += weft_control_concerns_fsdb(&event[i]);
     if (!timeline->cold && !concerned) return WEFT_OK;
-    enum weft_status status = weft_fabric_find(t, &conf->reach, arena, &fabric, &fabrics, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_fabric_find(t, &conf->reach, arena, &fabric, &fabrics, ret_error));
     WEFT_SCRATCH(scratch, WEFT_MEMORY_ROUTES);
     const struct weft_fsdb_result **result = weft_arena_alloc(scratch, fabrics, sizeof *result);
     size_t sum = 0;

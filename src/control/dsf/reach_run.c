@@ -76,7 +76,15 @@ static const uint16_t *picks_of(const struct weft_fabric *f, uint32_t device, co
 
 #define T struct weft_reach_conf
 static const char *const detections[] = {"watchdog", "signal", NULL};
-static const struct weft_param rows[] = {
+
+static const char *reach_check(const void *conf, char *text, size_t size) {
+    const T *c = conf;
+    if (c->min_join < c->min_remain) return "min_links_to_remain is above min_links_to_join: it would join and leave";
+    if (c->detection != WEFT_REACH_BY_WATCHDOG || c->watchdog_ps > c->cycle_ps) return NULL;
+    return WEFT_SAY(text, size, "watchdog is not longer than cycle: a link would go down between two cells");
+}
+const struct weft_param_table weft_reach_table = WEFT_PARAM_TABLE_OF(
+    "reachability", T, .check = reach_check,
     WEFT_BOOL(T, balance, "balance", "on",
               "input balanced mode: a device keeps no more input than output links open towards any destination"),
     WEFT_BOOL(T, last_resort, "last_resort", "on",
@@ -96,17 +104,7 @@ static const struct weft_param rows[] = {
               "input links that devices withdraw first, in this order, as ports of fabric nodes: "
               "\"fdsw-1/2,sdsw-0/3\"; the others are drawn. For choices that a source describes"),
     WEFT_TIME(T, processing_ps, "processing", "1us", "0s", "10ms",
-              "time from a cell's arrival to the device's reaction; assumed"),
-};
-
-static const char *reach_check(const void *conf, char *text, size_t size) {
-    const T *c = conf;
-    if (c->min_join < c->min_remain) return "min_links_to_remain is above min_links_to_join: it would join and leave";
-    if (c->detection != WEFT_REACH_BY_WATCHDOG || c->watchdog_ps > c->cycle_ps) return NULL;
-    snprintf(text, size, "watchdog is not longer than cycle: a link would go down between two cells");
-    return text;
-}
-const struct weft_param_table weft_reach_table = WEFT_PARAM_TABLE_CHECKED("reachability", T, rows, reach_check);
+              "time from a cell's arrival to the device's reaction; assumed"));
 #undef T
 
 enum { DUE_CELL, DUE_HEARD, DUE_DOWN, DUE_UP, DUE_NOTICE_DOWN, DUE_NOTICE_UP, DUE_ADMIN, DUE_ASIC_ERROR };

@@ -73,8 +73,7 @@ static enum weft_status read_json(const struct weft__cables_file *file, struct w
     if (weft_tree_find(root, "lldp")) return weft__cables_read_lldp(root, file->device, list, ret_error);
     if (weft__cables_read_json(root, file, list, &status, ret_error)) return status;
     bool part = false;
-    status = weft__sonic_is_part(file->path, list->arena, &part, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__sonic_is_part(file->path, list->arena, &part, ret_error));
     if (part)
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path, .line = 1, .column = 1},
                            "neither 'lldp' nor 'lldpNeighbors', 'a_terminations' or 'PORT'; expected what lldpctl -f "
@@ -104,7 +103,6 @@ const struct weft__cables_form *weft__cables_form(const char *head) {
         {"a table of neighbours", weft__cables_is_columns, weft__cables_read_columns},
         {"cables", weft__cables_is_table, weft__cables_read_table},
     };
-    if (!strncmp(head, "\xef\xbb\xbf", 3)) head += 3;
     head += strspn(head, " \t\r\n");
     for (size_t f = 0; f < sizeof form / sizeof *form; f++)
         if (form[f].recognise(head)) return &form[f];
@@ -130,8 +128,7 @@ static enum weft_status cables_read(const char *path, struct weft_place place, c
     for (uint32_t c = 0; c < list->cables; c++)
         if (list->cable[c].place.file && !strcmp(list->cable[c].place.file, path))
             return WEFT_REFUSE(ret_error, place, "'%s' is there twice; expected each file once", path);
-    enum weft_status status = read_head(path, place, head, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_head(path, place, head, ret_error));
     const struct weft__cables_form *form = weft__cables_form(head);
     if (form) return form->read(&file, list, ret_error);
     char first = head[strspn(head, " \t\r\n")]; // neither is known: the reader says what it expected
@@ -155,17 +152,15 @@ struct topology_conf {
     const char *file;
     struct weft__cables_conf cables;
 };
-static const struct weft_param topology_rows[] = {
+static const struct weft_param_table topology_params = WEFT_PARAM_TABLE_OF(
+    "cables", struct topology_conf, .lists = weft__topology_lists,
     WEFT_TEXT(struct topology_conf, file, "file", NULL,
               "the cables; relative to the scenario. Several files, joined by commas or as a list, form one network"),
     CABLES_ROWS(struct topology_conf),
     WEFT_RATE(struct topology_conf, cables.rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps",
               "rate of cables without a speed (assumed)"),
     WEFT_TIME(struct topology_conf, cables.delay_ps, "delay", "150ns", "1ps", "1s",
-              "propagation delay of cables without a length (assumed)"),
-};
-static const struct weft_param_table topology_params =
-    WEFT_PARAM_TABLE_LISTS("cables", struct topology_conf, topology_rows, NULL, weft__topology_lists);
+              "propagation delay of cables without a length (assumed)"));
 
 static enum weft_status cables_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                      struct weft_error *ret_error) {
@@ -182,16 +177,10 @@ static enum weft_status cables_build(const void *conf, const struct weft_tree *t
     return status ? status : weft__file_graph_build(&cables.graph, b, ret_error);
 }
 
-static const struct weft_topology_ops topology_ops = {.build = cables_build};
-
-const struct weft_model weft__topology_cables = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "cables",
-    .summary = "lists of cables, or neighbours heard by LLDP: devices keep their names, and ports of switches theirs",
-    .source = source,
-    .params = &topology_params,
-    .ops = &topology_ops,
-};
+const struct weft_model weft__topology_cables = WEFT_MODEL_OF(
+    TOPOLOGY, "cables",
+    "lists of cables, or neighbours heard by LLDP: devices keep their names, and ports of switches theirs", source,
+    &topology_params, &(const struct weft_topology_ops){.build = cables_build});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -199,11 +188,9 @@ struct import_conf {
     struct weft_import_common common;
     struct weft__cables_conf cables;
 };
-static const struct weft_param import_rows[] = {
-    WEFT_IMPORT_ROWS(struct import_conf),
-    CABLES_ROWS(struct import_conf),
-};
-static const struct weft_param_table import_params = WEFT_PARAM_TABLE("cables", struct import_conf, import_rows);
+static const struct weft_param_table import_params =
+    WEFT_PARAM_TABLE_OF("cables", struct import_conf, WEFT_PARAM_UNCHECKED, WEFT_IMPORT_ROWS(struct import_conf),
+                        CABLES_ROWS(struct import_conf));
 
 static const char *cables_recognise(const struct weft_import_file *file) {
     const struct weft__cables_form *form = weft__cables_form(file->head);
@@ -330,23 +317,17 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = cables_recognise,
-    .make = cables_make,
-    .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_JSON,
-    .begins =
-        "a header that names \"device B\", or JSON of \"lldp\", \"lldpNeighbors\", \"DEVICE_NEIGHBOR\" or NetBox's "
-        "cables, or what ibnetdiscover, Slurm (topology.conf), containerlab or Graphviz write",
-    .whole = "sonic",
-};
-
-const struct weft_model weft__import_cables = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "cables",
-    .summary =
-        "lists of cables (CSV, NetBox), LLDP neighbours, DEVICE_NEIGHBOR of SONiC switches, ibnetdiscover, Slurm's "
-        "topology.conf, containerlab, DOT",
-    .source = source,
-    .params = &import_params,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_cables = WEFT_MODEL_OF(
+    IMPORT, "cables",
+    "lists of cables (CSV, NetBox), LLDP neighbours, DEVICE_NEIGHBOR of SONiC switches, ibnetdiscover, Slurm's "
+    "topology.conf, containerlab, DOT",
+    source, &import_params,
+    &(const struct weft_import_ops){
+        .recognise = cables_recognise,
+        .make = cables_make,
+        .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_JSON,
+        .begins =
+            "a header that names \"device B\", or JSON of \"lldp\", \"lldpNeighbors\", \"DEVICE_NEIGHBOR\" or NetBox's "
+            "cables, or what ibnetdiscover, Slurm (topology.conf), containerlab or Graphviz write",
+        .whole = "sonic",
+    });

@@ -82,8 +82,7 @@ static enum weft_status next_token(struct dot *d, struct weft_error *ret_error) 
     d->token[0] = 0;
     d->quoted = false;
     while (!skip_blanks(d, &in_comment)) {
-        enum weft_status status = weft__lines_next(&d->lines, &more, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft__lines_next(&d->lines, &more, ret_error));
         if (!more) return WEFT_OK;
         d->lines.at = d->lines.line;
     }
@@ -97,8 +96,7 @@ static bool is_sign(const struct dot *d, const char *sign) {
 static enum weft_status take_name(struct dot *d, const char *expected, const char **ret_name,
                                   struct weft_error *ret_error) {
     if (!d->quoted && !is_name(d->token[0])) return BAD(d, "'%.40s'; expected %s", d->token, expected);
-    enum weft_status status = weft__lines_name(&d->lines, d->token, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__lines_name(&d->lines, d->token, ret_error));
     *ret_name = weft_arena_text(d->list->arena, d->token);
     return next_token(d, ret_error);
 }
@@ -187,12 +185,11 @@ enum weft_status weft__cables_read_dot(const struct weft__cables_file *file, str
                                        struct weft_error *ret_error) {
     struct dot *d = weft_arena_alloc(list->arena, 1, sizeof *d);
     d->list = list;
-    enum weft_status status = weft__lines_open(&d->lines, file->path, file->place, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__lines_open(&d->lines, file->path, file->place, ret_error));
     static char nothing[1];
     d->lines.at = nothing;
     d->place = (struct weft_place){.file = file->path, .line = 1, .column = 1};
-    status = take_graph(d, ret_error);
+    enum weft_status status = take_graph(d, ret_error);
     weft__lines_close(&d->lines);
     return status;
 }

@@ -321,8 +321,7 @@ enum weft_status weft__cables_finish(const struct weft__cable_list *list, const 
     if (!status) status = join_cables(&f, ret_error);
     if (status) return status;
     find_roles(&f);
-    status = check_ports(&f, ret_error);
-    if (status) return status;
+    WEFT_TRY(check_ports(&f, ret_error));
     add_nodes(&f);
     add_links(&f);
     return WEFT_OK;

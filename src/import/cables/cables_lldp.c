@@ -59,8 +59,7 @@ static enum weft_status read_interface(const char *name, const struct weft_tree 
     const struct weft_tree *port = single_of(weft_tree_find(tree, "port"));
     enum weft__cable_role role = WEFT__CABLE_UNKNOWN;
     struct weft__cable c = {.device = {device}, .port = {name}, .place = tree->place, .heard = true};
-    enum weft_status status = read_chassis(tree, &c.device[1], &role, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_chassis(tree, &c.device[1], &role, ret_error));
     c.port[1] = text_at(port, "id");
     weft__cables_add(list, &c);
     weft__cables_tell(list, c.device[1], role);

@@ -206,11 +206,11 @@ static const struct weft_tree *chosen_topology(const struct weft_tree *root) {
 
 static enum weft_status read_yaml(struct slurm *s, struct weft_error *ret_error) {
     struct weft_tree *root = NULL;
-    enum weft_status status = weft_tree_read(s->file->path, s->arena, &root, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_tree_read(s->file->path, s->arena, &root, ret_error));
     const struct weft_tree *topology = chosen_topology(root);
     if (!topology) return WEFT_REFUSE(ret_error, root->place, "no topology with 'tree' or 'block' in it");
-    status = take_entries(s, weft_tree_find(weft_tree_find(topology, "tree"), "switches"), "switch", ret_error);
+    enum weft_status status =
+        take_entries(s, weft_tree_find(weft_tree_find(topology, "tree"), "switches"), "switch", ret_error);
     return status ? status
                   : take_entries(s, weft_tree_find(weft_tree_find(topology, "block"), "blocks"), "block", ret_error);
 }

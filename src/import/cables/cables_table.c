@@ -176,10 +176,9 @@ enum weft_status weft__cables_read_table(const struct weft__cables_file *file, s
     WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     struct weft__column column[COLUMNS];
     set_columns(column, file->conf);
-    enum weft_status status = weft__lines_open(&lines, file->path, file->place, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__lines_open(&lines, file->path, file->place, ret_error));
     struct weft__table *table = weft_arena_alloc(list->arena, 1, sizeof *table);
-    status = weft__table_header(&lines, column, COLUMNS, NULL, table, ret_error);
+    enum weft_status status = weft__table_header(&lines, column, COLUMNS, NULL, table, ret_error);
     if (*table->ignored)
         list->ignored =
             weft_arena_format(list->arena, "%s%s%s", list->ignored, *list->ignored ? "," : "", table->ignored);

@@ -18,8 +18,8 @@ struct capture_conf {
     struct weft_workload_common common;
     const char *file, *hosts, *ranks, *addresses;
 };
-static const struct weft_param capture_rows[] = {
-    WEFT_WORKLOAD_ROWS(struct capture_conf),
+static const struct weft_param_table capture_params = WEFT_PARAM_TABLE_OF(
+    "capture", struct capture_conf, WEFT_PARAM_UNCHECKED, WEFT_WORKLOAD_ROWS(struct capture_conf),
     WEFT_TEXT(struct capture_conf, file, "file", NULL,
               "pcap or pcapng; relative to the scenario. It gives size, verb and start, from its first frame on"),
     WEFT_TEXT(struct capture_conf, hosts, "hosts", "",
@@ -28,9 +28,7 @@ static const struct weft_param capture_rows[] = {
               "linear: addresses map to hosts in the order of hosts; or a file with the host of each address, one line "
               "per address, as written by weft place --out; relative to the scenario"),
     WEFT_TEXT(struct capture_conf, addresses, "addresses", "",
-              "addresses of the first of these hosts, to change the order: \"10.0.0.7,10.0.0.2\""),
-};
-static const struct weft_param_table capture_params = WEFT_PARAM_TABLE("capture", struct capture_conf, capture_rows);
+              "addresses of the first of these hosts, to change the order: \"10.0.0.7,10.0.0.2\""));
 
 static enum weft_status choose_hosts(const struct capture_conf *c, struct weft_place place,
                                      const struct weft_topology *t, const struct weft__capture_flows *flows,
@@ -75,17 +73,11 @@ static enum weft_status capture_expand(const void *conf, struct weft_place place
     return status;
 }
 
-static const struct weft_workload_ops capture_ops = {.expand = capture_expand};
-
-const struct weft_model weft__workload_capture = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "capture",
-    .summary = "RoCE messages of a capture, each a flow from its first packet on",
-    .source = "ours; messages by the opcodes of IBTA vol. 1 chapter 9. The capture's pauses and losses are in its "
-              "starts already",
-    .params = &capture_params,
-    .ops = &capture_ops,
-};
+const struct weft_model weft__workload_capture =
+    WEFT_MODEL_OF(WORKLOAD, "capture", "RoCE messages of a capture, each a flow from its first packet on",
+                  "ours; messages by the opcodes of IBTA vol. 1 chapter 9. The capture's pauses and losses are in its "
+                  "starts already",
+                  &capture_params, &(const struct weft_workload_ops){.expand = capture_expand});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -353,18 +345,13 @@ static enum weft_status capture_make(const void *conf, const struct weft_import_
     return WEFT_OK;
 }
 
-static const struct weft_import_ops capture_import_ops = {
-    .recognise = capture_recognise,
-    .make = capture_make,
-    .syntax = WEFT_IMPORT_BINARY,
-    .begins = "the first bytes of pcap or pcapng",
-};
-
-const struct weft_model weft__import_capture = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "capture",
-    .summary = "a capture, pcap or pcapng: RoCE messages as flows; PFC, marking and DCQCN as far as it shows them",
-    .source = "draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng; IBTA vol. 1 chapter 9",
-    .params = &weft_import_table,
-    .ops = &capture_import_ops,
-};
+const struct weft_model weft__import_capture =
+    WEFT_MODEL_OF(IMPORT, "capture",
+                  "a capture, pcap or pcapng: RoCE messages as flows; PFC, marking and DCQCN as far as it shows them",
+                  "draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng; IBTA vol. 1 chapter 9", &weft_import_table,
+                  &(const struct weft_import_ops){
+                      .recognise = capture_recognise,
+                      .make = capture_make,
+                      .syntax = WEFT_IMPORT_BINARY,
+                      .begins = "the first bytes of pcap or pcapng",
+                  });

@@ -17,13 +17,12 @@ struct frames_conf {
     struct weft_workload_common common; ///< group only
     const char *file;
 };
-static const struct weft_param frames_rows[] = {
+static const struct weft_param_table frames_params = WEFT_PARAM_TABLE_OF(
+    "frames", struct frames_conf, WEFT_PARAM_UNCHECKED,
     WEFT_TEXT(struct frames_conf, file, "file", NULL,
               "pcapng that weft live wrote, or another one whose interfaces have the names of hosts and whose stamps "
               "begin at 0; relative to the scenario"),
-    WEFT_TEXT(struct frames_conf, common.group, "group", "live", "flow group in tables and results"),
-};
-static const struct weft_param_table frames_params = WEFT_PARAM_TABLE("frames", struct frames_conf, frames_rows);
+    WEFT_TEXT(struct frames_conf, common.group, "group", "live", "flow group in tables and results"));
 
 struct reading {
     struct weft_capture_reader *reader;
@@ -48,8 +47,7 @@ static enum weft_status find_host(const struct reading *r, uint32_t interface, u
 
 static enum weft_status take_frame(struct reading *r, const struct weft_capture_frame *f) {
     uint32_t host, conversation;
-    enum weft_status status = find_host(r, f->interface, &host);
-    if (status) return status;
+    WEFT_TRY(find_host(r, f->interface, &host));
     struct weft_place place = {.file = r->path};
     if (f->captured < f->bytes)
         return WEFT_REFUSE(r->error, place, "frame %" PRIu64 ": %" PRIu32 " of its %" PRIu32 " bytes; expected all",
@@ -113,13 +111,7 @@ static enum weft_status frames_expand(const void *conf, struct weft_place place,
     return status;
 }
 
-static const struct weft_workload_ops frames_ops = {.expand = frames_expand, .jitters = true};
-
-const struct weft_model weft__workload_frames = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "frames",
-    .summary = "frames of real hosts that weft live has recorded",
-    .source = "ours; what a bridge learns as IEEE 802.1Q clause 8.7 says",
-    .params = &frames_params,
-    .ops = &frames_ops,
-};
+const struct weft_model weft__workload_frames =
+    WEFT_MODEL_OF(WORKLOAD, "frames", "frames of real hosts that weft live has recorded",
+                  "ours; what a bridge learns as IEEE 802.1Q clause 8.7 says", &frames_params,
+                  &(const struct weft_workload_ops){.expand = frames_expand, .jitters = true});

@@ -231,10 +231,9 @@ static void *copy_list(struct loader *l, const void *list, size_t n, size_t size
 
 static enum weft_status read_trace(struct loader *l, const struct weft__chakra_file *file, struct program *ret) {
     struct weft__chakra_reader r;
-    enum weft_status status = weft__chakra_open(&r, file->path, l->place, l->arena, l->error);
-    if (status) return status;
+    WEFT_TRY(weft__chakra_open(&r, file->path, l->place, l->arena, l->error));
     if (!l->facts->traces++) l->facts->version = r.version;
-    status = read_nodes(l, &r, file->rank);
+    enum weft_status status = read_nodes(l, &r, file->rank);
     l->facts->unknown_fields += r.unknown;
     weft__chakra_close(&r);
     if (status) return status;

@@ -38,8 +38,7 @@ enum weft_status weft__chakra_fail(const struct weft__chakra_reader *r, uint64_t
 }
 
 const char *weft__chakra_where(const struct weft__chakra_reader *r, uint64_t at, char *text, size_t size) {
-    snprintf(text, size, "%s %" PRIu64, r->json ? "line" : "byte", at);
-    return text;
+    return WEFT_SAY(text, size, "%s %" PRIu64, r->json ? "line" : "byte", at);
 }
 
 // --- messages -----------------------------------------------------------------------------------------------------
@@ -47,10 +46,7 @@ const char *weft__chakra_where(const struct weft__chakra_reader *r, uint64_t at,
 static void *allocate_part(void *arena, size_t size) {
     return weft_arena_alloc(arena, size, 1);
 }
-static void release_part(void *arena, void *memory) {
-    (void)arena;
-    (void)memory;
-}
+static void release_part(void *arena, void *memory) {}
 
 static enum weft_status fail_reading(const struct weft__chakra_reader *r, struct weft_error *ret_error) {
     if (ferror(r->file)) return weft__chakra_fail(r, r->at, ret_error, "cannot be read: %s", weft__file_why(errno));
@@ -139,8 +135,7 @@ static enum weft_status take_version(struct weft__chakra_reader *r, const char *
 static enum weft_status read_metadata(struct weft__chakra_reader *r, struct weft_error *ret_error) {
     ProtobufCBinaryData bytes;
     bool more;
-    enum weft_status status = read_message(r, &bytes, &more, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_message(r, &bytes, &more, ret_error));
     if (!more) return weft__chakra_fail(r, 0, ret_error, "the file is empty; expected a Chakra trace");
     if (bytes.len && bytes.data[0] == 1 << 3)
         return weft__chakra_fail(

@@ -31,17 +31,14 @@ struct chakra_conf {
     bool reuse, ctrl_deps, cpu_ops;
     double tflops;
 };
-static const struct weft_param chakra_rows[] = {
-    WEFT__JOB_ROWS(struct chakra_conf, "chakra"),
+static const struct weft_param_table chakra_params = WEFT_PARAM_TABLE_OF(
+    "chakra", struct chakra_conf, WEFT_PARAM_UNCHECKED, WEFT__JOB_ROWS(struct chakra_conf, "chakra"),
     WEFT_TEXT(struct chakra_conf, file, "file", NULL,
               "the traces: a folder, a file, or PREFIX of PREFIX.0.et (or .json), PREFIX.1.et, ...; relative to the "
               "scenario"),
     WEFT_TEXT(struct chakra_conf, groups, "groups", "",
               "a file with process groups, as ASTRA-sim reads it: lists of ranks by name; relative to the scenario"),
-    CHAKRA_ROWS(struct chakra_conf),
-    WEFT__SCHEDULE_MODEL_ROWS(struct chakra_conf, models),
-};
-static const struct weft_param_table chakra_params = WEFT_PARAM_TABLE("chakra", struct chakra_conf, chakra_rows);
+    CHAKRA_ROWS(struct chakra_conf), WEFT__SCHEDULE_MODEL_ROWS(struct chakra_conf, models));
 
 static enum weft_status chakra_schedule(const struct weft_model_conf *entry, const struct weft_topology *topology,
                                         struct weft_workload *w, struct weft_error *ret_error) {
@@ -62,16 +59,9 @@ static enum weft_status chakra_schedule(const struct weft_model_conf *entry, con
     return status ? status : weft__job_add_schedule(&c->common, entry, topology, s, &c->models, w, ret_error);
 }
 
-static const struct weft_workload_ops chakra_ops = {.schedule = chakra_schedule};
-
-const struct weft_model weft__workload_chakra = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "chakra",
-    .summary = "Chakra execution traces: nodes that compute, send, receive and take part in collectives",
-    .source = source,
-    .params = &chakra_params,
-    .ops = &chakra_ops,
-};
+const struct weft_model weft__workload_chakra = WEFT_MODEL_OF(
+    WORKLOAD, "chakra", "Chakra execution traces: nodes that compute, send, receive and take part in collectives",
+    source, &chakra_params, &(const struct weft_workload_ops){.schedule = chakra_schedule});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -81,12 +71,10 @@ struct import_conf {
     bool reuse, ctrl_deps, cpu_ops;
     double tflops;
 };
-static const struct weft_param import_rows[] = {
-    WEFT_IMPORT_ROWS(struct import_conf),
+static const struct weft_param_table import_params = WEFT_PARAM_TABLE_OF(
+    "chakra", struct import_conf, WEFT_PARAM_UNCHECKED, WEFT_IMPORT_ROWS(struct import_conf),
     WEFT_UINT(struct import_conf, ranks, "ranks", "0", "0", "16777216", "number of ranks; 0: one per trace"),
-    CHAKRA_ROWS(struct import_conf),
-};
-static const struct weft_param_table import_params = WEFT_PARAM_TABLE("chakra", struct import_conf, import_rows);
+    CHAKRA_ROWS(struct import_conf));
 
 static bool has_traces(const char *path) {
     WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
@@ -210,9 +198,8 @@ static enum weft_status chakra_make(const void *conf, const struct weft_import_f
                                      .tflops = c->tflops};
     struct weft__chakra_facts facts;
     struct weft_schedule *s = NULL;
-    status = weft__chakra_load(path, &load, (struct weft_place){.file = path}, weft_import_arena(import), &s, &facts,
-                               ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__chakra_load(path, &load, (struct weft_place){.file = path}, weft_import_arena(import), &s, &facts,
+                               ret_error));
     weft_import_need_hosts(import, s->ranks);
     weft_import_say(import, WEFT_IMPORT_WORKLOAD, "- kind: chakra\n  file: %s\n", weft_import_quote(import, written));
     if (groups)
@@ -226,20 +213,15 @@ static enum weft_status chakra_make(const void *conf, const struct weft_import_f
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = chakra_recognise,
-    .make = chakra_make,
-    .syntax = WEFT_IMPORT_BINARY | WEFT_IMPORT_JSON,
-    .begins = "a message GlobalMetadata or a node behind its length, JSON of such messages (a file .json), or JSON "
-              "with lists of ranks by name",
-};
-
-const struct weft_model weft__import_chakra = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "chakra",
-    .summary = "Chakra execution traces: a folder, a prefix or files PREFIX.N.et or PREFIX.N.json, and process groups "
-               "of ASTRA-sim",
-    .source = source,
-    .params = &import_params,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_chakra = WEFT_MODEL_OF(
+    IMPORT, "chakra",
+    "Chakra execution traces: a folder, a prefix or files PREFIX.N.et or PREFIX.N.json, and process groups "
+    "of ASTRA-sim",
+    source, &import_params,
+    &(const struct weft_import_ops){
+        .recognise = chakra_recognise,
+        .make = chakra_make,
+        .syntax = WEFT_IMPORT_BINARY | WEFT_IMPORT_JSON,
+        .begins = "a message GlobalMetadata or a node behind its length, JSON of such messages (a file .json), or JSON "
+                  "with lists of ranks by name",
+    });

@@ -169,7 +169,6 @@ static enum weft_status check_schedule(const struct weft_schedule *s, struct wef
 
 static void write_groups(struct writer *w, uint32_t number) {
     struct weft__json j = {.file = w->file};
-    (void)number;
     weft__json_begin_object(&j);
     for (uint32_t g = 0; g < w->s->groups; g++) {
         weft__json_key(&j, weft_arena_format(w->arena, "%" PRIu32, g));

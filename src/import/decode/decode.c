@@ -238,10 +238,8 @@ enum weft_status weft_decode_file(const char *path, const struct weft_decode_con
 // --- texts --------------------------------------------------------------------------------------------------------
 
 const char *weft_decode_address_text(const struct weft_decode_address *a, char text[WEFT_DECODE_TEXT]) {
-    if (a->network == WEFT_DECODE_IPV4) {
-        snprintf(text, WEFT_DECODE_TEXT, "%u.%u.%u.%u", a->octet[0], a->octet[1], a->octet[2], a->octet[3]);
-        return text;
-    }
+    if (a->network == WEFT_DECODE_IPV4)
+        return WEFT_SAY(text, WEFT_DECODE_TEXT, "%u.%u.%u.%u", a->octet[0], a->octet[1], a->octet[2], a->octet[3]);
     size_t at = 0, best = 0, best_n = 1; // the longest run of two zero words or more becomes "::" (RFC 5952)
     for (size_t i = 0, n; i < 8; i += n ? n : 1) {
         for (n = 0; i + n < 8 && !a->octet[2 * (i + n)] && !a->octet[2 * (i + n) + 1];)

@@ -37,7 +37,8 @@ static struct weft_result_value mac_text(struct weft_result_cursor *c, const uin
 WEFT_RESULT_VALUE(capture_interfaces,
                   whole_value(weft_capture_interfaces(((const struct weft_decode *)c->part[0])->reader)))
 
-static const struct weft_result_column capture_columns[] = {
+static const struct weft_result_table capture_table = WEFT_RESULT_TABLE_OF(
+    "capture", OBJECT, "the capture as a whole", WEFT_RESULT_SUBJECT,
     WEFT_RESULT(struct weft_decode, file, TEXT, "the file"),
     WEFT_RESULT(struct weft_decode, file_bytes, BYTES, "bytes of the file that were read"),
     WEFT_RESULT(struct weft_decode, frames, COUNT, "frames"),
@@ -56,10 +57,7 @@ static const struct weft_result_column capture_columns[] = {
                 "frames of interfaces with other link types than Ethernet and IP: left out"),
     WEFT_RESULT(struct weft_decode, broken, COUNT, "frames whose lengths or headers contradict each other"),
     WEFT_RESULT(struct weft_decode, uncounted, COUNT, "RoCE packets of conversations beyond the limit: left out"),
-    WEFT_RESULT(struct weft_decode, conversations, COUNT, "conversations"),
-};
-static const struct weft_result_table capture_table =
-    WEFT_RESULT_TABLE("capture", OBJECT, "the capture as a whole", capture_columns);
+    WEFT_RESULT(struct weft_decode, conversations, COUNT, "conversations"));
 
 // --- Ultra Ethernet -----------------------------------------------------------------------------------------------
 
@@ -80,16 +78,12 @@ static struct weft_result_value uet_type(struct weft_result_cursor *c) {
 }
 
 #define UET(field, ...) WEFT_RESULT(struct weft_decode_uet, field, COUNT, __VA_ARGS__)
-static const struct weft_result_column uet_columns[] = {
-    WEFT_RESULT_CALL(uet_type, "type", TEXT, "type of packet", .flags = WEFT_RESULT_KEY),
-    UET(packets, "packets"),
+static const struct weft_result_table uet_table = WEFT_RESULT_TABLE_OF(
+    "uet", LIST, "a type of packets of Ultra Ethernet", .next = next_uet,
+    WEFT_RESULT_CALL(uet_type, "type", TEXT, "type of packet", .flags = WEFT_RESULT_KEY), UET(packets, "packets"),
     UET(again, "packets that were sent again, or answer one that was"),
     UET(asks, "requests and control packets that ask for an acknowledgement at once (AR)"),
-    UET(marked, "answers to packets that were marked"),
-    UET(trimmed, "NACKs of packets that were trimmed"),
-};
-static const struct weft_result_table uet_table =
-    WEFT_RESULT_TABLE("uet", LIST, "a type of packets of Ultra Ethernet", uet_columns, .next = next_uet);
+    UET(marked, "answers to packets that were marked"), UET(trimmed, "NACKs of packets that were trimmed"));
 
 // --- tunnels ------------------------------------------------------------------------------------------------------
 
@@ -111,14 +105,11 @@ static struct weft_result_value tunnel_kind(struct weft_result_cursor *c) {
 
 WEFT_RESULT_VALUE(tunnel_layers, whole_value(*(const uint64_t *)c->part[0]))
 
-static const struct weft_result_column tunnels_columns[] = {
+static const struct weft_result_table tunnels_table = WEFT_RESULT_TABLE_OF(
+    "tunnels", LIST, "a kind of tunnel whose headers were removed, to decode the frames inside", .next = next_tunnel,
     WEFT_RESULT_CALL(tunnel_kind, "kind", TEXT, "QinQ, GRE, ERSPAN I to III, VXLAN, GENEVE or IP in IP",
                      .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT_CALL(tunnel_layers, "layers", COUNT, "layers of that kind that were removed"),
-};
-static const struct weft_result_table tunnels_table =
-    WEFT_RESULT_TABLE("tunnels", LIST, "a kind of tunnel whose headers were removed, to decode the frames inside",
-                      tunnels_columns, .next = next_tunnel);
+    WEFT_RESULT_CALL(tunnel_layers, "layers", COUNT, "layers of that kind that were removed"));
 
 // --- conversations ------------------------------------------------------------------------------------------------
 
@@ -171,7 +162,9 @@ WEFT_RESULT_VALUE(rate_before, rate_of(c, conversation_of(c)->cnp.before_bytes))
 WEFT_RESULT_VALUE(rate_after, rate_of(c, conversation_of(c)->cnp.after_bytes))
 
 #define OF(field, kind, ...) WEFT_RESULT(struct weft_conversation, field, kind, __VA_ARGS__)
-static const struct weft_result_column conversations_columns[] = {
+static const struct weft_result_table conversations_table = WEFT_RESULT_TABLE_OF(
+    "conversations", LIST, "what one host sends to one queue pair of another, as one interface saw it",
+    .next = next_conversation,
     OF(number, COUNT, "number of the conversation, in the order of first packets", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(conversation_interface, "interface", TEXT, "interface that saw the frames, by name or number"),
     WEFT_RESULT_CALL(conversation_src, "src", TEXT, "address that sends"),
@@ -179,17 +172,13 @@ static const struct weft_result_column conversations_columns[] = {
     WEFT_RESULT_NAMED(struct weft_conversation, key.qp, "qp", COUNT, "queue pair of the receiver"),
     OF(peer, COUNT, "number of the conversation back, which has its ACKs and CNPs, if it could be told"),
     OF(again, BOOL, "whether an earlier conversation is the same, seen at another interface"),
-    OF(first_ps, TIME, "time of the first packet"),
-    OF(last_ps, TIME, "time of the last packet"),
-    OF(packets, COUNT, "packets"),
-    OF(bytes, BYTES, "bytes of the conversation's frames, without FCS"),
+    OF(first_ps, TIME, "time of the first packet"), OF(last_ps, TIME, "time of the last packet"),
+    OF(packets, COUNT, "packets"), OF(bytes, BYTES, "bytes of the conversation's frames, without FCS"),
     OF(payload_bytes, BYTES, "payload, with what was sent again"),
     WEFT_RESULT_CALL(conversation_rate, "rate_bps", RATE,
                      "payload behind the first packet, by the time from that to the last"),
-    OF(sends, COUNT, "SEND messages begun"),
-    OF(writes, COUNT, "WRITE messages begun"),
-    OF(reads, COUNT, "READ requests"),
-    OF(read_responses, COUNT, "READ responses begun"),
+    OF(sends, COUNT, "SEND messages begun"), OF(writes, COUNT, "WRITE messages begun"),
+    OF(reads, COUNT, "READ requests"), OF(read_responses, COUNT, "READ responses begun"),
     OF(atomics, COUNT, "atomic requests"),
     OF(cut_front, COUNT, "messages whose first packet is not in the file; they count as begun"),
     OF(cut_back, COUNT, "messages that do not end in the file"),
@@ -218,11 +207,7 @@ static const struct weft_result_column conversations_columns[] = {
     OF(cut_packets, COUNT, "packets of which the file has only the beginning"),
     OF(port_changes, COUNT, "changes of the UDP source port from a packet to the next"),
     OF(ttl_changes, COUNT, "changes of TTL or hop limit: another path, or a host at another distance"),
-    OF(mac_changes, COUNT, "changes of a MAC address"),
-};
-static const struct weft_result_table conversations_table = WEFT_RESULT_TABLE(
-    "conversations", LIST, "what one host sends to one queue pair of another, as one interface saw it",
-    conversations_columns, .next = next_conversation);
+    OF(mac_changes, COUNT, "changes of a MAC address"));
 
 // --- rates --------------------------------------------------------------------------------------------------------
 
@@ -253,16 +238,14 @@ static struct weft_result_value rate_bps(struct weft_result_cursor *c) {
     return whole_value((uint64_t)llround(bits * (double)WEFT_PS_PER_S / (double)bucket_ps(c)));
 }
 
-static const struct weft_result_column rates_columns[] = {
+static const struct weft_result_table rates_table = WEFT_RESULT_TABLE_OF(
+    "rates", LIST, "a conversation in an interval in which it carried payload", .next = next_rate,
     OF(number, COUNT, "number of the conversation", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(rate_from, "from_ps", TIME, "when the interval begins", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(rate_width, "width_ps", TIME,
                      "length of the interval: --interval, doubled until 64 intervals hold the conversation"),
     WEFT_RESULT_CALL(rate_bytes, "payload_bytes", BYTES, "payload in the interval"),
-    WEFT_RESULT_CALL(rate_bps, "rate_bps", RATE, "payload by the interval's length"),
-};
-static const struct weft_result_table rates_table = WEFT_RESULT_TABLE(
-    "rates", LIST, "a conversation in an interval in which it carried payload", rates_columns, .next = next_rate);
+    WEFT_RESULT_CALL(rate_bps, "rate_bps", RATE, "payload by the interval's length"));
 
 // --- pauses and DCBX ----------------------------------------------------------------------------------------------
 
@@ -276,45 +259,35 @@ WEFT_RESULT_VALUE(pause_priority,
                   pauser_of(c)->priority < WEFT_PRIORITIES ? whole_value(pauser_of(c)->priority) : no_value())
 
 #define PAUSE(field, kind, ...) WEFT_RESULT(struct weft_decode_pauser, field, kind, __VA_ARGS__)
-static const struct weft_result_column pauses_columns[] = {
+static const struct weft_result_table pauses_table = WEFT_RESULT_TABLE_OF(
+    "pauses", LIST, "a class that a station pauses", WEFT_RESULT_EACH(struct weft_decode, pauser, pausers),
     WEFT_RESULT_CALL(pause_interface, "interface", TEXT, "interface that saw the frames", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(pause_mac, "src", TEXT, "MAC address that sends the pauses", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(pause_priority, "priority", COUNT, "priority that is paused; none: all (IEEE 802.3 pause)",
                      .flags = WEFT_RESULT_KEY),
-    PAUSE(xoff, COUNT, "frames that pause it"),
-    PAUSE(xon, COUNT, "frames that end the pause: quanta 0"),
-    PAUSE(first_ps, TIME, "time of the first such frame"),
-    PAUSE(last_ps, TIME, "time of the last such frame"),
+    PAUSE(xoff, COUNT, "frames that pause it"), PAUSE(xon, COUNT, "frames that end the pause: quanta 0"),
+    PAUSE(first_ps, TIME, "time of the first such frame"), PAUSE(last_ps, TIME, "time of the last such frame"),
     PAUSE(paused_ps, TIME, "time paused: until the quanta are over, or the next such frame"),
-    PAUSE(assumed, BOOL, "whether the link's speed, which the quanta need, is assumed (--rate)"),
-};
-static const struct weft_result_table pauses_table =
-    WEFT_RESULT_TABLE("pauses", LIST, "a class that a station pauses", pauses_columns,
-                      WEFT_RESULT_EACH(struct weft_decode, pauser, pausers));
+    PAUSE(assumed, BOOL, "whether the link's speed, which the quanta need, is assumed (--rate)"));
 
 WEFT_RESULT_VALUE(difference_interface,
                   interface_text(c, ((const struct weft_decode_difference *)c->part[0])->interface))
 WEFT_RESULT_VALUE(difference_own, mac_text(c, ((const struct weft_decode_difference *)c->part[0])->own))
 WEFT_RESULT_VALUE(difference_peer, mac_text(c, ((const struct weft_decode_difference *)c->part[0])->peer))
 
-static const struct weft_result_column dcbx_columns[] = {
-    WEFT_RESULT_CALL(difference_interface, "interface", TEXT, "interface that saw both ends"),
-    WEFT_RESULT_CALL(difference_own, "here", TEXT,
-                     "MAC address of the end that spoke first; the difference is told from here"),
-    WEFT_RESULT_CALL(difference_peer, "there", TEXT, "MAC address of the other end"),
-    WEFT_RESULT(struct weft_decode_difference, found, TEXT, "what differs"),
-    WEFT_RESULT(struct weft_decode_difference, consequence, TEXT, "effect of the difference"),
-};
 static const struct weft_result_table dcbx_table =
-    WEFT_RESULT_TABLE("dcbx", LIST, "a difference between what the two ends of a link say", dcbx_columns,
-                      WEFT_RESULT_EACH(struct weft_decode, difference, differences));
+    WEFT_RESULT_TABLE_OF("dcbx", LIST, "a difference between what the two ends of a link say",
+                         WEFT_RESULT_EACH(struct weft_decode, difference, differences),
+                         WEFT_RESULT_CALL(difference_interface, "interface", TEXT, "interface that saw both ends"),
+                         WEFT_RESULT_CALL(difference_own, "here", TEXT,
+                                          "MAC address of the end that spoke first; the difference is told from here"),
+                         WEFT_RESULT_CALL(difference_peer, "there", TEXT, "MAC address of the other end"),
+                         WEFT_RESULT(struct weft_decode_difference, found, TEXT, "what differs"),
+                         WEFT_RESULT(struct weft_decode_difference, consequence, TEXT, "effect of the difference"));
 
-static const struct weft_result_column warnings_columns[] = {
-    WEFT_RESULT_ITEM(const char *, "text", TEXT, "what was assumed or left out, in words"),
-};
-static const struct weft_result_table warnings_table =
-    WEFT_RESULT_TABLE("warnings", LIST, "what was assumed or left out", warnings_columns,
-                      WEFT_RESULT_FIRST(struct weft_decode, warning[0], warnings));
+static const struct weft_result_table warnings_table = WEFT_RESULT_TABLE_OF(
+    "warnings", LIST, "what was assumed or left out", WEFT_RESULT_FIRST(struct weft_decode, warning[0], warnings),
+    WEFT_RESULT_ITEM(const char *, "text", TEXT, "what was assumed or left out, in words"));
 
 // --- packets ------------------------------------------------------------------------------------------------------
 
@@ -325,23 +298,19 @@ static bool no_next(struct weft_result_cursor *c) {
 WEFT_RESULT_VALUE(packet_conversation, whole_value(((const struct weft_decode_packet *)c->part[0])->of->number))
 
 #define PACKET(field, kind, ...) WEFT_RESULT(struct weft_decode_packet, field, kind, __VA_ARGS__)
-static const struct weft_result_column packets_columns[] = {
+const struct weft_result_table weft_decode_packets = WEFT_RESULT_TABLE_OF(
+    "packets", APART, "a packet of a conversation that is followed (--follow)", .next = no_next,
     PACKET(frame, COUNT, "number of the frame, from 1", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(packet_conversation, "conversation", COUNT, "number of the conversation"),
     PACKET(time_ps, TIME, "time since the first frame of the file"),
     PACKET(delta_ps, TIME, "time since the previous packet of the conversation"),
-    PACKET(psn, COUNT, "packet sequence number"),
-    PACKET(opcode, COUNT, "opcode"),
-    PACKET(name, TEXT, "name of the opcode"),
-    PACKET(payload_bytes, BYTES, "payload"),
-    PACKET(flags, TEXT, "CE, FECN, BECN, solicited, ack-request, NAK, RNR-NAK, gap, late, resent, restart, ICRC-wrong"),
-};
-const struct weft_result_table weft_decode_packets = WEFT_RESULT_TABLE(
-    "packets", APART, "a packet of a conversation that is followed (--follow)", packets_columns, .next = no_next);
+    PACKET(psn, COUNT, "packet sequence number"), PACKET(opcode, COUNT, "opcode"),
+    PACKET(name, TEXT, "name of the opcode"), PACKET(payload_bytes, BYTES, "payload"),
+    PACKET(flags, TEXT,
+           "CE, FECN, BECN, solicited, ack-request, NAK, RNR-NAK, gap, late, resent, restart, ICRC-wrong"));
 
-static const struct weft_result_column decode_columns[] = {WEFT_RESULT_VERSION};
 static const struct weft_result_table decode_table =
-    WEFT_RESULT_TABLE("decode", OBJECT, "what weft decode found", decode_columns);
+    WEFT_RESULT_TABLE_OF("decode", OBJECT, "what weft decode found", WEFT_RESULT_SUBJECT, WEFT_RESULT_VERSION);
 static const struct weft_result_table *const tables[] = {
     &decode_table,  &capture_table, &conversations_table, &rates_table,    &uet_table,
     &tunnels_table, &pauses_table,  &dcbx_table,          &warnings_table, &weft_decode_packets,

@@ -47,8 +47,7 @@ static enum weft_status need_bytes(const struct reader *r, size_t n) {
 
 /// `left`: of the appendix, which nodes do not share.
 static enum weft_status take_node(struct reader *r, uint64_t appendix, uint64_t *left, struct links *ret_links) {
-    enum weft_status status = need_bytes(r, WEFT__GOAL_NODE);
-    if (status) return status;
+    WEFT_TRY(need_bytes(r, WEFT__GOAL_NODE));
     const unsigned char *b = weft__goal_bytes(r->in);
     uint64_t at = r->in->at;
     struct weft_schedule_step step = {
@@ -110,8 +109,7 @@ static enum weft_status check_waits(const struct reader *r, uint32_t nodes, cons
 /// Reads the appendix, whose size may be wrong, so memory grows while it is read.
 static enum weft_status take_appendix(struct reader *r, uint64_t n, uint32_t **ret, size_t *ret_room) {
     for (uint64_t k = 0; k < n; k++) {
-        enum weft_status status = need_bytes(r, 4);
-        if (status) return status;
+        WEFT_TRY(need_bytes(r, 4));
         *ret = weft__memory_grow_to(*ret, k + 1, ret_room, sizeof **ret);
         (*ret)[k] = u32_at(weft__goal_bytes(r->in));
         weft__goal_take(r->in, 4);
@@ -124,8 +122,7 @@ static enum weft_status take_nodes(struct reader *r, uint32_t nodes, uint64_t ap
     uint64_t left = appendix;
     for (uint32_t i = 0; i < nodes; i++) {
         *ret = weft__memory_grow_to(*ret, (size_t)i + 1, ret_room, sizeof **ret);
-        enum weft_status status = take_node(r, appendix, &left, &(*ret)[i]);
-        if (status) return status;
+        WEFT_TRY(take_node(r, appendix, &left, &(*ret)[i]));
     }
     return WEFT_OK;
 }
@@ -162,8 +159,7 @@ static enum weft_status read_section(struct reader *r) {
 static enum weft_status read_table(struct reader *r, uint32_t ranks, uint64_t *end) {
     uint64_t last = 0;
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        enum weft_status status = need_bytes(r, 16);
-        if (status) return status;
+        WEFT_TRY(need_bytes(r, 16));
         const unsigned char *b = weft__goal_bytes(r->in);
         uint64_t at = r->in->at, begin = u64_at(b);
         end[rank] = u64_at(b + 8);
@@ -197,14 +193,13 @@ static enum weft_status read_ranks(struct reader *r, uint32_t ranks) {
 enum weft_status weft__goal_read_binary(struct weft__goal_input *in, struct weft_arena *arena,
                                         struct weft_schedule **ret_schedule, struct weft_error *ret_error) {
     struct reader r = {.in = in, .error = ret_error};
-    enum weft_status status = need_bytes(&r, WEFT__GOAL_FIRST + 6);
-    if (status) return status;
+    WEFT_TRY(need_bytes(&r, WEFT__GOAL_FIRST + 6));
     uint32_t ranks = u32_at(weft__goal_bytes(in) + WEFT__GOAL_FIRST);
     if (!ranks || ranks > WEFT_SCHEDULE_RANKS_MAX)
         return FAIL(&r, WEFT__GOAL_FIRST, "%" PRIu32 " ranks; expected 1 to 16777216", ranks);
     weft__goal_take(in, WEFT__GOAL_FIRST + 6); // the numbers of CPUs and NICs come from the nodes
     weft_schedule_begin(&r.b, in->name, ranks, arena);
-    status = read_ranks(&r, ranks);
+    enum weft_status status = read_ranks(&r, ranks);
     *ret_schedule = weft_schedule_end(&r.b);
     return status;
 }

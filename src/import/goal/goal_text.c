@@ -150,13 +150,13 @@ static enum weft_status take_message(struct reader *r, bool sends, struct weft_s
     uint64_t peer, tag, cpu, nic;
     bool any;
     step->kind = sends ? WEFT_SCHEDULE_SEND : WEFT_SCHEDULE_RECV;
-    enum weft_status status = take_number(r, WEFT_SCHEDULE_BYTES_MAX - 1, "b",
-                                          "expected a size in bytes below 2^63, as in 4096b", NULL, &step->size);
-    if (status) return status;
+    WEFT_TRY(take_number(r, WEFT_SCHEDULE_BYTES_MAX - 1, "b", "expected a size in bytes below 2^63, as in 4096b", NULL,
+                         &step->size));
     if (!take_word(r, sends ? "to" : "from"))
         return bad_text(r, r->next,
                         sends ? "expected \"to\" and a rank" : "expected \"from\" and a rank, or -1 for any");
-    status = take_number(r, r->b->schedule->ranks - 1u, "", "expected a rank that exists", sends ? NULL : &any, &peer);
+    enum weft_status status =
+        take_number(r, r->b->schedule->ranks - 1u, "", "expected a rank that exists", sends ? NULL : &any, &peer);
     if (!status)
         status = take_option(r, "tag", UINT32_MAX - 1,
                              sends ? "expected a tag from 0 to 4294967294"

@@ -18,7 +18,8 @@ struct goal_conf {
     struct weft__job_common common;
     const char *file;
 };
-static const struct weft_param goal_rows[] = {
+static const struct weft_param_table goal_params = WEFT_PARAM_TABLE_OF(
+    "goal", struct goal_conf, WEFT_PARAM_UNCHECKED,
     WEFT_TEXT(struct goal_conf, file, "file", NULL, "the schedule, text or binary; relative to the scenario"),
     WEFT_TEXT(struct goal_conf, common.group, "group", "goal", "name of the job, and flow group of its connections"),
     WEFT_TEXT(struct goal_conf, common.hosts, "hosts", "*", "the hosts, one rank each"),
@@ -39,9 +40,7 @@ static const struct weft_param goal_rows[] = {
                      "choice of free servers, and of the ranks on each"),
     WEFT__JOB_RANKS_ROW(struct goal_conf),
     WEFT_TEXT(struct goal_conf, common.rank_file, "rank_file", "",
-              "a file with the host of each rank, as written by weft place --out; relative to the scenario"),
-};
-static const struct weft_param_table goal_params = WEFT_PARAM_TABLE("goal", struct goal_conf, goal_rows);
+              "a file with the host of each rank, as written by weft place --out; relative to the scenario"));
 
 static enum weft_status goal_schedule(const struct weft_model_conf *entry, const struct weft_topology *topology,
                                       struct weft_workload *w, struct weft_error *ret_error) {
@@ -58,16 +57,10 @@ static enum weft_status goal_schedule(const struct weft_model_conf *entry, const
     return weft__job_add_schedule(common, entry, topology, s, NULL, w, ret_error);
 }
 
-static const struct weft_workload_ops goal_ops = {.schedule = goal_schedule};
-
-const struct weft_model weft__workload_goal = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "goal",
-    .summary = "a schedule in GOAL: steps by rank that send, receive and compute, with dependencies",
-    .source = "Hoefler, Siebert, Lumsdaine, Group Operation Assembly Language, ICPP 2009; LogGOPSim, ATLAHS (SPCL)",
-    .params = &goal_params,
-    .ops = &goal_ops,
-};
+const struct weft_model weft__workload_goal = WEFT_MODEL_OF(
+    WORKLOAD, "goal", "a schedule in GOAL: steps by rank that send, receive and compute, with dependencies",
+    "Hoefler, Siebert, Lumsdaine, Group Operation Assembly Language, ICPP 2009; LogGOPSim, ATLAHS (SPCL)", &goal_params,
+    &(const struct weft_workload_ops){.schedule = goal_schedule});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -103,18 +96,13 @@ static enum weft_status goal_make(const void *conf, const struct weft_import_fil
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = goal_recognise,
-    .make = goal_make,
-    .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_BINARY,
-    .begins = "\"num_ranks N\", or the number 4223 in 8 bytes",
-};
-
-const struct weft_model weft__import_goal = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "goal",
-    .summary = "a schedule in GOAL, text or binary",
-    .source = "Hoefler, Siebert, Lumsdaine, Group Operation Assembly Language, ICPP 2009; LogGOPSim, ATLAHS (SPCL)",
-    .params = &weft_import_table,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_goal =
+    WEFT_MODEL_OF(IMPORT, "goal", "a schedule in GOAL, text or binary",
+                  "Hoefler, Siebert, Lumsdaine, Group Operation Assembly Language, ICPP 2009; LogGOPSim, ATLAHS (SPCL)",
+                  &weft_import_table,
+                  &(const struct weft_import_ops){
+                      .recognise = goal_recognise,
+                      .make = goal_make,
+                      .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_BINARY,
+                      .begins = "\"num_ranks N\", or the number 4223 in 8 bytes",
+                  });

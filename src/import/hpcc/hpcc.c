@@ -26,15 +26,13 @@ struct topology_conf {
     weft_bytes error_packet_bytes;
     double error_rate;
 };
-static const struct weft_param topology_rows[] = {
+static const struct weft_param_table topology_params = WEFT_PARAM_TABLE_OF(
+    "hpcc", struct topology_conf, .lists = weft__topology_lists,
     WEFT_TEXT(struct topology_conf, file, "file", NULL, "the topology; relative to the scenario"),
     WEFT_BYTES(struct topology_conf, error_packet_bytes, "error_packet", "1048B", "64B", "10000B",
                "a link's loss rate applies to packets of this size (HPCC: 1000 B of payload, 48 of headers)"),
     WEFT_REAL(struct topology_conf, error_rate, "error_rate", "0", "0", "0.999999",
-              "loss rate of packets on links whose own is 0 (ERROR_RATE_PER_LINK)"),
-};
-static const struct weft_param_table topology_params =
-    WEFT_PARAM_TABLE_LISTS("hpcc", struct topology_conf, topology_rows, NULL, weft__topology_lists);
+              "loss rate of packets on links whose own is 0 (ERROR_RATE_PER_LINK)"));
 
 static double bit_error_rate(double packet_error_rate, weft_bytes packet) {
     return -expm1(log1p(-packet_error_rate) / (8 * (double)packet));
@@ -85,21 +83,14 @@ static enum weft_status hpcc_build(const void *conf, const struct weft_tree *tre
     return status;
 }
 
-static const struct weft_topology_ops topology_ops = {.build = hpcc_build};
-
-const struct weft_model weft__topology_hpcc = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "hpcc",
-    .summary = "a topology file of HPCC or SimAI (ns-3): node N is host-N or switch-N",
-    .source = source,
-    .params = &topology_params,
-    .ops = &topology_ops,
-};
+const struct weft_model weft__topology_hpcc =
+    WEFT_MODEL_OF(TOPOLOGY, "hpcc", "a topology file of HPCC or SimAI (ns-3): node N is host-N or switch-N", source,
+                  &topology_params, &(const struct weft_topology_ops){.build = hpcc_build});
 
 // --- flows --------------------------------------------------------------------------------------------------------
 
-static const struct weft_param flows_rows[] = {WEFT__FLOW_FILE_ROWS("the flows")};
-static const struct weft_param_table flows_params = WEFT_PARAM_TABLE("hpcc", struct weft__flow_file_conf, flows_rows);
+static const struct weft_param_table flows_params =
+    WEFT_PARAM_TABLE_OF("hpcc", struct weft__flow_file_conf, WEFT_PARAM_UNCHECKED, WEFT__FLOW_FILE_ROWS("the flows"));
 
 static enum weft_status open_flows(void *state, const char *path, struct weft_place place,
                                    struct weft_error *ret_error) {
@@ -123,14 +114,7 @@ static enum weft_status hpcc_expand(const void *conf, struct weft_place place, c
     return weft__flow_file_expand(conf, place, topology, &reader, w, ret_error);
 }
 
-static const struct weft_workload_ops flows_ops = {.expand = hpcc_expand};
-
-const struct weft_model weft__workload_hpcc = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "hpcc",
-    .summary =
-        "a flow file of HPCC or SimAI (ns-3): source, destination, priority group, port (not in all), bytes, start",
-    .source = source,
-    .params = &flows_params,
-    .ops = &flows_ops,
-};
+const struct weft_model weft__workload_hpcc = WEFT_MODEL_OF(
+    WORKLOAD, "hpcc",
+    "a flow file of HPCC or SimAI (ns-3): source, destination, priority group, port (not in all), bytes, start", source,
+    &flows_params, &(const struct weft_workload_ops){.expand = hpcc_expand});

@@ -391,21 +391,17 @@ static enum weft_status make_scenario(const void *conf, const struct weft_import
     return weft__hpcc_make(conf, file, files, true, import, &network, ret_error);
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = weft__hpcc_recognise,
-    .make = make_scenario,
-    .syntax = WEFT_IMPORT_TEXT,
-    .begins = "\"nodes switches links\" as numbers (or one of its other forms), a number of flows and a line of 5 or 6 "
-              "columns, or a key of its "
-              "configuration",
-};
-
-const struct weft_model weft__import_hpcc = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "hpcc",
-    .summary = "files of HPCC, SimAI or ns3-datacenter (ns-3): topology, flows, configuration",
-    .source = "scratch/third.cc of alibaba-edu/High-Precision-Congestion-Control; SimAI's form: "
-              "aliyun/ns-3-alibabacloud; PowerTCP's and Reverie's: inet-tub/ns3-datacenter",
-    .params = &weft_import_table,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_hpcc = WEFT_MODEL_OF(
+    IMPORT, "hpcc", "files of HPCC, SimAI or ns3-datacenter (ns-3): topology, flows, configuration",
+    "scratch/third.cc of alibaba-edu/High-Precision-Congestion-Control; SimAI's form: "
+    "aliyun/ns-3-alibabacloud; PowerTCP's and Reverie's: inet-tub/ns3-datacenter",
+    &weft_import_table,
+    &(const struct weft_import_ops){
+        .recognise = weft__hpcc_recognise,
+        .make = make_scenario,
+        .syntax = WEFT_IMPORT_TEXT,
+        .begins =
+            "\"nodes switches links\" as numbers (or one of its other forms), a number of flows and a line of 5 or 6 "
+            "columns, or a key of its "
+            "configuration",
+    });

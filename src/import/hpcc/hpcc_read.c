@@ -24,8 +24,7 @@ static enum weft_status read_word(struct weft__lines *lines, const char *what, c
 static enum weft_status read_number(struct weft__lines *lines, const char *what, uint64_t max, uint64_t *ret_value,
                                     struct weft_error *ret_error) {
     char *text = NULL, why[160];
-    enum weft_status status = read_word(lines, what, &text, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_word(lines, what, &text, ret_error));
     if (!weft__quantity_parse(WEFT__COUNT, text, ret_value, why, sizeof why)) return BAD(lines, "%s: %s", what, why);
     if (*ret_value > max) return BAD(lines, "%s is %s; expected at most %" PRIu64, what, text, max);
     return WEFT_OK;
@@ -94,8 +93,7 @@ static enum weft_status read_counts(struct weft__lines *lines, struct weft__hpcc
     bool more;
     char why[160], *text[FIELDS_MAX + 1];
     uint32_t n = 0;
-    enum weft_status status = weft__lines_next_full(lines, &more, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__lines_next_full(lines, &more, ret_error));
     while (n <= FIELDS_MAX && (text[n] = weft__lines_word(lines)))
         n++;
     lines->place.column = 1;
@@ -227,8 +225,7 @@ enum weft_status weft__hpcc_find_planes(struct weft__hpcc_topology *t, const cha
 enum weft_status weft__hpcc_read_topology(const char *path, struct weft_place place, struct weft_arena *arena,
                                           struct weft__hpcc_topology *ret_topology, struct weft_error *ret_error) {
     WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
-    enum weft_status status = weft__lines_open(&lines, path, place, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__lines_open(&lines, path, place, ret_error));
     return read_topology(&lines, arena, ret_topology, ret_error);
 }
 
@@ -247,9 +244,8 @@ enum weft_status weft__hpcc_flows_open(struct weft__hpcc_flows *flows, const cha
     struct weft__lines *lines = &flows->lines;
     bool more = true;
     *flows = (struct weft__hpcc_flows){0};
-    enum weft_status status = weft__lines_open(lines, path, place, ret_error);
-    if (status) return status;
-    status = read_number(lines, "the number of flows", flows_max, &flows->n, ret_error);
+    WEFT_TRY(weft__lines_open(lines, path, place, ret_error));
+    enum weft_status status = read_number(lines, "the number of flows", flows_max, &flows->n, ret_error);
     if (!status && flows->n && !lines->at[strspn(lines->at, " \t")]) {
         status = weft__lines_next_full(lines, &more, ret_error);
         flows->portless = !status && has_five_words(lines);

@@ -9,7 +9,6 @@
 // messages.
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -28,11 +27,9 @@ static const char *const layers[] = {"tor", "agg", "core"};
 struct topology_conf {
     const char *file;
 };
-static const struct weft_param topology_rows[] = {
-    WEFT_TEXT(struct topology_conf, file, "file", NULL, "the fat tree; relative to the scenario"),
-};
 static const struct weft_param_table topology_params =
-    WEFT_PARAM_TABLE_LISTS("htsim", struct topology_conf, topology_rows, NULL, weft__topology_lists);
+    WEFT_PARAM_TABLE_OF("htsim", struct topology_conf, .lists = weft__topology_lists,
+                        WEFT_TEXT(struct topology_conf, file, "file", NULL, "the fat tree; relative to the scenario"));
 
 /// Node numbers of the builder, by number in the file.
 struct numbers {
@@ -88,8 +85,7 @@ static enum weft_status htsim_build(const void *conf, const struct weft_tree *tr
     uint64_t links = weft__plus(weft__times(tors, t.tier[WEFT__HTSIM_TOR].radix_up),
                                 weft__times(aggs, t.tier[WEFT__HTSIM_AGG].radix_up));
     uint64_t nodes = weft__plus(weft__plus(t.nodes, tors), weft__plus(aggs, t.cores));
-    status = weft__topology_check_size(b, nodes, weft__plus(t.nodes, links), ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__topology_check_size(b, nodes, weft__plus(t.nodes, links), ret_error));
     struct numbers n = {.host = weft_arena_alloc(b->arena, t.nodes, sizeof(uint32_t)),
                         .tor = weft_arena_alloc(b->arena, tors, sizeof(uint32_t)),
                         .agg = weft_arena_alloc(b->arena, aggs, sizeof(uint32_t)),
@@ -99,16 +95,9 @@ static enum weft_status htsim_build(const void *conf, const struct weft_tree *tr
     return WEFT_OK;
 }
 
-static const struct weft_topology_ops topology_ops = {.build = htsim_build};
-
-const struct weft_model weft__topology_htsim = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "htsim",
-    .summary = "a fat tree of htsim (.topo): host-N, tor-N, agg-N and core-N as htsim numbers them",
-    .source = source,
-    .params = &topology_params,
-    .ops = &topology_ops,
-};
+const struct weft_model weft__topology_htsim = WEFT_MODEL_OF(
+    TOPOLOGY, "htsim", "a fat tree of htsim (.topo): host-N, tor-N, agg-N and core-N as htsim numbers them", source,
+    &topology_params, &(const struct weft_topology_ops){.build = htsim_build});
 
 // --- flows --------------------------------------------------------------------------------------------------------
 
@@ -117,13 +106,11 @@ struct flows_conf {
     struct weft__flow_file_conf flows;
     weft_time_ps trigger_ps;
 };
-static const struct weft_param flows_rows[] = {
-    WEFT__FLOW_FILE_ROWS("the connection matrix"),
+static const struct weft_param_table flows_params = WEFT_PARAM_TABLE_OF(
+    "htsim", struct flows_conf, WEFT_PARAM_UNCHECKED, WEFT__FLOW_FILE_ROWS("the connection matrix"),
     WEFT_TIME(struct flows_conf, trigger_ps, "trigger_delay", "100ns", "2ns", "1ms",
               "time from the activation of a trigger to the start of its flows (assumed; none in htsim); values below "
-              "the links' delays slow the simulator down"),
-};
-static const struct weft_param_table flows_params = WEFT_PARAM_TABLE("htsim", struct flows_conf, flows_rows);
+              "the links' delays slow the simulator down"));
 
 /// Arguments that the functions below share.
 struct expansion {
@@ -196,16 +183,10 @@ static enum weft_status htsim_expand(const void *conf, struct weft_place place, 
     return weft__flow_file_expand(conf, place, topology, &reader, w, ret_error);
 }
 
-static const struct weft_workload_ops flows_ops = {.expand = htsim_expand};
-
-const struct weft_model weft__workload_htsim = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "htsim",
-    .summary = "the flows of a connection matrix of htsim (.cm); its failures are events, which weft import writes",
-    .source = source,
-    .params = &flows_params,
-    .ops = &flows_ops,
-};
+const struct weft_model weft__workload_htsim =
+    WEFT_MODEL_OF(WORKLOAD, "htsim",
+                  "the flows of a connection matrix of htsim (.cm); its failures are events, which weft import writes",
+                  source, &flows_params, &(const struct weft_workload_ops){.expand = htsim_expand});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -241,26 +222,22 @@ struct htsim_conf {
     uint64_t pfc_low, pfc_high;
     weft_time_ps end_ps;
 };
-static const struct weft_param import_rows[] = {
-    WEFT_IMPORT_ROWS(struct htsim_conf),
+
+static const char *import_check(const void *conf, char *text, size_t size) {
+    const struct htsim_conf *c = conf;
+    if (c->pfc_low <= c->pfc_high) return NULL;
+    return WEFT_SAY(text, size, "pfc_low is %" PRIu64 ", pfc_high %" PRIu64 "; expected no more than it", c->pfc_low,
+                    c->pfc_high);
+}
+static const struct weft_param_table import_table = WEFT_PARAM_TABLE_OF(
+    "htsim", struct htsim_conf, .check = import_check, WEFT_IMPORT_ROWS(struct htsim_conf),
     WEFT_BYTES(struct htsim_conf, mtu_bytes, "mtu", "9000B", "64B", "10240B", "payload of a packet (htsim: -mtu)"),
     WEFT_UINT(struct htsim_conf, pfc_low, "pfc_low", "12", "1", "1999",
               "a paused queue resumes below this many packets (htsim: -pfc_thresholds)"),
     WEFT_UINT(struct htsim_conf, pfc_high, "pfc_high", "15", "1", "1999",
               "a queue is paused above this many packets (htsim: -pfc_thresholds)"),
     WEFT_TIME(struct htsim_conf, end_ps, "end", "1ms", "1ns", "1000s",
-              "end of the run, if there are flows without an end, which are those of size 0 (htsim: -end)"),
-};
-
-static const char *import_check(const void *conf, char *text, size_t size) {
-    const struct htsim_conf *c = conf;
-    if (c->pfc_low <= c->pfc_high) return NULL;
-    snprintf(text, size, "pfc_low is %" PRIu64 ", pfc_high %" PRIu64 "; expected no more than it", c->pfc_low,
-             c->pfc_high);
-    return text;
-}
-static const struct weft_param_table import_table =
-    WEFT_PARAM_TABLE_CHECKED("htsim", struct htsim_conf, import_rows, import_check);
+              "end of the run, if there are flows without an end, which are those of size 0 (htsim: -end)"));
 
 /// RoCE as main_roce.cpp runs it. Its queues compare bytes of frames with bytes of payload.
 static void say_presets(const struct htsim_conf *c, struct weft_import *import) {
@@ -418,18 +395,11 @@ static enum weft_status htsim_make(const void *conf, const struct weft_import_fi
     return status;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = htsim_recognise,
-    .make = htsim_make,
-    .syntax = WEFT_IMPORT_TEXT,
-    .begins = "lines \"Nodes N\" and \"Connections N\", or \"Tiers N\"",
-};
-
-const struct weft_model weft__import_htsim = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "htsim",
-    .summary = "files of htsim: a fat tree (.topo), connection matrices (.cm)",
-    .source = source,
-    .params = &import_table,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_htsim = WEFT_MODEL_OF(
+    IMPORT, "htsim", "files of htsim: a fat tree (.topo), connection matrices (.cm)", source, &import_table,
+    &(const struct weft_import_ops){
+        .recognise = htsim_recognise,
+        .make = htsim_make,
+        .syntax = WEFT_IMPORT_TEXT,
+        .begins = "lines \"Nodes N\" and \"Connections N\", or \"Tiers N\"",
+    });

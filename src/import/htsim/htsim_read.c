@@ -102,8 +102,7 @@ static enum weft_status read_lines(struct weft__lines *lines, struct weft__htsim
         status = read_header(lines, t, key, &known, ret_error);
         if (!status && !known && !strcasecmp(key, "tier")) {
             uint64_t number = 0;
-            status = weft__lines_number(lines, "the tier", WEFT__HTSIM_TIERS - 1, &number, ret_error);
-            if (status) return status;
+            WEFT_TRY(weft__lines_number(lines, "the tier", WEFT__HTSIM_TIERS - 1, &number, ret_error));
             tier = &t->tier[number];
             if (tier->given) return BAD(place, "a second tier %" PRIu64, number);
             tier->given = true;
@@ -194,9 +193,8 @@ enum weft_status weft__htsim_read_topology(const char *path, struct weft_place p
     WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     struct weft_place whole = {.file = path, .line = 1, .column = 1};
     *ret_topology = (struct weft__htsim_topology){0};
-    enum weft_status status = weft__lines_open(&lines, path, place, ret_error);
-    if (status) return status;
-    status = read_lines(&lines, ret_topology, ret_error);
+    WEFT_TRY(weft__lines_open(&lines, path, place, ret_error));
+    enum weft_status status = read_lines(&lines, ret_topology, ret_error);
     if (!status) status = check_tiers(ret_topology, whole, ret_error);
     return status ? status : count_switches(ret_topology, whole, ret_error);
 }
@@ -384,13 +382,11 @@ enum weft_status weft__htsim_matrix_next(struct weft__htsim_matrix *m, struct we
                                          struct weft_error *ret_error) {
     for (;;) {
         bool more, known = false;
-        enum weft_status status = weft__lines_next_full(&m->lines, &more, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft__lines_next_full(&m->lines, &more, ret_error));
         ret_entry->kind = WEFT__HTSIM_END;
         if (!more) return check_counts(m, ret_error);
         char *word = weft__lines_word(&m->lines);
-        status = read_count(m, word, &known, ret_error);
-        if (status) return status;
+        WEFT_TRY(read_count(m, word, &known, ret_error));
         if (known) continue;
         if (strstr(word, "->")) {
             ret_entry->kind = WEFT__HTSIM_FLOW;

@@ -29,17 +29,15 @@ struct topology_conf {
     const char *file;
     struct weft__infragraph_conf graph;
 };
-static const struct weft_param topology_rows[] = {
+static const struct weft_param_table topology_params = WEFT_PARAM_TABLE_OF(
+    "infragraph", struct topology_conf, .lists = weft__topology_lists,
     WEFT_TEXT(struct topology_conf, file, "file", NULL,
               "the infrastructure; relative to the scenario. Several files, joined by commas or as a list, form one"),
     SWITCHES_ROW(struct topology_conf),
     WEFT_RATE(struct topology_conf, graph.rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps",
               "rate of links without one in bits or bytes (assumed)"),
     WEFT_TIME(struct topology_conf, graph.delay_ps, "delay", "150ns", "1ps", "1s",
-              "propagation delay of links without a latency (assumed)"),
-};
-static const struct weft_param_table topology_params =
-    WEFT_PARAM_TABLE_LISTS("infragraph", struct topology_conf, topology_rows, NULL, weft__topology_lists);
+              "propagation delay of links without a latency (assumed)"));
 
 static enum weft_status infragraph_build(const void *conf, const struct weft_tree *tree,
                                          struct weft_topology_builder *b, struct weft_error *ret_error) {
@@ -57,16 +55,10 @@ static enum weft_status infragraph_build(const void *conf, const struct weft_tre
     return status ? status : weft__file_graph_build_parts(&g.graph, b, ret_error);
 }
 
-static const struct weft_topology_ops topology_ops = {.build = infragraph_build};
-
-const struct weft_model weft__topology_infragraph = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "infragraph",
-    .summary = "a cluster described in InfraGraph: NICs with a link are hosts (server.0.nic.3), switches are leaf.0",
-    .source = source,
-    .params = &topology_params,
-    .ops = &topology_ops,
-};
+const struct weft_model weft__topology_infragraph =
+    WEFT_MODEL_OF(TOPOLOGY, "infragraph",
+                  "a cluster described in InfraGraph: NICs with a link are hosts (server.0.nic.3), switches are leaf.0",
+                  source, &topology_params, &(const struct weft_topology_ops){.build = infragraph_build});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -74,11 +66,9 @@ struct import_conf {
     struct weft_import_common common;
     struct weft__infragraph_conf graph;
 };
-static const struct weft_param import_rows[] = {
-    WEFT_IMPORT_ROWS(struct import_conf),
-    SWITCHES_ROW(struct import_conf),
-};
-static const struct weft_param_table import_params = WEFT_PARAM_TABLE("infragraph", struct import_conf, import_rows);
+static const struct weft_param_table import_params =
+    WEFT_PARAM_TABLE_OF("infragraph", struct import_conf, WEFT_PARAM_UNCHECKED, WEFT_IMPORT_ROWS(struct import_conf),
+                        SWITCHES_ROW(struct import_conf));
 
 /// A key of YAML or JSON.
 static bool has_key(const char *text, const char *key) {
@@ -213,18 +203,12 @@ static enum weft_status infragraph_make(const void *conf, const struct weft_impo
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = infragraph_recognise,
-    .make = infragraph_make,
-    .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_JSON,
-    .begins = "devices with components",
-};
-
-const struct weft_model weft__import_infragraph = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "infragraph",
-    .summary = "a cluster described in InfraGraph, YAML or JSON: devices, instances, links, edges",
-    .source = source,
-    .params = &import_params,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_infragraph = WEFT_MODEL_OF(
+    IMPORT, "infragraph", "a cluster described in InfraGraph, YAML or JSON: devices, instances, links, edges", source,
+    &import_params,
+    &(const struct weft_import_ops){
+        .recognise = infragraph_recognise,
+        .make = infragraph_make,
+        .syntax = WEFT_IMPORT_TEXT | WEFT_IMPORT_JSON,
+        .begins = "devices with components",
+    });

@@ -78,15 +78,13 @@ static uint64_t whole_of(double value) {
 enum weft_status weft__infragraph_read_links(const struct weft_tree *map, struct weft_arena *arena,
                                              struct weft__infragraph_links *ret_links, struct weft_error *ret_error) {
     const struct weft_tree *list;
-    enum weft_status status = weft__infragraph_list(map, "links", &list, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__infragraph_list(map, "links", &list, ret_error));
     struct weft__names *names = &ret_links->names;
     names->name = weft_arena_alloc(arena, list->n, sizeof *names->name);
     ret_links->link = weft_arena_alloc(arena, list->n, sizeof *ret_links->link);
     for (; names->n < list->n; names->n++) {
         struct weft__infragraph_link_conf conf;
-        status = weft_params_load(&weft__infragraph_link_table, list->child[names->n], &conf, arena, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft_params_load(&weft__infragraph_link_table, list->child[names->n], &conf, arena, ret_error));
         const struct weft__infragraph_bandwidth_conf *b = &conf.physical.bandwidth;
         const struct weft__infragraph_latency_conf *l = &conf.physical.latency;
         names->name[names->n] = conf.named.name;
@@ -216,20 +214,18 @@ enum weft_status weft__infragraph_read_devices(const struct weft_tree *root, str
                                                struct weft__infragraph_parts *ret_parts, struct weft_error *ret_error) {
     const struct weft_tree *list;
     struct weft__names *names = &ret_parts->names;
-    enum weft_status status = weft__infragraph_list(root, "devices", &list, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__infragraph_list(root, "devices", &list, ret_error));
     names->name = weft_arena_alloc(arena, list->n, sizeof *names->name);
     ret_parts->part = weft_arena_alloc(arena, list->n, sizeof *ret_parts->part);
     for (; names->n < list->n; names->n++) {
         struct weft__infragraph_device_conf conf;
         const struct weft_tree *tree = list->child[names->n];
-        status = weft_params_load(&weft__infragraph_device_table, tree, &conf, arena, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft_params_load(&weft__infragraph_device_table, tree, &conf, arena, ret_error));
         names->name[names->n] = conf.named.name;
         ret_parts->part[names->n] = (struct weft__infragraph_part){
             .about = {.name = conf.named.name, .inside = "", .place = tree->place}, .tree = tree};
     }
-    status = sort_names(names, list, "device", arena, ret_error);
+    enum weft_status status = sort_names(names, list, "device", arena, ret_error);
     struct weft__infragraph_slots slots = {.slot = weft_arena_alloc(arena, WEFT__PORTS_MAX, sizeof *slots.slot)};
     for (uint32_t d = 0; d < names->n && !status; d++)
         status = open_device(ret_parts, &ret_parts->part[d], 0, arena, ret_error);
@@ -320,12 +316,11 @@ enum weft_status weft__infragraph_expand(const struct weft__infragraph_part *par
         char what[96];
         size_t length = strcspn(at, ".[");
         snprintf(what, sizeof what, "component of device '%.60s'", part->about.name);
-        enum weft_status status = weft__names_find(&part->names, at, length, what, place, &number, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft__names_find(&part->names, at, length, what, place, &number, ret_error));
         const struct weft__infragraph_component *c = &part->component[number];
         const char *name = part->names.name[number];
         at += length;
-        status = weft__infragraph_read_slice(&at, path, c->count, place, &slice, ret_error);
+        enum weft_status status = weft__infragraph_read_slice(&at, path, c->count, place, &slice, ret_error);
         if (!status) status = expand_element(c, &slice, path, place, ret, ret_error);
         if (status) return status;
         if (!*at && c->within)

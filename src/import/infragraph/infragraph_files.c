@@ -67,8 +67,7 @@ enum weft_status weft__infragraph_open(const char *const *path, uint32_t paths, 
         struct weft_tree *root = NULL;
         enum weft_status status = weft__lines_open(&lines, path[p], place, ret_error); // missing: an error at `place`
         if (status) return status;
-        status = weft_tree_read(path[p], arena, &root, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft_tree_read(path[p], arena, &root, ret_error));
         const struct weft_tree *more = unwrap_file(arena, root);
         if (more->type != WEFT_TREE_MAP)
             return WEFT_REFUSE(ret_error, more->place, "expected an infrastructure: a map");
@@ -76,8 +75,7 @@ enum weft_status weft__infragraph_open(const char *const *path, uint32_t paths, 
             all = weft_arena_alloc(arena, 1, sizeof *all);
             *all = (struct weft_tree){.type = WEFT_TREE_MAP, .place = more->place};
         }
-        status = join_lists(arena, all, more, ret_error);
-        if (status) return status;
+        WEFT_TRY(join_lists(arena, all, more, ret_error));
     }
     *ret_root = all;
     return WEFT_OK;

@@ -169,8 +169,7 @@ static const char *indexed_name(struct upgrade *u, const char *const *part) {
 static enum weft_status take_inner_connection(struct upgrade *u, const struct weft_tree *old, struct weft_tree *edges,
                                               struct weft_error *ret_error) {
     const char *part[DEVICE_PARTS];
-    enum weft_status status = split_connection(u, old, part, DEVICE_PARTS, ret_error);
-    if (status) return status;
+    WEFT_TRY(split_connection(u, old, part, DEVICE_PARTS, ret_error));
     struct weft_tree *edge = put_edge(u, edges, old->place, part[2]);
     put_text(u->arena, put_child(u->arena, edge, "ep1", WEFT_TREE_MAP), "component", indexed_name(u, part));
     put_text(u->arena, put_child(u->arena, edge, "ep2", WEFT_TREE_MAP), "component", indexed_name(u, part + 3));
@@ -186,8 +185,7 @@ static void put_end(struct upgrade *u, struct weft_tree *edge, const char *key, 
 static enum weft_status take_connection(struct upgrade *u, const struct weft_tree *old, struct weft_tree *edges,
                                         struct weft_error *ret_error) {
     const char *part[FILE_PARTS];
-    enum weft_status status = split_connection(u, old, part, FILE_PARTS, ret_error);
-    if (status) return status;
+    WEFT_TRY(split_connection(u, old, part, FILE_PARTS, ret_error));
     struct weft_tree *edge = put_edge(u, edges, old->place, part[4]);
     put_end(u, edge, "ep1", part);
     put_end(u, edge, "ep2", part + 5);

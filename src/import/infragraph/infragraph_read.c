@@ -64,8 +64,7 @@ static enum weft_status read_instance(struct reader *r, const struct weft_tree *
     struct weft__infragraph_instance_conf conf;
     struct weft_error unused = {0};
     uint32_t device = 0, i = r->graph->instances;
-    enum weft_status status = weft_params_load(&weft__infragraph_instance_table, tree, &conf, r->arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_params_load(&weft__infragraph_instance_table, tree, &conf, r->arena, ret_error));
     struct weft_place place = weft_tree_find(tree, "device")->place;
     bool found = !weft__names_find(&r->parts.names, conf.device, strlen(conf.device), "", place, &device, &unused);
     const struct weft__infragraph_part *p = found ? &r->parts.part[device] : &absent;

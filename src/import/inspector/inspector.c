@@ -57,8 +57,8 @@ struct inspector_conf {
     const char *file, *communicator;
     struct weft_model_conf collective[WEFT__INSPECTOR_COLLS];
 };
-static const struct weft_param inspector_rows[] = {
-    WEFT__JOB_ROWS(struct inspector_conf, "job"),
+static const struct weft_param_table inspector_params = WEFT_PARAM_TABLE_OF(
+    "inspector", struct inspector_conf, WEFT_PARAM_UNCHECKED, WEFT__JOB_ROWS(struct inspector_conf, "job"),
     WEFT_TEXT(
         struct inspector_conf, file, "file", NULL,
         "the inspector's log; relative to the scenario. Several files, joined by commas or as a list, are one log"),
@@ -75,10 +75,7 @@ static const struct weft_param inspector_rows[] = {
     WEFT_MODEL_PARAM(struct inspector_conf, collective[WEFT__INSPECTOR_BROADCAST], "broadcast", WEFT_KIND_COLLECTIVE,
                      "broadcast", "the algorithm of Broadcast"),
     WEFT_MODEL_PARAM(struct inspector_conf, collective[WEFT__INSPECTOR_REDUCE], "reduce", WEFT_KIND_COLLECTIVE,
-                     "reduce", "the algorithm of Reduce"),
-};
-static const struct weft_param_table inspector_params =
-    WEFT_PARAM_TABLE("inspector", struct inspector_conf, inspector_rows);
+                     "reduce", "the algorithm of Reduce"));
 
 /// Equal consecutive operations are reported as one, with the mean of the measurements.
 static const enum weft_collective_goal goals[WEFT__INSPECTOR_COLLS] = {
@@ -137,16 +134,9 @@ static enum weft_status inspector_schedule(const struct weft_model_conf *entry, 
     return weft__job_connect(&c.common, entry->place, topology, job, w, ret_error);
 }
 
-static const struct weft_workload_ops inspector_ops = {.schedule = inspector_schedule};
-
-const struct weft_model weft__workload_inspector = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "inspector",
-    .summary = "collectives that NCCL's inspector measured, done again: predicted beside measured",
-    .source = source,
-    .params = &inspector_params,
-    .ops = &inspector_ops,
-};
+const struct weft_model weft__workload_inspector = WEFT_MODEL_OF(
+    WORKLOAD, "inspector", "collectives that NCCL's inspector measured, done again: predicted beside measured", source,
+    &inspector_params, &(const struct weft_workload_ops){.schedule = inspector_schedule});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -213,8 +203,7 @@ static enum weft_status inspector_make(const void *conf, const struct weft_impor
             weft__inspector_sort(&log, (struct weft_place){.file = file[0].path, .line = 1, .column = 1}, ret_error);
     for (uint32_t from = 0, to; from < log.n && !status; from = to) {
         to = communicator_end(&log, from);
-        status = check_communicator(&log, from, to, ret_error);
-        if (status) return status;
+        WEFT_TRY(check_communicator(&log, from, to, ret_error));
         say_communicator(file, files, &log, from, to, communicators++, import);
         hosts += log.record[from].ranks;
     }
@@ -229,18 +218,12 @@ static enum weft_status inspector_make(const void *conf, const struct weft_impor
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = inspector_recognise,
-    .make = inspector_make,
-    .syntax = WEFT_IMPORT_JSON,
-    .begins = "objects with coll_perf, p2p_perf or dump_stats",
-};
-
-const struct weft_model weft__import_inspector = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "inspector",
-    .summary = "lines of JSON that NCCL's inspector writes: collectives with their measured times",
-    .source = source,
-    .params = &weft_import_table,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_inspector = WEFT_MODEL_OF(
+    IMPORT, "inspector", "lines of JSON that NCCL's inspector writes: collectives with their measured times", source,
+    &weft_import_table,
+    &(const struct weft_import_ops){
+        .recognise = inspector_recognise,
+        .make = inspector_make,
+        .syntax = WEFT_IMPORT_JSON,
+        .begins = "objects with coll_perf, p2p_perf or dump_stats",
+    });

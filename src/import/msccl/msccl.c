@@ -32,7 +32,8 @@ struct conf {
     const char *file;
     bool verify;
 };
-static const struct weft_param rows[] = {
+static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
+    "msccl", struct conf, .check = weft__collective_check,
     WEFT_TEXT(struct conf, file, "file", NULL, "the algorithm, XML of MSCCL; relative to the scenario"),
     WEFT_BOOL(struct conf, verify, "verify", "on", VERIFY_HELP),
     WEFT_BYTES(struct conf, common.chunk_bytes, "chunk", "2MiB", "1KB", "1GB",
@@ -42,10 +43,7 @@ static const struct weft_param rows[] = {
     WEFT_UINT(struct conf, common.slots, "slots", "4", "1", "64", "messages that a connection's buffer holds"),
     WEFT_TIME(struct conf, common.step_ps, "step_delay", "0s", "0s", "1ms", "time per slice of a step (assumed)"),
     WEFT_RATE(struct conf, common.copy_rate_bps, "copy_rate", "0bps", "0bps", "100Tbps",
-              "rate at which a thread block copies and reduces; 0: never the bottleneck"),
-};
-static const struct weft_param_table table =
-    WEFT_PARAM_TABLE_CHECKED("msccl", struct conf, rows, weft__collective_check);
+              "rate at which a thread block copies and reduces; 0: never the bottleneck"));
 
 /// What the functions of the collective get.
 struct loaded {
@@ -206,24 +204,18 @@ static weft_bytes msccl_shortened(const void *conf, const struct weft_collective
     return (w.chunk_bytes - (w.loops.loops - 2) * w.loops.loop_bytes) * l->program->chunks;
 }
 
-static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_OTHER,
-                                               .load = msccl_load,
-                                               .may_deadlock = true,
-                                               .lanes = msccl_lanes,
-                                               .steps = msccl_steps,
-                                               .step = msccl_step,
-                                               .sent = msccl_sent,
-                                               .channels = msccl_channels,
-                                               .shortened = msccl_shortened};
-
-const struct weft_model weft__collective_msccl = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "msccl",
-    .summary = "an algorithm from a file, XML of MSCCL: thread blocks with steps, channels and dependencies",
-    .source = source,
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__collective_msccl = WEFT_MODEL_OF(
+    COLLECTIVE, "msccl", "an algorithm from a file, XML of MSCCL: thread blocks with steps, channels and dependencies",
+    source, &table,
+    &(const struct weft_collective_ops){.goal = WEFT_GOAL_OTHER,
+                                        .load = msccl_load,
+                                        .may_deadlock = true,
+                                        .lanes = msccl_lanes,
+                                        .steps = msccl_steps,
+                                        .step = msccl_step,
+                                        .sent = msccl_sent,
+                                        .channels = msccl_channels,
+                                        .shortened = msccl_shortened});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -234,13 +226,11 @@ struct import_conf {
     uint64_t gpus;
     bool verify;
 };
-static const struct weft_param import_rows[] = {
-    WEFT_IMPORT_ROWS(struct import_conf),
-    WEFT_BOOL(struct import_conf, verify, "verify", "on", VERIFY_HELP),
-    WEFT_UINT(struct import_conf, gpus, "gpus", "0", "0", "72",
-              "GPUs per server (assumed); 0: 8 if ngpus is a larger multiple of it, else 1"),
-};
-static const struct weft_param_table import_table = WEFT_PARAM_TABLE("msccl", struct import_conf, import_rows);
+static const struct weft_param_table import_table =
+    WEFT_PARAM_TABLE_OF("msccl", struct import_conf, WEFT_PARAM_UNCHECKED, WEFT_IMPORT_ROWS(struct import_conf),
+                        WEFT_BOOL(struct import_conf, verify, "verify", "on", VERIFY_HELP),
+                        WEFT_UINT(struct import_conf, gpus, "gpus", "0", "0", "72",
+                                  "GPUs per server (assumed); 0: 8 if ngpus is a larger multiple of it, else 1"));
 
 static const char *msccl_recognise(const struct weft_import_file *file) {
     return weft__xml_recognise(file->head, "algo") ? "algorithm" : NULL;
@@ -254,8 +244,7 @@ struct sizes {
 
 static const char *format_size(weft_bytes bytes, char text[32]) {
     bool mebi = bytes >> 20 && !(bytes & ((1 << 20) - 1));
-    snprintf(text, 32, "%" PRIu64 "%s", mebi ? bytes >> 20 : bytes, mebi ? "MiB" : "B");
-    return text;
+    return WEFT_SAY(text, 32, "%" PRIu64 "%s", mebi ? bytes >> 20 : bytes, mebi ? "MiB" : "B");
 }
 
 /// `path`: of the file.
@@ -363,8 +352,7 @@ static enum weft_status msccl_make(const void *conf, const struct weft_import_fi
     weft_import_need_hosts(import, m->ranks);
     struct sizes sizes = {0};
     char first[32], last[32];
-    status = choose_sizes(collective_of(c, file->path, import), m, &sizes, ret_error);
-    if (status) return status;
+    WEFT_TRY(choose_sizes(collective_of(c, file->path, import), m, &sizes, ret_error));
     weft_import_say(import, WEFT_IMPORT_WORKLOAD,
                     "- kind: collective\n  collective: %s\n  size: %s\n  size_max: %s\n"
                     "  factor: %d\n  ranks: %" PRIu32 "\n",
@@ -376,18 +364,11 @@ static enum weft_status msccl_make(const void *conf, const struct weft_import_fi
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = msccl_recognise,
-    .make = msccl_make,
-    .syntax = WEFT_IMPORT_XML,
-    .begins = "<algo>",
-};
-
-const struct weft_model weft__import_msccl = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "msccl",
-    .summary = "a collective algorithm of MSCCL, XML with the root <algo>",
-    .source = source,
-    .params = &import_table,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_msccl =
+    WEFT_MODEL_OF(IMPORT, "msccl", "a collective algorithm of MSCCL, XML with the root <algo>", source, &import_table,
+                  &(const struct weft_import_ops){
+                      .recognise = msccl_recognise,
+                      .make = msccl_make,
+                      .syntax = WEFT_IMPORT_XML,
+                      .begins = "<algo>",
+                  });

@@ -211,8 +211,7 @@ static enum weft_status run_lane(struct play *p, uint32_t number, struct weft_er
             before->waiter = number;
             return WEFT_OK;
         }
-        enum weft_status status = do_step(p, l, ret_error);
-        if (status) return status;
+        WEFT_TRY(do_step(p, l, ret_error));
         l->step++;
         wake_waiters(p, l);
     }

@@ -37,8 +37,7 @@ static enum weft_status read_numbers(const struct weft__xml_element *e, const st
                                      struct weft_error *ret_error) {
     for (uint32_t k = 0; k < n; k++) {
         int64_t value;
-        enum weft_status status = weft__xml_number(e, number[k].key, number[k].min, number[k].max, &value, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft__xml_number(e, number[k].key, number[k].min, number[k].max, &value, ret_error));
         *number[k].value = value < 0 ? WEFT_NONE : (uint32_t)value;
     }
     return WEFT_OK;
@@ -99,17 +98,16 @@ static enum weft_status read_algo(struct reader *r, const struct weft__xml_eleme
 
 static enum weft_status read_gpu(struct reader *r, const struct weft__xml_element *e, struct weft_error *ret_error) {
     uint32_t id, *chunks;
-    enum weft_status status = READ_NUMBERS(e, ret_error, {"id", 0, r->m->ranks - 1, &id});
-    if (status) return status;
+    WEFT_TRY(READ_NUMBERS(e, ret_error, {"id", 0, r->m->ranks - 1, &id}));
     r->gpu = &r->m->gpu[id];
     if (r->gpu->line)
         return WEFT_REFUSE(ret_error, e->place, "GPU %" PRIu32 " is on line %d already; expected each once", id,
                            r->gpu->line);
     r->gpu->line = e->place.line;
     chunks = r->gpu->chunks;
-    status = READ_NUMBERS(e, ret_error, {"i_chunks", 0, CHUNKS_MAX, &chunks[WEFT__MSCCL_INPUT]},
-                          {"o_chunks", 0, CHUNKS_MAX, &chunks[WEFT__MSCCL_OUTPUT]},
-                          {"s_chunks", 0, CHUNKS_MAX, &chunks[WEFT__MSCCL_SCRATCH]});
+    enum weft_status status = READ_NUMBERS(e, ret_error, {"i_chunks", 0, CHUNKS_MAX, &chunks[WEFT__MSCCL_INPUT]},
+                                           {"o_chunks", 0, CHUNKS_MAX, &chunks[WEFT__MSCCL_OUTPUT]},
+                                           {"s_chunks", 0, CHUNKS_MAX, &chunks[WEFT__MSCCL_SCRATCH]});
     for (uint32_t k = 0; k < WEFT__MSCCL_BUFFERS; k++)
         r->chunks += chunks[k];
     if (!status && r->chunks + (uint64_t)r->m->chunks * r->m->ranks * 2 > ALL_CHUNKS_MAX)

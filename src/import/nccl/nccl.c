@@ -17,11 +17,9 @@ struct import_conf {
     uint64_t servers;
     uint32_t network;
 };
-static const struct weft_param import_rows[] = {
-    WEFT_IMPORT_ROWS(struct import_conf),
-    WEFT__NCCL_NETWORK_ROWS(struct import_conf),
-};
-static const struct weft_param_table import_table = WEFT_PARAM_TABLE("nccl", struct import_conf, import_rows);
+static const struct weft_param_table import_table =
+    WEFT_PARAM_TABLE_OF("nccl", struct import_conf, WEFT_PARAM_UNCHECKED, WEFT_IMPORT_ROWS(struct import_conf),
+                        WEFT__NCCL_NETWORK_ROWS(struct import_conf));
 
 static const char server_file[] = "server", channels_file[] = "channels";
 
@@ -89,8 +87,7 @@ static enum weft_status read_channels(struct maker *m) {
     for (uint32_t f = 0; f < m->files; f++) {
         struct weft__nccl_graphs own, *g = m->channels ? &own : &m->graphs;
         if (m->file[f].what != channels_file) continue;
-        status = weft__nccl_graphs_read(m->file[f].path, WEFT_NOWHERE, weft_import_arena(m->import), g, m->error);
-        if (status) return status;
+        WEFT_TRY(weft__nccl_graphs_read(m->file[f].path, WEFT_NOWHERE, weft_import_arena(m->import), g, m->error));
         uint32_t gpus = g->of[g->of[WEFT__NCCL_RING].channels ? WEFT__NCCL_RING : WEFT__NCCL_TREE].gpus;
         if (m->gpus && m->gpus != gpus)
             return WEFT_REFUSE(m->error, (struct weft_place){.file = m->file[f].path},
@@ -293,18 +290,12 @@ static enum weft_status nccl_make(const void *conf, const struct weft_import_fil
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = nccl_recognise,
-    .make = nccl_make,
-    .syntax = WEFT_IMPORT_XML,
-    .begins = "<system> or <graphs>",
-};
-
-const struct weft_model weft__import_nccl = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "nccl",
-    .summary = "servers and channels as NCCL writes them: NCCL_TOPO_DUMP_FILE, NCCL_GRAPH_DUMP_FILE",
-    .source = "NVIDIA/nccl, src/graph/xml.cc, search.cc, topo.h",
-    .params = &import_table,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_nccl =
+    WEFT_MODEL_OF(IMPORT, "nccl", "servers and channels as NCCL writes them: NCCL_TOPO_DUMP_FILE, NCCL_GRAPH_DUMP_FILE",
+                  "NVIDIA/nccl, src/graph/xml.cc, search.cc, topo.h", &import_table,
+                  &(const struct weft_import_ops){
+                      .recognise = nccl_recognise,
+                      .make = nccl_make,
+                      .syntax = WEFT_IMPORT_XML,
+                      .begins = "<system> or <graphs>",
+                  });

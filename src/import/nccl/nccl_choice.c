@@ -64,13 +64,13 @@ static uint32_t up_percent(const struct weft_nccl_choice *c) {
     return 100 * up / c->threads;
 }
 
-static void set_costs(const struct weft_nccl_machine *machine, const struct weft_nccl_choice *choice,
+/// `streams`: a rank has nothing to do but pass on what comes, so a piece with flags streams through it.
+static void set_costs(const struct weft_nccl_machine *machine, const struct weft_nccl_choice *choice, bool streams,
                       struct weft_collective_common *common) {
     const struct weft_nccl_costs *costs = &machine->costs;
     bool nvls = choice->algorithm == WEFT_NCCL_NVLS || choice->algorithm == WEFT_NCCL_NVLS_TREE;
     bool tree = choice->algorithm == WEFT_NCCL_TREE;
-    // In a tree a piece streams through the idle ranks of a server. LL: all threads a line each. LL128: a warp, because
-    // NCCL's figure for a step has the copying of the others in it.
+    // LL: all threads a line each. LL128: a warp, because NCCL's figure for a step has the copying of the others in it.
     const weft_bytes grain[] = {(weft_bytes)choice->threads * LL_LINE, WARP * LL128_LINE / 2, 0};
     uint32_t p = choice->protocol;
     common->latency_ps = nvls ? costs->nvls_tree_ps : tree ? costs->tree_ps[p] : costs->ring_ps[p];
@@ -79,13 +79,15 @@ static void set_costs(const struct weft_nccl_machine *machine, const struct weft
     weft_time_ps inner = scale_cost(costs, common->inner_latency_ps + machine->inner_ps);
     common->inner_latency_ps = inner > machine->inner_ps ? inner - machine->inner_ps : 0; // a run adds the latter
     common->proxy_ps = scale_cost(costs, costs->proxy_ps);
-    common->copy_rate_bps = nvls                   ? costs->nvls_rate_bps
-                            : p == WEFT_NCCL_LL    ? costs->ll_rate_bps
-                            : p == WEFT_NCCL_LL128 ? costs->ll128_rate_bps
-                                                   : costs->copy_rate_bps;
-    common->grain_bytes = tree ? grain[p] : 0;
+    common->copy_rate_bps = choice->algorithm == WEFT_NCCL_NVLS_TREE ? costs->nvls_tree_rate_bps
+                            : nvls                                   ? costs->nvls_rate_bps
+                            : p == WEFT_NCCL_LL                      ? costs->ll_rate_bps
+                            : p == WEFT_NCCL_LL128                   ? costs->ll128_rate_bps
+                                                                     : costs->copy_rate_bps;
+    common->grain_bytes = streams ? grain[p] : 0;
     if (choice->algorithm == WEFT_NCCL_RING) { // all ranks are busy all the time, so a step's own time is not hidden
         common->step_ps = scale_cost(costs, costs->inner_ring_ps[p]);
+        common->idle_ps = common->step_ps / choice->channels; // they share NVLink, and go in step
         common->inner_latency_ps -=
             common->inner_latency_ps < common->step_ps ? common->inner_latency_ps : common->step_ps;
     }
@@ -95,6 +97,7 @@ static void set_costs(const struct weft_nccl_machine *machine, const struct weft
     }
     common->through = !nvls; // there each GPU copies into memory of its own, which the others read
     if (tree) common->up_percent = up_percent(choice);
+    if (choice->algorithm == WEFT_NCCL_NVLS_TREE) common->strands = machine->gpus; // a channel has a chunk of each head
     if (choice->algorithm != WEFT_NCCL_PAT) return;
     common->latency_ps = weft_time_of_real((double)common->latency_ps / PAT_HOP);
     common->step_ps = scale_cost(costs, PAT_PART_PS);
@@ -129,22 +132,25 @@ enum weft_status weft__nccl_choose(enum weft_nccl_function function, const struc
                            " GPUs can do; expected ring among them",
                            machine->nodes, machine->gpus);
     struct weft_collective_common *common;
-    enum weft_status status = set_model(model_of(function, choice.algorithm), NULL, arena, loaded, &common, ret_error);
-    if (status) return status;
+    WEFT_TRY(set_model(model_of(function, choice.algorithm), NULL, arena, loaded, &common, ret_error));
     common->channels = choice.channels;
     common->chunk_bytes = on_wire(choice.protocol, choice.chunk_bytes);
     common->slice_bytes = on_wire(choice.protocol, choice.slice_bytes);
     common->slots = choice.slice_bytes < choice.chunk_bytes ? STEPS / 2 : STEPS;
-    set_costs(machine, &choice, common);
+    set_costs(machine, &choice,
+              choice.algorithm == WEFT_NCCL_TREE || function == WEFT_NCCL_BROADCAST || function == WEFT_NCCL_REDUCE,
+              common);
     shape->bytes = on_wire(choice.protocol, shape->bytes);
     return loaded->ops->load ? loaded->ops->load(place, arena, loaded, ret_error) : WEFT_OK;
 }
 
-static void set_exchange(const struct weft_nccl_machine *machine, const struct weft_nccl_exchange *x,
+/// `lanes`: messages to peers at once.
+static void set_exchange(const struct weft_nccl_machine *machine, const struct weft_nccl_exchange *x, uint32_t lanes,
                          struct weft_collective_common *common) {
     common->chunk_bytes = common->slice_bytes = on_wire(x->protocol, x->chunk_bytes);
     common->slots = STEPS;
-    set_costs(machine, &(struct weft_nccl_choice){.algorithm = WEFT_NCCL_RING, .protocol = x->protocol}, common);
+    struct weft_nccl_choice choice = {.algorithm = WEFT_NCCL_RING, .protocol = x->protocol, .channels = lanes};
+    set_costs(machine, &choice, false, common);
     common->copy_rate_bps /= x->at_once;
     common->inner_latency_ps += common->step_ps; // other peers' messages fill it
     common->step_ps = 0;
@@ -171,7 +177,8 @@ enum weft_status weft__nccl_exchange(const struct weft__nccl_exchange *how, cons
         exchange->order = WEFT__PEERS_NCCL;
         exchange->pxn = how->pxn ? WEFT__PXN_ON : WEFT__PXN_OFF;
     }
-    set_exchange(machine, &x, common);
+    uint64_t parts = (how->all ? shape->ranks - UINT64_C(1) : 1) * x.peer_channels, most = x.channels * x.at_once;
+    set_exchange(machine, &x, (uint32_t)(parts < most ? parts : most), common);
     shape->bytes = on_wire(x.protocol, shape->bytes);
     return WEFT_OK;
 }

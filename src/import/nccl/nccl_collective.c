@@ -30,7 +30,15 @@ enum { AUTO, FUNCTION0, ALL_TO_ALL = FUNCTION0 + WEFT_NCCL_FUNCTIONS, SEND_RECV,
 static const char *const versions[] = {"2.30", "2.26", NULL}; // enum weft_nccl_version
 static const char *const functions[] = {"auto",       "broadcast",  "reduce",    "all_gather", "reduce_scatter",
                                         "all_reduce", "all_to_all", "send_recv", NULL};
-static const struct weft_param rows[] = {
+
+static const char *check_masks(const void *conf, char *text, size_t size) {
+    const struct conf *c = conf;
+    uint32_t mask[WEFT_NCCL_FUNCTIONS];
+    const char *wrong = weft_nccl_mask(c->algo, weft_nccl_algorithm_names, mask, text, size);
+    return wrong ? wrong : weft_nccl_mask(c->proto, weft_nccl_protocol_names, mask, text, size);
+}
+static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
+    "nccl", struct conf, .check = check_masks,
     WEFT_CHOICE(struct conf, function, "function", "auto", functions,
                 "without a file: the call, for which NCCL chooses algorithm, protocol, channels and chunks by size; "
                 "auto: what the operation is for, in a file that says so, else all_reduce"),
@@ -57,16 +65,7 @@ static const struct weft_param rows[] = {
               "continues by the NIC of its last GPU. Several files: as for file"),
     WEFT_MODEL_PARAM(struct conf, inner, "collective", WEFT_KIND_COLLECTIVE, "all_reduce_ring",
                      "collective over the channels: all_reduce_ring, all_gather, reduce_scatter, broadcast, reduce, or "
-                     "all_reduce_tree"),
-};
-
-static const char *check_masks(const void *conf, char *text, size_t size) {
-    const struct conf *c = conf;
-    uint32_t mask[WEFT_NCCL_FUNCTIONS];
-    const char *wrong = weft_nccl_mask(c->algo, weft_nccl_algorithm_names, mask, text, size);
-    return wrong ? wrong : weft_nccl_mask(c->proto, weft_nccl_protocol_names, mask, text, size);
-}
-static const struct weft_param_table table = WEFT_PARAM_TABLE_CHECKED("nccl", struct conf, rows, check_masks);
+                     "all_reduce_tree"));
 
 /// What the functions of the collective get. `common` is that of the inner collective.
 struct loaded {
@@ -376,12 +375,7 @@ static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_OTHER,
                                                .step = nccl_step,
                                                .sent = nccl_sent};
 
-const struct weft_model weft__collective_nccl = {
-    .kind = WEFT_KIND_COLLECTIVE,
-    .name = "nccl",
-    .summary =
-        "as NCCL chooses by size; or rings and trees in the channels that it has found, from files that it writes",
-    .source = "NVIDIA/nccl, src/graph/connect.cc, search.cc, trees.cc",
-    .params = &table,
-    .ops = &ops,
-};
+const struct weft_model weft__collective_nccl = WEFT_MODEL_OF(
+    COLLECTIVE, "nccl",
+    "as NCCL chooses by size; or rings and trees in the channels that it has found, from files that it writes",
+    "NVIDIA/nccl, src/graph/connect.cc, search.cc, trees.cc", &table, &ops);

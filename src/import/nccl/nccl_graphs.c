@@ -87,8 +87,7 @@ enum weft_status weft__nccl_graphs_read(const char *path, struct weft_place plac
     static const struct weft__xml_handler handler = {.begin = graph_begin, .end = graph_end};
     struct graph_reader r = {.graphs = ret_graphs, .arena = arena};
     *ret_graphs = (struct weft__nccl_graphs){0};
-    enum weft_status status = weft__xml_read(path, place, &handler, &r, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__xml_read(path, place, &handler, &r, ret_error));
     for (uint32_t k = 0; k < WEFT__NCCL_ALGORITHMS; k++)
         if (ret_graphs->of[k].channels) return WEFT_OK;
     return WEFT_REFUSE(ret_error, (struct weft_place){.file = path, .line = 1, .column = 1},

@@ -174,7 +174,6 @@ static void add_device(struct server_reader *r, struct devices *list, uint32_t d
 static enum weft_status server_end(void *context, const struct weft__xml_element *e, struct weft_error *ret_error) {
     struct server_reader *r = context;
     const struct pci *pci = &r->pci[e->depth + 1];
-    (void)ret_error;
     if (!e->depth || !*pci->class || pci->gpus != r->server->gpus || pci->nics != r->server->nics) return WEFT_OK;
     bool gpu =
         !strncmp(pci->class, "0x0302", 6) || !strncmp(pci->class, "0x12", 4) || !strncmp(pci->class, "0x0380", 6);

@@ -20,8 +20,7 @@ enum weft_status weft__nccl_servers_add(struct weft__nccl_servers *list, const c
                                         struct weft_arena *arena, struct weft_error *ret_error) {
     list->server = weft__arena_grow(arena, list->server, list->n, sizeof *list->server);
     struct weft__nccl_server *own = &list->server[list->n];
-    enum weft_status status = weft__nccl_server_read(path, place, arena, own, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__nccl_server_read(path, place, arena, own, ret_error));
     if (!list->n++) list->first = path;
     if (own->gpus == list->server[0].gpus) return WEFT_OK;
     return WEFT_REFUSE(ret_error, (struct weft_place){.file = path},
@@ -53,17 +52,15 @@ struct topology_conf {
     weft_rate_bps rate_bps;
     weft_time_ps delay_ps;
 };
-static const struct weft_param rows[] = {
+static const struct weft_param_table params = WEFT_PARAM_TABLE_OF(
+    "nccl", struct topology_conf, .lists = weft__topology_lists,
     WEFT_TEXT(struct topology_conf, file, "file", NULL,
               "servers, as written by NCCL_TOPO_DUMP_FILE; relative to the scenario. Several files, joined by commas "
               "or as a list, are as many servers"),
     WEFT__NCCL_NETWORK_ROWS(struct topology_conf),
     WEFT_RATE(struct topology_conf, rate_bps, "rate", "200Gbps", "10Mbps", "100Tbps",
               "rate of a NIC's link if no file names it (assumed)"),
-    WEFT_TIME(struct topology_conf, delay_ps, "delay", "150ns", "1ps", "1s", "propagation delay of links (assumed)"),
-};
-static const struct weft_param_table params =
-    WEFT_PARAM_TABLE_LISTS("nccl", struct topology_conf, rows, NULL, weft__topology_lists);
+    WEFT_TIME(struct topology_conf, delay_ps, "delay", "150ns", "1ps", "1s", "propagation delay of links (assumed)"));
 
 /// Files stand for further servers in turn.
 static const struct weft__nccl_server *server_at(const struct weft__nccl_servers *list, uint32_t server) {
@@ -137,9 +134,8 @@ static enum weft_status build_servers(const void *conf, const struct weft_tree *
     uint32_t servers = weft__nccl_servers_count(&list, c->servers), rails = weft__nccl_hosts_max(&list);
     bool by_rail = c->network == WEFT__NCCL_RAIL && rails > 1;
     uint64_t hosts = weft__times(servers, rails), spines = by_rail ? servers : 0;
-    status = weft__topology_check_size(b, weft__plus(hosts, by_rail ? rails + spines : 1),
-                                       weft__plus(hosts, weft__times(rails, spines)), ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__topology_check_size(b, weft__plus(hosts, by_rail ? rails + spines : 1),
+                                       weft__plus(hosts, weft__times(rails, spines)), ret_error));
     struct maker m = {c, &list, b, servers, weft_arena_alloc(b->arena, servers + (size_t)1, sizeof *m.first)};
     m.first[0] = b->nodes;
     for (uint32_t s = 0; s < servers; s++)
@@ -155,13 +151,7 @@ static enum weft_status build_servers(const void *conf, const struct weft_tree *
     return WEFT_OK;
 }
 
-static const struct weft_topology_ops ops = {.build = build_servers};
-
-const struct weft_model weft__topology_nccl = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "nccl",
-    .summary = "servers as NCCL has found them: a host for each NIC, and the GPUs that use it",
-    .source = "NVIDIA/nccl, src/graph/xml.cc, topo.h; the network between servers is assumed",
-    .params = &params,
-    .ops = &ops,
-};
+const struct weft_model weft__topology_nccl =
+    WEFT_MODEL_OF(TOPOLOGY, "nccl", "servers as NCCL has found them: a host for each NIC, and the GPUs that use it",
+                  "NVIDIA/nccl, src/graph/xml.cc, topo.h; the network between servers is assumed", &params,
+                  &(const struct weft_topology_ops){.build = build_servers});

@@ -99,8 +99,7 @@ static enum weft_status begin_thing(struct reader *r, const struct weft__xml_ele
     add_place(r, &r->place[kind], e->place);
     for (const char *const *key = kind == NODE ? node : edge; *key; key++) {
         const char *text;
-        enum weft_status status = weft__xml_text(e, *key, &text, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft__xml_text(e, *key, &text, ret_error));
         set_text(thing, *key, text);
     }
     for (uint32_t k = 0; k < r->keys; k++)

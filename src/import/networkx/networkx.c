@@ -51,10 +51,10 @@ static const struct weft_param topology_rows[] = {
               "propagation delay of links without one (assumed)"),
 };
 static const struct weft_param_table topology_params =
-    WEFT_PARAM_TABLE_LISTS("networkx", struct topology_conf, topology_rows, NULL, weft__topology_lists);
+    WEFT_PARAM_TABLE("networkx", struct topology_conf, topology_rows, .lists = weft__topology_lists);
 
 static const struct weft_param_table graphml_topology_params =
-    WEFT_PARAM_TABLE_LISTS("graphml", struct topology_conf, topology_rows, NULL, weft__topology_lists);
+    WEFT_PARAM_TABLE("graphml", struct topology_conf, topology_rows, .lists = weft__topology_lists);
 
 static enum weft_status build_graph(const struct format *format, const struct topology_conf *c,
                                     struct weft_topology_builder *b, struct weft_error *ret_error) {
@@ -75,26 +75,13 @@ static enum weft_status graphml_build(const void *conf, const struct weft_tree *
     return build_graph(&graphml, conf, b, ret_error);
 }
 
-static const struct weft_topology_ops topology_ops = {.build = networkx_build};
-static const struct weft_topology_ops graphml_topology_ops = {.build = graphml_build};
+const struct weft_model weft__topology_networkx = WEFT_MODEL_OF(
+    TOPOLOGY, "networkx", "a graph of NetworkX, node-link JSON: nodes keep their names, number N is host-N or switch-N",
+    source, &topology_params, &(const struct weft_topology_ops){.build = networkx_build});
 
-const struct weft_model weft__topology_networkx = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "networkx",
-    .summary = "a graph of NetworkX, node-link JSON: nodes keep their names, number N is host-N or switch-N",
-    .source = source,
-    .params = &topology_params,
-    .ops = &topology_ops,
-};
-
-const struct weft_model weft__topology_graphml = {
-    .kind = WEFT_KIND_TOPOLOGY,
-    .name = "graphml",
-    .summary = "a graph in GraphML: nodes keep their names, number N is host-N or switch-N",
-    .source = graphml_source,
-    .params = &graphml_topology_params,
-    .ops = &graphml_topology_ops,
-};
+const struct weft_model weft__topology_graphml =
+    WEFT_MODEL_OF(TOPOLOGY, "graphml", "a graph in GraphML: nodes keep their names, number N is host-N or switch-N",
+                  graphml_source, &graphml_topology_params, &(const struct weft_topology_ops){.build = graphml_build});
 
 // --- import -------------------------------------------------------------------------------------------------------
 
@@ -110,7 +97,7 @@ static const struct weft_param_table import_params = WEFT_PARAM_TABLE("networkx"
 static const struct weft_param_table graphml_params = WEFT_PARAM_TABLE("graphml", struct import_conf, import_rows);
 
 static const char *networkx_recognise(const struct weft_import_file *file) {
-    const char *text = file->head + (strncmp(file->head, "\xef\xbb\xbf", 3) ? 0 : 3);
+    const char *text = file->head;
     while (isspace((unsigned char)*text))
         text++;
     if (*text != '{' || strstr(text, "\"instances\"")) return NULL;
@@ -195,33 +182,20 @@ static enum weft_status graphml_make(const void *conf, const struct weft_import_
     return make_graph(&graphml, conf, file, files, import, ret_error);
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = networkx_recognise,
-    .make = networkx_make,
-    .syntax = WEFT_IMPORT_JSON,
-    .begins = "nodes and links (or edges)",
-};
-static const struct weft_import_ops graphml_ops = {
-    .recognise = graphml_recognise,
-    .make = graphml_make,
-    .syntax = WEFT_IMPORT_XML,
-    .begins = "<graphml>",
-};
+const struct weft_model weft__import_networkx =
+    WEFT_MODEL_OF(IMPORT, "networkx", "a graph of NetworkX, as node-link JSON", source, &import_params,
+                  &(const struct weft_import_ops){
+                      .recognise = networkx_recognise,
+                      .make = networkx_make,
+                      .syntax = WEFT_IMPORT_JSON,
+                      .begins = "nodes and links (or edges)",
+                  });
 
-const struct weft_model weft__import_networkx = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "networkx",
-    .summary = "a graph of NetworkX, as node-link JSON",
-    .source = source,
-    .params = &import_params,
-    .ops = &import_ops,
-};
-
-const struct weft_model weft__import_graphml = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "graphml",
-    .summary = "a graph in GraphML",
-    .source = graphml_source,
-    .params = &graphml_params,
-    .ops = &graphml_ops,
-};
+const struct weft_model weft__import_graphml =
+    WEFT_MODEL_OF(IMPORT, "graphml", "a graph in GraphML", graphml_source, &graphml_params,
+                  &(const struct weft_import_ops){
+                      .recognise = graphml_recognise,
+                      .make = graphml_make,
+                      .syntax = WEFT_IMPORT_XML,
+                      .begins = "<graphml>",
+                  });

@@ -425,11 +425,10 @@ enum weft_status weft__networkx_read(const char *path, struct weft_place place, 
                                      struct weft_arena *arena, struct weft__networkx *ret_graph,
                                      struct weft_error *ret_error) {
     struct weft__json_file file = {0};
-    enum weft_status status = weft__json_open(&file, path, place, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__json_open(&file, path, place, ret_error));
     const char *edges = json_object_get(file.root, "links") ? "links" : "edges";
     const struct weft_place *node = places_of(&file, "nodes", arena), *link = places_of(&file, edges, arena);
-    status = weft__networkx_read_root(file.root, path, node, link, conf, arena, ret_graph, ret_error);
+    enum weft_status status = weft__networkx_read_root(file.root, path, node, link, conf, arena, ret_graph, ret_error);
     weft__json_close(&file);
     return status;
 }

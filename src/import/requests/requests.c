@@ -66,25 +66,19 @@ static const char *mooncake_recognise(const struct weft_import_file *file) {
 
 static enum weft_status mooncake_make(const void *conf, const struct weft_import_file *file, uint32_t files,
                                       struct weft_import *import, struct weft_error *ret_error) {
-    (void)conf;
     return make_requests(WEFT__ARRIVALS_MOONCAKE, "mooncake", file, files, import, ret_error);
 }
 
-static const struct weft_import_ops mooncake_ops = {
-    .recognise = mooncake_recognise,
-    .make = mooncake_make,
-    .syntax = WEFT_IMPORT_JSON,
-    .begins = "an object with input_length and output_length",
-};
-
-const struct weft_model weft__import_mooncake = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "mooncake",
-    .summary = "requests to a language model as Mooncake's traces have them, an object of JSON a line (.jsonl)",
-    .source = "kvcache-ai/Mooncake, FAST25-release/traces",
-    .params = &weft_import_table,
-    .ops = &mooncake_ops,
-};
+const struct weft_model weft__import_mooncake =
+    WEFT_MODEL_OF(IMPORT, "mooncake",
+                  "requests to a language model as Mooncake's traces have them, an object of JSON a line (.jsonl)",
+                  "kvcache-ai/Mooncake, FAST25-release/traces", &weft_import_table,
+                  &(const struct weft_import_ops){
+                      .recognise = mooncake_recognise,
+                      .make = mooncake_make,
+                      .syntax = WEFT_IMPORT_JSON,
+                      .begins = "an object with input_length and output_length",
+                  });
 
 // --- Azure --------------------------------------------------------------------------------------------------------
 
@@ -96,22 +90,15 @@ static const char *azure_recognise(const struct weft_import_file *file) {
 
 static enum weft_status azure_make(const void *conf, const struct weft_import_file *file, uint32_t files,
                                    struct weft_import *import, struct weft_error *ret_error) {
-    (void)conf;
     return make_requests(WEFT__ARRIVALS_AZURE, "azure", file, files, import, ret_error);
 }
 
-static const struct weft_import_ops azure_ops = {
-    .recognise = azure_recognise,
-    .make = azure_make,
-    .syntax = WEFT_IMPORT_TEXT,
-    .begins = "a header that names TIMESTAMP, ContextTokens and GeneratedTokens",
-};
-
-const struct weft_model weft__import_azure = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "azure",
-    .summary = "requests to a language model as Azure's public traces have them (AzureLLMInferenceTrace, CSV)",
-    .source = "Azure/AzurePublicDataset, AzureLLMInferenceTrace 2023 and 2024",
-    .params = &weft_import_table,
-    .ops = &azure_ops,
-};
+const struct weft_model weft__import_azure = WEFT_MODEL_OF(
+    IMPORT, "azure", "requests to a language model as Azure's public traces have them (AzureLLMInferenceTrace, CSV)",
+    "Azure/AzurePublicDataset, AzureLLMInferenceTrace 2023 and 2024", &weft_import_table,
+    &(const struct weft_import_ops){
+        .recognise = azure_recognise,
+        .make = azure_make,
+        .syntax = WEFT_IMPORT_TEXT,
+        .begins = "a header that names TIMESTAMP, ContextTokens and GeneratedTokens",
+    });

@@ -15,14 +15,12 @@ struct simai_import_conf {
     struct weft_import_common common;
     uint64_t gpus;
 };
-static const struct weft_param import_rows[] = {
-    WEFT_IMPORT_ROWS(struct simai_import_conf),
+static const struct weft_param_table import_table = WEFT_PARAM_TABLE_OF(
+    "simai", struct simai_import_conf, WEFT_PARAM_UNCHECKED, WEFT_IMPORT_ROWS(struct simai_import_conf),
     WEFT_UINT(
         struct simai_import_conf, gpus, "gpus", "0", "0", "1048576",
         "number of GPUs; 0: all_gpus of the file, else those of the topology, else (assumed) 16 for MICRO, and one "
-        "group of each kind for HYBRID_TRANSFORMER, two if it communicates in DP"),
-};
-static const struct weft_param_table import_table = WEFT_PARAM_TABLE("simai", struct simai_import_conf, import_rows);
+        "group of each kind for HYBRID_TRANSFORMER, two if it communicates in DP"));
 
 static const char *simai_recognise(const struct weft_import_file *file) {
     static const char *const words[] = {"HYBRID_TRANSFORMER", "MICRO"};
@@ -156,8 +154,7 @@ static enum weft_status simai_make(const void *conf, const struct weft_import_fi
     const struct simai_import_conf *c = conf;
     struct weft__simai w;
     struct weft__hpcc_network network;
-    enum weft_status status = read_files(conf, file, files, import, &w, &network, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_files(conf, file, files, import, &w, &network, ret_error));
     const struct weft_import_file *workload = weft_import_find(file, files, "workload"),
                                   *topology = weft_import_find(file, files, "topology");
     uint64_t gpus = gpus_of(&w, c->gpus, network.hosts, import);
@@ -178,22 +175,16 @@ static enum weft_status simai_make(const void *conf, const struct weft_import_fi
     return WEFT_OK;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = simai_recognise,
-    .make = simai_make,
-    .syntax = WEFT_IMPORT_TEXT,
-    .begins =
-        "HYBRID_TRANSFORMER, HYBRID_TRANSFORMER_FWD_IN_BCKWD or MICRO; with it a topology or configuration of hpcc",
-    .whole = "hpcc",
-};
-
-const struct weft_model weft__import_simai = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "simai",
-    .summary =
-        "a workload of AICB or SimAI: a header of groups, and layers of twelve columns; perhaps with its topology "
-        "and configuration",
-    .source = "aliyun/aicb and aliyun/SimAI (astra-sim-alibabacloud, Workload.cc)",
-    .params = &import_table,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_simai = WEFT_MODEL_OF(
+    IMPORT, "simai",
+    "a workload of AICB or SimAI: a header of groups, and layers of twelve columns; perhaps with its topology "
+    "and configuration",
+    "aliyun/aicb and aliyun/SimAI (astra-sim-alibabacloud, Workload.cc)", &import_table,
+    &(const struct weft_import_ops){
+        .recognise = simai_recognise,
+        .make = simai_make,
+        .syntax = WEFT_IMPORT_TEXT,
+        .begins =
+            "HYBRID_TRANSFORMER, HYBRID_TRANSFORMER_FWD_IN_BCKWD or MICRO; with it a topology or configuration of hpcc",
+        .whole = "hpcc",
+    });

@@ -32,20 +32,17 @@ struct simai_conf {
     bool pipeline;
     struct weft_model_conf pp_comm;
 };
-static const struct weft_param simai_rows[] = {
-    WEFT__JOB_ROWS(struct simai_conf, "job"),
+static const struct weft_param_table simai_params = WEFT_PARAM_TABLE_OF(
+    "simai", struct simai_conf, WEFT_PARAM_UNCHECKED, WEFT__JOB_ROWS(struct simai_conf, "job"),
     WEFT_TEXT(struct simai_conf, file, "file", NULL, "the workload; relative to the scenario"),
     WEFT_UINT(struct simai_conf, iterations, "iterations", "1", "1", "1000000",
               "iterations of all layers, forward and backward"),
-    WEFT__TRAINING_MODEL_ROWS(struct simai_conf, models),
-    WEFT__ROOTED_MODEL_ROWS(struct simai_conf, models),
+    WEFT__TRAINING_MODEL_ROWS(struct simai_conf, models), WEFT__ROOTED_MODEL_ROWS(struct simai_conf, models),
     WEFT_BOOL(struct simai_conf, pipeline, "pipeline", "on",
               "stages (pp) pass on pp_comm bytes for each microbatch (ga), and wait for it; off: ranks of all stages "
               "execute all lines in parallel"),
     WEFT_MODEL_PARAM(struct simai_conf, pp_comm, "pp_comm", WEFT_KIND_COLLECTIVE, "send_recv",
-                     "collective by which stages pass on: send_recv"),
-};
-static const struct weft_param_table simai_params = WEFT_PARAM_TABLE("simai", struct simai_conf, simai_rows);
+                     "collective by which stages pass on: send_recv"));
 
 /// Consecutive operations.
 struct range {
@@ -71,6 +68,7 @@ static void add_op(struct maker *m, const struct weft__simai_part *part, bool ov
                                                           [WEFT__SIMAI_REDUCE] = WEFT_SCHEDULE_REDUCE,
                                                           [WEFT__SIMAI_GATHER] = WEFT_SCHEDULE_GATHER,
                                                           [WEFT__SIMAI_SCATTER] = WEFT_SCHEDULE_SCATTER};
+    static const char *const groups[WEFT__SIMAI_GROUPS] = {"tp", "dp", "ep", "dp_ep"};
     uint32_t ranks = m->groups.of[part->group].ranks;
     bool talks = part->type != WEFT__SIMAI_NONE && part->bytes && ranks > 1;
     if (!talks && !part->compute_ps) return;
@@ -81,6 +79,7 @@ static void add_op(struct maker *m, const struct weft__simai_part *part, bool ov
     weft__job_collective(m->job, m->topology, &m->conf->models.of[collective[part->type]], ranks,
                          m->groups.of[part->group].stride, part->bytes, op);
     op->shape.wanted = weft__schedule_goal(collective[part->type]);
+    op->over = groups[part->group];
     op->overlap = overlap;
 }
 
@@ -159,6 +158,7 @@ static uint32_t add_hops(struct maker *m, bool backward) {
         weft__job_collective(m->job, m->topology, &m->conf->pp_comm, m->groups.stages, m->groups.stage_stride,
                              m->file->pp_bytes, op);
         op->shape.wanted = WEFT_GOAL_NEXT;
+        op->over = "pp";
         op->times = 1;
         op->reversed = backward;
     }
@@ -248,14 +248,9 @@ static enum weft_status simai_schedule(const struct weft_model_conf *entry, cons
     return weft__job_connect(&c.common, entry->place, topology, m.job, w, ret_error);
 }
 
-static const struct weft_workload_ops simai_ops = {.schedule = simai_schedule};
-
-const struct weft_model weft__workload_simai = {
-    .kind = WEFT_KIND_WORKLOAD,
-    .name = "simai",
-    .summary = "a training job from the workload text of AICB and SimAI: layers with their compute and collectives",
-    .source = "aliyun/aicb (SimAI_training_workload_generator.py) and aliyun/SimAI (astra-sim-alibabacloud, "
-              "Workload.cc, Layer.cc)",
-    .params = &simai_params,
-    .ops = &simai_ops,
-};
+const struct weft_model weft__workload_simai =
+    WEFT_MODEL_OF(WORKLOAD, "simai",
+                  "a training job from the workload text of AICB and SimAI: layers with their compute and collectives",
+                  "aliyun/aicb (SimAI_training_workload_generator.py) and aliyun/SimAI (astra-sim-alibabacloud, "
+                  "Workload.cc, Layer.cc)",
+                  &simai_params, &(const struct weft_workload_ops){.schedule = simai_schedule});

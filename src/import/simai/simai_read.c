@@ -58,8 +58,7 @@ static enum weft_status skip_key(struct weft__lines *lines, const char *word, st
     size_t n = strlen(word);
     struct weft_place place = lines->place;
     const char *key = weft_arena_text(arena, word);
-    enum weft_status status = weft__lines_name(lines, word, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__lines_name(lines, word, ret_error));
     if (n < 2 || word[n - 1] != ':' || !is_number(weft__lines_word(lines))) {
         lines->place = place;
         return BAD(lines,
@@ -192,13 +191,11 @@ const char *weft__simai_find_groups(const struct weft__simai *w, uint32_t ranks,
                                     char *text, size_t size) {
     uint64_t tp = weft__simai_or_one(w->tp), ep = weft__simai_or_one(w->ep), pp = weft__simai_or_one(w->pp),
              dp = ranks / tp / pp;
-    if (!dp || tp * pp * dp != ranks || dp % ep) {
-        snprintf(text, size,
-                 "%" PRIu32 " ranks in groups of %" PRIu64 " (model_parallel_NPU_group), %" PRIu64
-                 " stages (pp) and %" PRIu64 " experts (ep); expected a multiple of their product",
-                 ranks, tp, pp, ep);
-        return text;
-    }
+    if (!dp || tp * pp * dp != ranks || dp % ep)
+        return WEFT_SAY(text, size,
+                        "%" PRIu32 " ranks in groups of %" PRIu64 " (model_parallel_NPU_group), %" PRIu64
+                        " stages (pp) and %" PRIu64 " experts (ep); expected a multiple of their product",
+                        ranks, tp, pp, ep);
     *ret = (struct weft__simai_groups){.of = {[WEFT__SIMAI_TP] = {(uint32_t)tp, 1},
                                               [WEFT__SIMAI_DP] = {(uint32_t)dp, (uint32_t)tp},
                                               [WEFT__SIMAI_EP] = {(uint32_t)ep, (uint32_t)tp},
@@ -268,7 +265,6 @@ enum weft_status weft__simai_read(const char *path, struct weft_place place, str
                                   struct weft__simai *ret_workload, struct weft_error *ret_error) {
     WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     *ret_workload = (struct weft__simai){0};
-    enum weft_status status = weft__lines_open(&lines, path, place, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__lines_open(&lines, path, place, ret_error));
     return read_all(&lines, arena, ret_workload, ret_error);
 }

@@ -12,15 +12,12 @@
 
 enum { TH_MIN = -8, TH_MAX = 7, TH_SPREAD = 9, FLOW_PRIORITY = 3 };
 
-static const struct weft_param import_rows[] = {
-    WEFT_IMPORT_ROWS(struct weft__sonic_import_conf),
+static const struct weft_param_table import_params = WEFT_PARAM_TABLE_OF(
+    "sonic", struct weft__sonic_import_conf, WEFT_PARAM_UNCHECKED, WEFT_IMPORT_ROWS(struct weft__sonic_import_conf),
     WEFT_TIME(struct weft__sonic_import_conf, metre_ps, "metre", "5ns", "1ns", "20ns",
               "delay per metre of cable (assumed)"),
     WEFT_TEXT(struct weft__sonic_import_conf, hosts, "hosts", "",
-              "with several switches, devices that are hosts (shell patterns); empty: neighbours with one cable"),
-};
-static const struct weft_param_table import_params =
-    WEFT_PARAM_TABLE("sonic", struct weft__sonic_import_conf, import_rows);
+              "with several switches, devices that are hosts (shell patterns); empty: neighbours with one cable"));
 
 #define SAY(section, ...) weft_import_say(m->im, WEFT_IMPORT_##section, __VA_ARGS__)
 #define SAY_SWITCH(...) fprintf(m->sw, __VA_ARGS__)
@@ -507,35 +504,28 @@ static enum weft_status sonic_make(const void *conf, const struct weft_import_fi
                                    struct weft_import *import, struct weft_error *ret_error) {
     struct weft_sonic *s = NULL;
     struct sorted sorted = {.lookup = NULL};
-    enum weft_status status = sort_files(all, files, weft_import_arena(import), &sorted, ret_error);
-    if (status) return status;
+    WEFT_TRY(sort_files(all, files, weft_import_arena(import), &sorted, ret_error));
     const struct weft_sonic_lookup *lookup = sorted.lookup;
     if (lookup)
         weft_import_note(import, WEFT_IMPORT_FOUND, "%.60s: %" PRIu32 " lossless profiles by speed and cable",
                          lookup->path, lookup->rows);
     if (sorted.switches > 1)
         return weft__sonic_make_fleet(conf, sorted.file, sorted.switches, lookup, import, ret_error);
-    status = weft_sonic_read(sorted.path, sorted.paths, lookup, weft_import_arena(import), &s, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_sonic_read(sorted.path, sorted.paths, lookup, weft_import_arena(import), &s, ret_error));
     struct weft__sonic_making m = {.s = s, .conf = conf, .im = import, .prefix = ""};
-    status = weft__sonic_making_init(&m, sorted.file, 2, ret_error);
+    enum weft_status status = weft__sonic_making_init(&m, sorted.file, 2, ret_error);
     if (!status) say_alone(&m);
     return status;
 }
 
-static const struct weft_import_ops import_ops = {
-    .recognise = sonic_recognise,
-    .make = sonic_make,
-    .syntax = WEFT_IMPORT_JSON | WEFT_IMPORT_TEXT,
-    .begins = "tables of SONiC such as PORT and BUFFER_PG, or lines of pg_profile_lookup.ini",
-};
-
-const struct weft_model weft__import_sonic = {
-    .kind = WEFT_KIND_IMPORT,
-    .name = "sonic",
-    .summary = "config_db.json of SONiC switches: ports, cables, buffers, WRED, schedulers, maps, PFC and its watchdog",
-    .source =
-        "sonic-net/sonic-buildimage, src/sonic-yang-models; profiles as sonic-swss, cfgmgr/buffermgrd computes them",
-    .params = &import_params,
-    .ops = &import_ops,
-};
+const struct weft_model weft__import_sonic = WEFT_MODEL_OF(
+    IMPORT, "sonic",
+    "config_db.json of SONiC switches: ports, cables, buffers, WRED, schedulers, maps, PFC and its watchdog",
+    "sonic-net/sonic-buildimage, src/sonic-yang-models; profiles as sonic-swss, cfgmgr/buffermgrd computes them",
+    &import_params,
+    &(const struct weft_import_ops){
+        .recognise = sonic_recognise,
+        .make = sonic_make,
+        .syntax = WEFT_IMPORT_JSON | WEFT_IMPORT_TEXT,
+        .begins = "tables of SONiC such as PORT and BUFFER_PG, or lines of pg_profile_lookup.ini",
+    });

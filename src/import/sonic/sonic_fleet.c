@@ -40,8 +40,7 @@ static const char *keep_stream(struct fleet *f, struct weft__text_stream *stream
 /// The settings of a switch and its hosts, with the notes about it.
 static enum weft_status read_member(struct fleet *f, const struct weft_import_file *file, struct member *member,
                                     struct weft_error *ret_error) {
-    enum weft_status status = weft_sonic_read(&file->path, 1, f->lookup, f->arena, &member->s, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_sonic_read(&file->path, 1, f->lookup, f->arena, &member->s, ret_error));
     struct weft_place place = {.file = file->path};
     if (!weft__topology_node_name_is_good(member->s->hostname))
         return WEFT_REFUSE(ret_error, place,
@@ -50,8 +49,7 @@ static enum weft_status read_member(struct fleet *f, const struct weft_import_fi
                            member->s->hostname);
     struct weft__sonic_making m = {.s = member->s, .conf = f->conf, .im = f->import};
     m.prefix = weft_arena_format(f->arena, "%s: ", member->s->hostname);
-    status = weft__sonic_making_init(&m, file, 1, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__sonic_making_init(&m, file, 1, ret_error));
     struct weft__text_stream sw, host;
     m.sw = weft__text_stream_open(&sw);
     m.host = weft__text_stream_open(&host);
