@@ -23,6 +23,7 @@ void weft__levels_deinit(struct weft__levels *l) {
     weft_memory_free(kind, l->changed, l->flows_room * sizeof *l->changed);
     weft_memory_free(kind, l->entry, l->entries_room * sizeof *l->entry);
     weft_memory_free(kind, l->other, l->other_room * sizeof *l->other);
+    weft_memory_free(kind, l->step, l->steps_room * sizeof *l->step);
 }
 
 uint32_t weft__levels_add_link(struct weft__levels *l, double capacity) {
@@ -42,6 +43,7 @@ uint32_t weft__levels_add_flow(struct weft__levels *l, const struct weft__crosse
     double least = most > 0 ? most : ENDLESS;
     for (uint32_t i = 0; i < n; i++) {
         WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, l->entry, l->entries, l->entries_room, 256) = crossed[i];
+        l->link[crossed[i].link].loaded |= crossed[i].weight < 0;
         if (crossed[i].weight > 0) least = fmin(least, l->link[crossed[i].link].capacity / (double)crossed[i].weight);
     }
     if (n) l->rate_max = fmax(l->rate_max, least);
@@ -61,6 +63,7 @@ static bool has_room(const struct weft__levels *l, const struct weft__level_link
 static void enqueue_link(struct weft__levels *l, uint32_t link) {
     if (l->link[link].queued || (l->link[link].level >= ENDLESS && has_room(l, &l->link[link]))) return;
     l->link[link].queued = true;
+    l->waiting += l->link[link].members;
     uint32_t at = l->queue_first + l->queued++;
     l->queue[at < l->links_room ? at : at - l->links_room] = link;
 }
@@ -90,7 +93,9 @@ void weft__levels_begin(struct weft__levels *l, uint32_t flow) {
     assert(!f->active);
     unsettle_rates(l);
     f->active = true;
+    f->known = false;
     f->rate = 0;
+    l->members += f->entries;
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
         struct weft__level_link *link = &l->link[l->entry[e].link];
         link->member =
@@ -109,6 +114,7 @@ void weft__levels_end(struct weft__levels *l, uint32_t flow) {
     assert(f->active);
     unsettle_rates(l);
     f->active = false;
+    l->members -= f->entries;
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
         struct weft__level_link *link = &l->link[l->entry[e].link];
         struct weft__level_member last = link->member[--link->members];
@@ -129,15 +135,49 @@ void weft__levels_weigh(struct weft__levels *l, uint32_t flow, uint32_t entry, f
     enqueue_link(l, l->entry[entry].link);
 }
 
-/// What a flow would have without the link of entry `own`.
-static double rate_without(const struct weft__levels *l, const struct weft__level_flow *f, uint32_t own) {
-    double least = f->most > 0 ? (double)f->most : ENDLESS;
+static void look_at_links(const struct weft__levels *l, struct weft__level_flow *f) {
+    f->least = f->most > 0 ? (double)f->most : ENDLESS;
+    f->next = ENDLESS;
+    f->at = WEFT_NONE;
+    f->known = true;
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
-        if (e == own || l->entry[e].weight < 0) continue;
         double level = l->link[l->entry[e].link].level;
-        if (level < least) least = level;
+        if (l->entry[e].weight < 0 || level >= f->next) continue;
+        if (level < f->least) {
+            f->next = f->least;
+            f->least = level;
+            f->at = e;
+        } else {
+            f->next = level;
+        }
     }
-    return least;
+}
+
+static double rate_of(const struct weft__levels *l, struct weft__level_flow *f) {
+    if (!f->known) look_at_links(l, f);
+    return f->least;
+}
+
+/// What a flow would have without the link of entry `own`.
+static double rate_without(const struct weft__levels *l, struct weft__level_flow *f, uint32_t own) {
+    if (!f->known) look_at_links(l, f);
+    return own == f->at ? f->next : f->least;
+}
+
+/// The level of the link of entry `own` is another one.
+static void note_level(struct weft__level_flow *f, uint32_t own, double old, double level) {
+    if (own == f->at) {
+        f->known = level <= f->next;
+        f->least = level;
+    } else if (level < f->least) {
+        f->next = f->least;
+        f->least = level;
+        f->at = own;
+    } else if (level < f->next) {
+        f->next = level;
+    } else if (old <= f->next) {
+        f->known = false; // it may have been the one
+    }
 }
 
 /// The level at which the link is full: flows that others limit more have their own, the rest shares what they leave.
@@ -176,34 +216,144 @@ static double find_level(struct weft__levels *l, const struct weft__level_link *
 
 static void update_link(struct weft__levels *l, uint32_t number) {
     struct weft__level_link *link = &l->link[number];
-    double level = has_room(l, link) ? ENDLESS : find_level(l, link), lower = level < link->level ? level : link->level;
+    double level = has_room(l, link) ? ENDLESS : find_level(l, link), old = link->level, lower = fmin(level, old);
     l->updates++;
-    if (fabs(level - link->level) <= l->tolerance * lower) return;
+    if (fabs(level - old) <= l->tolerance * lower) return;
     link->level = level;
     for (uint32_t i = 0; i < link->members; i++) {
         uint32_t flow = link->member[i].flow, own = link->member[i].entry;
-        const struct weft__level_flow *f = &l->flow[flow];
-        if (l->entry[own].weight < 0 || rate_without(l, f, own) <= lower)
-            continue; // another link limits it, before and after
+        struct weft__level_flow *f = &l->flow[flow];
+        if (l->entry[own].weight < 0) continue;
+        double other = rate_without(l, f, own);
+        note_level(f, own, old, level);
+        if (other <= lower) continue; // another link limits it, before and after
         note_change(l, flow);
         for (uint32_t e = f->first; e < f->first + f->entries; e++)
             if (e != own) enqueue_link(l, l->entry[e].link);
     }
 }
 
+// --- all at once --------------------------------------------------------------------------------------------------
+
+static void add_step(struct weft__levels *l, double level, uint32_t of) {
+    l->step = weft__memory_double(WEFT_MEMORY_QP, l->step, l->steps, &l->steps_room, 64, sizeof *l->step);
+    uint32_t i = l->steps++;
+    for (; i && level < l->step[(i - 1) / 2].level; i = (i - 1) / 2)
+        l->step[i] = l->step[(i - 1) / 2];
+    l->step[i] = (struct weft__level_step){level, of};
+}
+
+static struct weft__level_step take_step(struct weft__levels *l) {
+    struct weft__level_step first = l->step[0], last = l->step[--l->steps];
+    uint32_t i = 0;
+    for (uint32_t child; (child = 2 * i + 1) < l->steps; i = child) {
+        if (child + 1 < l->steps && l->step[child + 1].level < l->step[child].level) child++;
+        if (l->step[child].level >= last.level) break;
+        l->step[i] = l->step[child];
+    }
+    l->step[i] = last;
+    return first;
+}
+
+/// A flow has its rate: its links have less left for the others.
+static void fill_flow(struct weft__levels *l, uint32_t flow, double rate) {
+    struct weft__level_flow *f = &l->flow[flow];
+    if (f->filled == l->filled) return;
+    f->filled = l->filled;
+    f->known = false;
+    note_change(l, flow);
+    for (uint32_t e = f->first; e < f->first + f->entries; e++) {
+        double weight = fabs((double)l->entry[e].weight);
+        l->link[l->entry[e].link].left -= weight * rate;
+        l->link[l->entry[e].link].sharing -= weight;
+    }
+}
+
+/// The first step of every link that may limit a flow, and of every flow with a bound.
+static void start_filling(struct weft__levels *l) {
+    l->filled += 2; // less 1: a flow that has its first step
+    l->steps = 0;
+    for (uint32_t k = 0; k < l->links; k++) {
+        struct weft__level_link *link = &l->link[k];
+        link->level = ENDLESS;
+        link->left = link->capacity;
+        link->sharing = link->weights;
+        if (!link->members || has_room(l, link)) continue;
+        add_step(l, link->left / link->sharing, k);
+        for (uint32_t i = 0; i < link->members; i++) {
+            struct weft__level_flow *f = &l->flow[link->member[i].flow];
+            if (f->most > 0 && f->filled != l->filled - 1)
+                add_step(l, (double)f->most, l->links + link->member[i].flow);
+            if (f->most > 0) f->filled = l->filled - 1;
+        }
+    }
+}
+
+/// The least level first. What is left of a link for each of the others only grows, so a step that has become later
+/// goes back among the others.
+static void fill_links(struct weft__levels *l) {
+    start_filling(l);
+    while (l->steps) {
+        struct weft__level_step step = take_step(l);
+        if (step.of >= l->links) {
+            fill_flow(l, step.of - l->links, step.level);
+            continue;
+        }
+        struct weft__level_link *link = &l->link[step.of];
+        if (link->sharing <= link->weights * 1e-9) continue; // other links limit all
+        double level = fmax(link->left, 0) / link->sharing;
+        if (level > step.level * (1 + 1e-12)) {
+            add_step(l, level, step.of);
+            continue;
+        }
+        link->level = level;
+        l->updates++;
+        for (uint32_t i = 0; i < link->members; i++)
+            if (l->entry[link->member[i].entry].weight > 0) fill_flow(l, link->member[i].flow, level);
+    }
+}
+
+static void clear_queue(struct weft__levels *l) {
+    for (; l->queued; l->queued--) {
+        l->link[l->queue[l->queue_first]].queued = false;
+        l->queue_first = l->queue_first + 1 == l->links_room ? 0 : l->queue_first + 1;
+    }
+}
+
+/// Until a load had its rate it counted like a flow of the level, and that rate may be another one: such a link is now
+/// too full, or not as full as a link that limits flows.
+static bool is_off(const struct weft__levels *l, const struct weft__level_link *link) {
+    double off = l->tolerance * link->capacity;
+    return link->loaded && link->members && (link->left < -off || (link->level < ENDLESS && link->left > off));
+}
+
+static void fill_all(struct weft__levels *l) {
+    clear_queue(l);
+    fill_links(l);
+    for (uint32_t k = 0; k < l->links; k++)
+        if (is_off(l, &l->link[k])) enqueue_link(l, k);
+}
+
 void weft__levels_settle(struct weft__levels *l) {
-    while (l->queued) {
+    enum { DEAR = 4 }; // a flow at a link, looked at link by link, costs so many times as much as in order
+    for (bool filled = false; l->queued;) {
+        if (!filled && l->waiting > (l->members + l->links) / DEAR) {
+            filled = true;
+            fill_all(l);
+            continue;
+        }
         uint32_t link = l->queue[l->queue_first];
         l->queue_first = l->queue_first + 1 == l->links_room ? 0 : l->queue_first + 1;
         l->queued--;
         l->link[link].queued = false;
         update_link(l, link);
     }
+    l->waiting = 0;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < l->changes; i++) {
         uint32_t flow = l->changed[i];
         struct weft__level_flow *f = &l->flow[flow];
-        double rate = f->active ? rate_without(l, f, UINT32_MAX) : 0;
+        double rate = f->active ? rate_of(l, f) : 0;
         if (!f->active || fabs(rate - f->rate) <= l->tolerance * rate) continue;
         f->rate = rate;
         l->changed[kept++] = flow;

@@ -5,6 +5,8 @@
 // for most changes that is a few links. Source: Bertsekas, Gallager, "Data Networks", 2nd edition, 6.5.2; the level of
 // a link as in Charny, Clark, Jain, "Congestion control with explicit rate indication", ICC 1995. Theirs is for one
 // share a link; here a flow may cross a link with a weight, as a ring does that has several of its hops there.
+// Where most links have changed at once, as in an all-to-all, all levels are computed in order, the least first (the
+// algorithm of 6.5.2 itself), and only what loads take is put right link by link.
 #pragma once
 
 #include "weft/types.h"
@@ -25,14 +27,18 @@ struct weft__level_link {
         uint32_t flow, entry;
     } * member;
     uint32_t members, room, members_max;
-    bool queued;
+    bool queued, loaded;  ///< loaded: some flow may be a load
+    double left, sharing; ///< scratch: of the capacity, of the weights, what flows without a rate have yet
 };
 
 struct weft__level_flow {
     uint32_t first, entries; ///< among all entries
     uint32_t mark;           ///< of the last settling that may have changed it
-    bool active;
-    float most; ///< its rate at most, whatever the links; 0: no bound
+    uint32_t filled;         ///< of the last time that all levels were computed in order
+    uint32_t at;             ///< entry whose link has the least level; WEFT_NONE: `most` is less
+    bool active, known;      ///< known: the three that follow from levels
+    float most;              ///< its rate at most, whatever the links; 0: no bound
+    double least, next;      ///< of the levels of its links and `most`: the least, and that of the others
     double rate;
 };
 
@@ -51,6 +57,13 @@ struct weft__levels {
     uint32_t changes;
     double *other; ///< scratch
     uint32_t other_room;
+    uint32_t filled;
+    uint64_t members, waiting; ///< at all links; at links that came into the queue since the last settling
+    struct weft__level_step {
+        double level;
+        uint32_t of; ///< a link, or behind the links a flow with a bound
+    } * step;        ///< a heap
+    uint32_t steps, steps_room;
     uint64_t updates, visits; ///< of links, of flows at them
 };
 

@@ -99,6 +99,8 @@ static const struct weft__sending *sending_of(const struct weft__program *p, con
 /// Adds the links of a connection to those of the ring; `crossed` is by link.
 static void add_links(const struct weft__fluid *x, uint32_t qp, uint32_t qps, struct weft__crossed **crossed,
                       uint32_t *n, uint32_t *room) {
+    while (qps > 1 && !x->levels.flow[qp + qps - 1].entries)
+        qps--; // no message takes the last ones
     for (uint32_t q = qp; q < qp + qps; q++) {
         const struct weft__level_flow *f = &x->levels.flow[q];
         for (uint32_t e = f->first; e < f->first + f->entries; e++) {
@@ -209,11 +211,24 @@ static void find_volume(struct weft__fluid *x, struct ring *r, const struct weft
     r->steps = count_steps(op);
 }
 
-/// All members are there.
+/// When all have the last piece of a ring whose lanes have drained after `took_ps`.
+static void note_end(struct weft__fluid *x, const struct ring *r, double took_ps, weft_time_ps drained) {
+    double rate = r->volume / fmax(took_ps, 1);
+    double longer = r->piece / (rate * r->lanes) + r->way_ps - took_ps / r->steps;
+    weft__fluid_note(x, drained + weft_time_of_real(r->grant_ps + r->way_ps + r->steps * fmax(longer, 0)),
+                     WEFT__FLUID_RING, (uint32_t)(r - x->rings->ring));
+}
+
+/// All members are there. Nobody else has a server's inner network.
 static void begin_ring(struct weft__fluid *x, struct ring *r, const struct weft_job_op *op) {
     find_volume(x, r, op);
     r->came = 0;
-    weft__fluid_begin(x, r->flow, r->volume);
+    if (r->inner) {
+        weft_time_ps took = weft_time_of_real(r->volume / r->most + 0.5);
+        note_end(x, r, (double)took, x->now_ps + took);
+    } else {
+        weft__fluid_begin(x, r->flow, r->volume);
+    }
 }
 
 static void begin_hop(struct weft__fluid *x, struct ring *r) {
@@ -278,11 +293,8 @@ double weft__rings_drained(struct weft__fluid *x, uint32_t flow) {
     uint32_t number = x->rings->ring_of_flow[flow - x->rings->flow0];
     if (x->rings->ring[number].hop) return hop_drained(x, &x->rings->ring[number], number);
     const struct ring *r = &x->rings->ring[number];
-    double took = (double)(x->now_ps - x->drain[flow].begun_ps), rate = r->volume / fmax(took, 1);
-    double longer = r->piece / (rate * r->lanes) + r->way_ps - took / r->steps;
     weft__levels_end(&x->levels, flow);
-    weft__fluid_note(x, x->now_ps + weft_time_of_real(r->grant_ps + r->way_ps + r->steps * fmax(longer, 0)),
-                     WEFT__FLUID_RING, number);
+    note_end(x, r, (double)(x->now_ps - x->drain[flow].begun_ps), x->now_ps);
     return r->volume;
 }
 

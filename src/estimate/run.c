@@ -51,11 +51,14 @@ static void start_hosts(struct weft__fluid *x) {
     }
 }
 
-static void start_flows(struct weft__fluid *x) {
-    const struct weft_workload *w = x->net.workload;
-    x->qp_of_flow = weft_arena_alloc(x->arena, w->flows, sizeof *x->qp_of_flow);
+static void find_qps_of_flows(struct weft__fluid *x) {
+    x->qp_of_flow = weft_arena_alloc(x->arena, x->net.workload->flows, sizeof *x->qp_of_flow);
     for (uint32_t q = x->net.qps; q-- > 0;)
         x->qp_of_flow[x->net.qp[q].flow] = q;
+}
+
+static void start_flows(struct weft__fluid *x) {
+    const struct weft_workload *w = x->net.workload;
     for (uint32_t f = 0; f < w->flows; f++)
         if (!w->flow[f].messages && !w->flow[f].waits) weft__fluid_note(x, w->flow[f].start_ps, WEFT__FLUID_START, f);
 }
@@ -88,6 +91,7 @@ static enum weft_status assemble_fluid(struct weft__fluid *x, const struct weft_
     weft__levels_init(&x->levels, options->tolerance > 0 ? options->tolerance : tolerance);
     x->batch = net->qps > EXACT_FLOWS ? NEAR : 0;
     weft__timers_init(&x->drains, net->qps ? net->qps : 1);
+    find_qps_of_flows(x);
     status = weft__ways_new(x, ret_error);
     if (!status) status = weft__estimate_refuse_ways(x, ret_error);
     if (status) return status;
