@@ -10,8 +10,8 @@
     F(1, solicited)                                                                                                    \
     F(1, migration)                                                                                                    \
     F(2, pad_count)                                                                                                    \
-    F(4, version) F(16, pkey) F(1, fecn) F(1, becn) F(6, reserved6) F(24, dest_qp) F(1, ack_request) F(7, reserved7)   \
-        F(24, psn)
+    F(4, version)                                                                                                      \
+    F(16, pkey) F(1, fecn) F(1, becn) F(6, reserved6) F(24, dest_qp) F(1, ack_request) F(7, reserved7) F(24, psn)
 WEFT__CODEC(bth, WEFT_BTH_BYTES, BTH_FIELDS)
 #define RETH_FIELDS(F) F(64, address) F(32, rkey) F(32, length)
 WEFT__CODEC(reth, WEFT_RETH_BYTES, RETH_FIELDS)
