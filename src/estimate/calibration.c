@@ -21,21 +21,11 @@ static const char *fabric_of(const struct weft_topology *t) {
     return joined ? "scheduled_region" : stages ? "scheduled_l2" : "scheduled_l1";
 }
 
-/// A torus, a dragonfly: links join switches of one tier, and packets pass hosts' switches on their way.
-static bool is_direct(const struct weft_topology *t) {
-    for (uint32_t p = 0; p < t->ports; p++) {
-        const struct weft_node_info *own = &t->node[t->port[p].node], *peer = &t->node[t->port[t->port[p].peer].node];
-        if (own->role == WEFT_NODE_SWITCH && peer->role == WEFT_NODE_SWITCH && own->tier == peer->tier) return true;
-    }
-    return false;
-}
-
 const char *weft__mechanism_of(const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     const struct weft_host_conf *host = &net->device[t->host[0]]->host;
     for (uint32_t p = 0; p < t->ports; p++)
         if (weft_topology_port_is_fabric(t, p)) return fabric_of(t);
-    if (is_direct(t)) return "direct"; // whatever the transport
     if (strcmp(host->transport.model->name, "roce_rc") != 0) return host->transport.model->name;
     if (strcmp(host->cc.model->name, "none") != 0) return host->cc.model->name;
     for (uint32_t i = 0; i < t->switches; i++)

@@ -233,22 +233,12 @@ static enum weft_status refuse_losses(struct order *o, struct weft_arena *arena,
     return WEFT_OK;
 }
 
-/// Whether the switch to which a port leads may hold back packets of a priority, by pauses or credit.
-static bool may_hold(const struct weft__fluid *x, uint32_t port, uint32_t priority) {
-    const struct weft_topology *t = x->net.topology;
-    uint32_t node = t->port[t->port[port].peer].node;
-    const struct weft_switch_conf *sw = &x->net.device[node]->sw;
-    if (t->node[node].role != WEFT_NODE_SWITCH || weft_topology_port_is_fabric(t, port)) return false;
-    return (sw->pfc.priorities >> priority & 1) || strcmp(sw->credit.model->name, "none") != 0;
-}
-
 /// A circle of links, each of which flows cross right after another: their pauses could wait for each other.
 static enum weft_status refuse_circles(struct order *o, struct weft_arena *arena, struct weft_error *ret_error) {
     const struct weft__fluid *x = o->x;
     uint32_t links = x->levels.links, *in = weft_arena_alloc(arena, links, sizeof *in),
              *ready = weft_arena_alloc(arena, links, sizeof *ready), n = 0, edges = 0;
     EACH_STEP(x, q, e) {
-        if (!may_hold(x, o->port[x->levels.entry[e].link], x->net.qp[q].priority)) continue;
         o->at[x->levels.entry[e].link + 1]++;
         in[x->levels.entry[e + 1].link]++;
         edges++;
@@ -259,7 +249,6 @@ static enum weft_status refuse_circles(struct order *o, struct weft_arena *arena
     o->edge = weft_arena_alloc(arena, edges, sizeof *o->edge);
     EACH_STEP(x, q, e) {
         uint32_t from = x->levels.entry[e].link;
-        if (!may_hold(x, o->port[from], x->net.qp[q].priority)) continue;
         o->edge[o->at[from] + next[from]++] = x->levels.entry[e + 1].link;
     }
     for (uint32_t l = 0; l < links; l++)

@@ -6,10 +6,12 @@
 // of the load.
 // Most of that is the same for many queue pairs. Where no node on the way has a choice for each of them, the links
 // between the switches of two hosts are found once (a trunk); and where all choices are alike, so are the times.
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/digest.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "box/box.h"
 #include "estimate/fluid.h"
 #include "estimate/refuse.h"
@@ -53,7 +55,6 @@ struct walk {
     struct weft__fluid *x;
     const struct weft_topology *t;
     uint32_t *set_of_port; ///< [ports]: the only set that has it, + 1; 0: none has, SEVERAL: several have it
-    double *capacity;      ///< [ports]; 0: not asked for yet
     struct numbers of_bundle, of_trunk;
     struct bundle *bundle;
     struct trunk *trunk;
@@ -64,7 +65,7 @@ struct walk {
     struct weft__lone_hop *kinds;
     bool probes, fixed, even; ///< probes: for times; fixed, even: see struct trunk, of the walk
     uint32_t last;            ///< crossed, before the last step
-    struct place *at, *next;  ///< where packets are
+    struct place *at, *next; ///< where packets are
     uint32_t ats, nexts, places_room, nexts_room;
     uint32_t *port, ports, ports_room; ///< by which they go on
     uint32_t *seen, turn;              ///< [nodes]
@@ -72,7 +73,7 @@ struct walk {
     uint32_t crosseds, crossed_room;
     uint32_t enters, leaves; ///< nodes with queues of credit, of data and of what goes back; WEFT_NONE: none
     uint32_t fabrics;        ///< scheduled ones that the queue pair crosses
-    bool adds;               ///< flows are made; before that, only the sets are found
+    bool adds;            ///< flows are made; before that, only the sets are found
     struct weft_error *error;
 };
 static const uint32_t SEVERAL = UINT32_MAX, ALONE = UINT32_MAX - 1;
@@ -81,7 +82,8 @@ static double port_capacity(const struct walk *w, uint32_t port) {
     return (double)w->t->link[w->t->port[port].link].rate_bps / 8 / (double)WEFT_PS_PER_S;
 }
 
-static double find_capacity(const struct walk *w, uint32_t port) {
+/// A host takes data no faster than its drain allows, and sends none faster than PCIe and the NIC's packets allow.
+static double line_capacity(const struct walk *w, uint32_t port) {
     const struct weft_topology *t = w->t;
     uint32_t peer = t->port[t->port[port].peer].node, own = t->port[port].node;
     double capacity = port_capacity(w, port);
@@ -97,12 +99,6 @@ static double find_capacity(const struct walk *w, uint32_t port) {
     const struct weft_host_conf *host = &w->x->net.device[peer]->host;
     double drain = host->drain_rate_bps ? (double)host->drain_rate_bps / 8 / (double)WEFT_PS_PER_S : capacity;
     return drain < capacity ? drain : capacity;
-}
-
-/// A host takes data no faster than its drain allows, and sends none faster than PCIe and the NIC's packets allow.
-static double line_capacity(struct walk *w, uint32_t port) {
-    if (!(w->capacity[port] > 0)) w->capacity[port] = find_capacity(w, port);
-    return w->capacity[port];
 }
 
 static uint32_t link_of(struct walk *w, uint32_t port) {
@@ -122,19 +118,7 @@ static void cross_link(struct walk *w, uint32_t link, float weight) {
         (struct weft__crossed){.link = link, .weight = weight};
 }
 
-/// Few, and often in order already. Returns their key.
-static uint64_t sort_ports(struct walk *w) {
-    uint64_t key = 0;
-    for (uint32_t k = 1; k < w->ports; k++) {
-        uint32_t port = w->port[k], i = k;
-        for (; i && w->port[i - 1] > port; i--)
-            w->port[i] = w->port[i - 1];
-        w->port[i] = port;
-    }
-    for (uint32_t k = 0; k < w->ports; k++)
-        key = weft__digest_mix(key, w->port[k]);
-    return key;
-}
+WEFT__ORDER(by_number, uint32_t, (*x > *y) - (*x < *y))
 
 static void numbers_free(struct numbers *m) {
     weft_memory_free(WEFT_MEMORY_QP, m->slot, m->slots * sizeof *m->slot);
@@ -215,7 +199,8 @@ static void cross_ports(struct walk *w, float weight) {
         cross_port(w, w->port[0], weight);
         return;
     }
-    uint32_t b = bundle_of(w, sort_ports(w));
+    qsort(w->port, w->ports, sizeof *w->port, by_number);
+    uint32_t b = bundle_of(w, weft__hash(WEFT__HASH_START, w->port, w->ports * sizeof *w->port));
     bool alone = true;
     if (!w->adds) return;
     double least = line_capacity(w, w->port[0]);
@@ -368,12 +353,13 @@ static struct trunk *trunk_of(struct walk *w, const struct ends *e) {
     uint32_t edge = w->x->forwarding.routes->edge_of_host[e->dst], node = t->port[t->port[e->first].peer].node;
     if (edge == WEFT_NONE) return NULL;
     uint32_t k = number_of(&w->of_trunk, (uint64_t)node << 32 | edge);
-    if (k == w->trunks) WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, w->trunk, w->trunks, w->trunks_room, 64) = (struct trunk){0};
+    if (k == w->trunks)
+        WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, w->trunk, w->trunks, w->trunks_room, 64) = (struct trunk){0};
     return &w->trunk[k];
 }
 
-/// The links of a queue pair whose packets have a choice of planes, or of its hosts in one plane; by the trunk that
-/// such a queue pair has taken before, if it is one for all.
+/// The links of a queue pair whose packets have a choice of planes, or of its hosts in one plane; by the trunk that such
+/// a queue pair has taken before, if it is one for all.
 static bool find_links(struct walk *w, uint32_t number, const struct ends *e, uint32_t planes) {
     const struct weft_device_conf *sender = w->x->net.device[w->t->host[e->src]];
     struct trunk *trunk = planes > 1 ? NULL : trunk_of(w, e);
@@ -480,8 +466,8 @@ static enum weft_status add_way(struct walk *w, uint32_t number, uint32_t turn, 
     found = found && know_times(w, number, &there, &times) && know_times(w, number, &back, &control);
     if (!found)
         return WEFT_REFUSE(w->error, weft__estimate_place_of(&x->net, qp->flow),
-                           "no route from %s to %s; expected one for each flow", w->t->node[w->t->host[qp->src]].name,
-                           w->t->node[w->t->host[qp->dst]].name);
+                           "no route from %s to %s; expected one for each flow",
+                           w->t->node[w->t->host[qp->src]].name, w->t->node[w->t->host[qp->dst]].name);
     add_queues(w, number, &there);
     x->way[number].base_ps = times.base_ps;
     x->way[number].byte_ps = times.byte_ps;
@@ -542,7 +528,6 @@ enum weft_status weft__ways_new(struct weft__fluid *x, struct weft_error *ret_er
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_QP);
     struct walk w = {.x = x, .t = t, .error = ret_error};
     w.set_of_port = weft_arena_alloc(arena, t->ports, sizeof *w.set_of_port);
-    w.capacity = weft_arena_alloc(arena, t->ports, sizeof *w.capacity);
     w.kind = weft_arena_alloc(arena, t->ports, sizeof *w.kind);
     w.seen = weft_arena_alloc(arena, t->nodes, sizeof *w.seen);
     x->way = weft_arena_alloc(x->arena, x->net.qps, sizeof *x->way);
