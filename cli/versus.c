@@ -307,6 +307,7 @@ static bool check_settings(const struct weft_cli_options *o) {
         const char *said = begins_with(o->setting[i], "workload") ? "the work is JOB's; expected settings of fabrics, "
                                                                     "hosts and the run"
                            : begins_with(o->setting[i], "run.seed=") ? "expected --seeds"
+                           : begins_with(o->setting[i], "goodput.")  ? "it is JOB's; expected its section goodput"
                                                                      : NULL;
         if (said) return refuse_options(weft_arena_format(o->arena, "versus: --set %s: %s", o->setting[i], said));
     }

@@ -118,6 +118,20 @@ static FILE *open_unpacker(FILE *file, bool zstd) {
     weft_memory_fail();
 }
 
+/// A byte order mark, as programs of Windows write it before a text, is not part of it.
+static FILE *skip_mark(FILE *file) {
+    static const unsigned char mark[] = {0xef, 0xbb, 0xbf};
+    size_t n = 0;
+    int c = EOF;
+    while (n < sizeof mark && (c = getc(file)) == mark[n])
+        n++;
+    if (n == sizeof mark) return file;
+    if (c != EOF) ungetc(c, file);
+    while (n)
+        ungetc(mark[--n], file);
+    return file;
+}
+
 FILE *weft__file_open_unpacked(const char *path) {
     static const unsigned char gzip[] = {0x1f, 0x8b}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
     unsigned char magic[MAGIC_BYTES];
@@ -130,9 +144,10 @@ FILE *weft__file_open_unpacked(const char *path) {
         errno = why;
         return NULL;
     }
-    if (pread(fileno(file), magic, sizeof magic, 0) != sizeof magic) return file; // short, or a pipe
-    if (!memcmp(magic, zstd, sizeof zstd)) return open_unpacker(file, true);
-    return memcmp(magic, gzip, sizeof gzip) ? file : open_unpacker(file, false);
+    if (pread(fileno(file), magic, sizeof magic, 0) != sizeof magic) return skip_mark(file); // short, or a pipe
+    bool is_zstd = !memcmp(magic, zstd, sizeof zstd), packed = is_zstd || !memcmp(magic, gzip, sizeof gzip);
+    if (packed) file = open_unpacker(file, is_zstd);
+    return file ? skip_mark(file) : NULL;
 }
 
 const char *weft__file_why(int why) {

@@ -72,11 +72,17 @@ enum weft_status weft__fit_causes(const struct weft_fit_conf *conf, struct weft_
         for (uint32_t i = 0; i < fit->rows; i++)
             now[i] = log_time[i];
         for (uint32_t round = 0; round < ROUNDS && depends && !status; round++) {
+            struct weft_error beyond = {0};
             c->at += step * c->width;
             status = weft__fit_run(conf, fit, then, ret_error);
             c->at -= step * c->width;
             depends = !status && move_constant(fit, c, now, then);
-            if (depends) status = weft__fit_run(conf, fit, now, ret_error);
+            if (depends) status = weft__fit_run(conf, fit, now, &beyond);
+            if (status == WEFT_ERROR_INPUT) { // a step out of the constant's range: what was found before it stands
+                status = WEFT_OK;
+                break;
+            }
+            if (status && !ret_error->status) *ret_error = beyond;
             if (status || sum_of(fit, now) >= left) break;
             left = sum_of(fit, now);
             best = c->at;

@@ -237,11 +237,11 @@ static double time_us(const struct weft_outcome *o, uint32_t op) {
 /// On a line through the two sizes of which the first is operation `start`. Between what is run and that line times
 /// grow as a power of the size.
 static double time_beyond(const struct weft_fit_table *t, const struct weft_outcome *o, uint32_t start,
-                          weft_bytes bytes, const struct weft_fit_row *last) {
+                          weft_bytes bytes, const struct weft_fit_row *last, double last_us) {
     double from = time_us(o, start), slope = 4 * fmax(time_us(o, start + 2) - from, 0);
     double share = (double)bytes / (double)t->line_bytes;
     if (share >= 1 || !last) return from + slope * (share - 1);
-    double power = log(from / last->predicted_us) / log((double)t->line_bytes / (double)last->bytes);
+    double power = log(from / last_us) / log((double)t->line_bytes / (double)last->bytes);
     return from * pow(share, power);
 }
 
@@ -251,6 +251,7 @@ static void take_times(struct weft_fit *fit, const struct weft_fit_table *t, con
     const struct weft_job *job = &s->workload->job[0];
     uint32_t op = 1, first = job->ops - 4 * t->lines + 1;
     struct weft_fit_row *last = NULL; // and largest that is run
+    double last_us = 0;
     for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
         struct weft_fit_row *row = &fit->row[i];
         const struct weft_job_op *of = &job->op[row->beyond ? first : op];
@@ -258,15 +259,18 @@ static void take_times(struct weft_fit *fit, const struct weft_fit_table *t, con
         row->nodes = row->ranks / of->shape.per_server;
         if (!row->algorithm) name_choice(t, of, job->machine, row);
         if (row->beyond) continue;
-        row->predicted_us = time_us(o, op);
-        if (!last || row->bytes > last->bytes) last = row;
+        double us = time_us(o, op);
+        ret_log[i] = log(us);
+        if (!last || row->bytes > last->bytes) {
+            last = row;
+            last_us = us;
+        }
         op += 2;
     }
     for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
         struct weft_fit_row *row = &fit->row[i];
         uint32_t start = first + (t->lines > 1 && is_on(row, &t->line[1]) ? 4 : 0);
-        if (row->beyond) row->predicted_us = time_beyond(t, o, start, row->bytes, last);
-        ret_log[i] = log(row->predicted_us);
+        if (row->beyond) ret_log[i] = log(time_beyond(t, o, start, row->bytes, last, last_us));
     }
 }
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "versus/versus.h"
 #include "weft/error.h"
 #include "weft/goodput.h"
@@ -158,8 +159,8 @@ void weft__versus_goodput_text(FILE *file, const struct weft_versus *v) {
         if (!head)
             fprintf(file,
                     "\nwhat failures leave of a month of a job of %llu GPUs (link, switch: slowdown by the loss of "
-                    "one, as cases "
-                    "with %llu hosts measure it; ?: assumed)\n  %-14s %-10s %8s %16s %11s %11s %10s %10s\n",
+                    "one of the fabric's, measured with %llu hosts; ?: assumed)\n  %-14s %-10s %8s %16s %11s %12s %10s "
+                    "%10s\n",
                     (unsigned long long)v->gpus, (unsigned long long)v->hosts, "fabric", "attachment", "goodput",
                     "90% of months", "crash every", "fabric cost", "link", "switch");
         head = true;
@@ -173,7 +174,7 @@ void weft__versus_goodput_text(FILE *file, const struct weft_versus *v) {
             fprintf(file, " %16s", "-");
         else
             fprintf(file, " %7.1f%% to %4.1f%%", 100 * g->month_low, 100 * g->month_high);
-        fprintf(file, " %9.3g h %10.2f%%", g->mtbf_h, 100 * fabric_cost(g));
+        fprintf(file, " %9.3g h %11.2f%%", g->mtbf_h, 100 * fabric_cost(g));
         put_slowdown(file, g, "fabric_link");
         put_slowdown(file, g, "fabric_switch");
         fputc('\n', file);
@@ -182,15 +183,20 @@ void weft__versus_goodput_text(FILE *file, const struct weft_versus *v) {
 
 void weft__versus_goodput_say(FILE *file, const struct weft_versus *v) {
     const struct weft_versus_fabric *most = NULL, *least = NULL;
+    uint32_t unbuilt = 0;
     for (uint32_t f = 0; f < v->fabrics; f++) {
         const struct weft_versus_fabric *at = &v->fabric[f];
-        if (!is_asked(v, f) || !at->goodput) continue;
+        if (!is_asked(v, f)) continue;
+        unbuilt += !at->goodput;
+        if (!at->goodput) continue;
         if (!most || at->goodput->goodput > most->goodput->goodput) most = at;
         if (!least || at->goodput->goodput < least->goodput->goodput) least = at;
     }
     if (!most) return;
-    fprintf(file, " Failures leave a job of %llu GPUs %.1f%% of a month on %s", (unsigned long long)v->gpus,
+    fprintf(file, " Failures leave a job of %llu GPUs %.2f%% of a month on %s", (unsigned long long)v->gpus,
             100 * most->goodput->goodput, most->name);
-    if (most != least) fprintf(file, ", %.1f%% on %s", 100 * least->goodput->goodput, least->name);
+    if (most->goodput->goodput - least->goodput->goodput >= 5e-5)
+        fprintf(file, ", %.2f%% on %s", 100 * least->goodput->goodput, least->name);
+    if (unbuilt) fprintf(file, "; %s cannot be built for them", weft__counted(unbuilt, "fabric").text);
     fputc('.', file);
 }
