@@ -53,8 +53,9 @@ void weft__drafts_remove(void);
 #define WEFT__UNPACK_FREE (64u << 20)
 #define WEFT__UNPACK_RATIO 200u
 
-/// For reading from beginning to end, behind a byte order mark if there is one; a compressed file does not support seeking. NULL with errno, like
-/// weft__file_open; a folder gives EISDIR. A failure while reading sets ferror, and weft__file_why explains errno.
+/// For reading from beginning to end, behind a byte order mark if there is one; a compressed file does not support
+/// seeking. NULL with errno, like weft__file_open; a folder gives EISDIR. A failure while reading sets ferror, and
+/// weft__file_why explains errno.
 FILE *weft__file_open_unpacked(const char *path);
 /// The meaning of an errno from weft__file_open_unpacked, or from reading its stream. If memory ran out, jumps to the
 /// guard.

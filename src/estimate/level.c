@@ -282,7 +282,8 @@ static void start_filling(struct weft__levels *l) {
         add_step(l, link->left / link->sharing, k);
         for (uint32_t i = 0; i < link->members; i++) {
             struct weft__level_flow *f = &l->flow[link->member[i].flow];
-            if (f->most > 0 && f->filled != l->filled - 1) add_step(l, (double)f->most, l->links + link->member[i].flow);
+            if (f->most > 0 && f->filled != l->filled - 1)
+                add_step(l, (double)f->most, l->links + link->member[i].flow);
             if (f->most > 0) f->filled = l->filled - 1;
         }
     }

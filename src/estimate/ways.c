@@ -65,7 +65,7 @@ struct walk {
     struct weft__lone_hop *kinds;
     bool probes, fixed, even; ///< probes: for times; fixed, even: see struct trunk, of the walk
     uint32_t last;            ///< crossed, before the last step
-    struct place *at, *next; ///< where packets are
+    struct place *at, *next;  ///< where packets are
     uint32_t ats, nexts, places_room, nexts_room;
     uint32_t *port, ports, ports_room; ///< by which they go on
     uint32_t *seen, turn;              ///< [nodes]
@@ -73,7 +73,7 @@ struct walk {
     uint32_t crosseds, crossed_room;
     uint32_t enters, leaves; ///< nodes with queues of credit, of data and of what goes back; WEFT_NONE: none
     uint32_t fabrics;        ///< scheduled ones that the queue pair crosses
-    bool adds;            ///< flows are made; before that, only the sets are found
+    bool adds;               ///< flows are made; before that, only the sets are found
     struct weft_error *error;
 };
 static const uint32_t SEVERAL = UINT32_MAX, ALONE = UINT32_MAX - 1;
@@ -353,13 +353,12 @@ static struct trunk *trunk_of(struct walk *w, const struct ends *e) {
     uint32_t edge = w->x->forwarding.routes->edge_of_host[e->dst], node = t->port[t->port[e->first].peer].node;
     if (edge == WEFT_NONE) return NULL;
     uint32_t k = number_of(&w->of_trunk, (uint64_t)node << 32 | edge);
-    if (k == w->trunks)
-        WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, w->trunk, w->trunks, w->trunks_room, 64) = (struct trunk){0};
+    if (k == w->trunks) WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, w->trunk, w->trunks, w->trunks_room, 64) = (struct trunk){0};
     return &w->trunk[k];
 }
 
-/// The links of a queue pair whose packets have a choice of planes, or of its hosts in one plane; by the trunk that such
-/// a queue pair has taken before, if it is one for all.
+/// The links of a queue pair whose packets have a choice of planes, or of its hosts in one plane; by the trunk that
+/// such a queue pair has taken before, if it is one for all.
 static bool find_links(struct walk *w, uint32_t number, const struct ends *e, uint32_t planes) {
     const struct weft_device_conf *sender = w->x->net.device[w->t->host[e->src]];
     struct trunk *trunk = planes > 1 ? NULL : trunk_of(w, e);
@@ -466,8 +465,8 @@ static enum weft_status add_way(struct walk *w, uint32_t number, uint32_t turn, 
     found = found && know_times(w, number, &there, &times) && know_times(w, number, &back, &control);
     if (!found)
         return WEFT_REFUSE(w->error, weft__estimate_place_of(&x->net, qp->flow),
-                           "no route from %s to %s; expected one for each flow",
-                           w->t->node[w->t->host[qp->src]].name, w->t->node[w->t->host[qp->dst]].name);
+                           "no route from %s to %s; expected one for each flow", w->t->node[w->t->host[qp->src]].name,
+                           w->t->node[w->t->host[qp->dst]].name);
     add_queues(w, number, &there);
     x->way[number].base_ps = times.base_ps;
     x->way[number].byte_ps = times.byte_ps;

@@ -352,6 +352,9 @@ class Scenario:
             self.kind = out["topology"]["kind"]
             out["workload"] = self.workload()
         self.settings(out)
+        run = out.get("run", {})
+        if run.get("until") == "never" and run.get("sample_interval") not in (None, "0ns"):
+            run["until"] = "2ms"  # a stall is told after the timeouts of NICs, which are seconds: millions of samples
         return out
 
     def sweep(self, out):
