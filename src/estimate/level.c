@@ -335,7 +335,7 @@ static void fill_all(struct weft__levels *l) {
 }
 
 void weft__levels_settle(struct weft__levels *l) {
-    enum { DEAR = 4 }; // a flow at a link, looked at link by link, costs so many times as much as in order
+    enum { DEAR = 4 }; // visiting a flow link by link costs this many times what a visit in order costs
     for (bool filled = false; l->queued;) {
         if (!filled && l->waiting > (l->members + l->links) / DEAR) {
             filled = true;

@@ -219,7 +219,7 @@ static void note_end(struct weft__fluid *x, const struct ring *r, double took_ps
                      WEFT__FLUID_RING, (uint32_t)(r - x->rings->ring));
 }
 
-/// All members are there. Nobody else has a server's inner network.
+/// The last member has come. Only this ring uses the network inside its server.
 static void begin_ring(struct weft__fluid *x, struct ring *r, const struct weft_job_op *op) {
     find_volume(x, r, op);
     r->came = 0;

@@ -261,9 +261,7 @@ static enum weft_status look_at(const char *path, const char *folder, struct wef
     if (file) {
         char *head = weft_arena_alloc(arena, WEFT_IMPORT_HEAD + 1, 1);
         ret_file->size = fread(head, 1, WEFT_IMPORT_HEAD, file);
-        bool mark = !strncmp(head, "\xef\xbb\xbf", 3); // the byte order mark of Windows' programs
-        ret_file->head = mark ? head + 3 : head;
-        ret_file->size -= mark ? 3 : 0;
+        ret_file->head = head;
         if (ferror(file)) why = errno;
         fclose(file);
     }
