@@ -213,6 +213,12 @@ static weft_time_ps cross_path(const struct path *path, const struct path *last,
     return start_c;
 }
 
+/// Each of three terms is rounded on each hop.
+static weft_time_ps without_rounding(const struct path *path, weft_time_ps time) {
+    weft_time_ps rounding = 3 * path->hops;
+    return time > rounding ? time - rounding : time;
+}
+
 /// `path`: of the first frame. Where a switch has no choice, the path is searched for once, and once more for a last
 /// frame of another length. `bound`: whatever the paths.
 static weft_time_ps closed_form(const struct weft__forwarding *forwarding, const struct weft__lone_flow *f,
@@ -240,8 +246,7 @@ static weft_time_ps closed_form(const struct weft__forwarding *forwarding, const
     if (bound && end == &last) make_bound(&last);
     weft_time_ps time = request + cross_path(path, end, train);
     time += weft__host_latency(forwarding, f->flow);
-    weft_time_ps rounding = 3 * path->hops; // each of three terms is rounded on each hop
-    return (bound || path->off) && time > rounding ? time - rounding : time;
+    return bound || path->off ? without_rounding(path, time) : time;
 }
 
 weft_time_ps weft__calc_ideal_fct(const struct weft__forwarding *forwarding, struct weft__lone **lone,
@@ -261,5 +266,6 @@ weft_time_ps weft__calc_ideal_fct(const struct weft__forwarding *forwarding, str
         return closed_form(forwarding, f, &train, &path, !alone);
     if (!*lone) *lone = weft__lone_new(forwarding);
     weft_time_ps time = weft__lone_fct(*lone, f);
-    return time ? time : closed_form(forwarding, f, &train, &path, true);
+    if (!time) return closed_form(forwarding, f, &train, &path, true);
+    return path.off && time != WEFT_TIME_NEVER ? without_rounding(&path, time) : time;
 }
