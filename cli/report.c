@@ -75,7 +75,7 @@ static enum weft_status explain_stored(const struct budget *b, const struct weft
     if (!status) status = weft_cli_stored_scenario(&seeded, run->dir, &stored, arena, &variant, ret_error);
     if (!status) status = weft_cli_why_explain(b->o, seeded, variant, &stored, &wanted, arena, &why, ret_error);
     if (!status) weft_cli_why_json_page(j, &why, arena);
-    if (!status) weft_report_motion(j, &why.run, arena);
+    if (!status) weft_report_motion(j, &why.run, 0, arena);
     weft_scenario_file_free(file);
     return status;
 }
@@ -100,7 +100,7 @@ static enum weft_status move_stored(struct budget *b, const struct weft_report_s
         b->moved_hops -= run->packet_hops;
         status = weft_cli_simulation_run(&s, b->o, "for its motion", &again, ret_error);
         if (!status) status = weft_cli_compare_digests(&stored, again.outcome, ret_error);
-        if (!status) weft_report_motion(j, &again, arena);
+        if (!status) weft_report_motion(j, &again, 0, arena);
     }
     weft_cli_simulation_deinit(&s);
     weft_scenario_file_free(file);

@@ -71,10 +71,15 @@ enum weft_status weft_report_page_check(struct weft_error *ret_error);
 enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, const struct weft_report_options *options,
                                       struct weft_report_page **ret_page, struct weft_error *ret_error);
 
+/// A page without data that asks for them each second, at "data" beside it: an object with what a live run answers
+/// ("live"), "name", "drops" and "why" as of a run.
+struct weft_report_page *weft_report_page_live(void);
+
 /// A run.sample_interval with as many samples as the page can move through.
 weft_time_ps weft_report_motion_interval(weft_time_ps sim_time_ps);
-/// Adds "motion" to the object at hand: the network over time, from the run's samples. Without samples: nothing.
-void weft_report_motion(struct weft__json *j, const struct weft_run *run, struct weft_arena *arena);
+/// Adds "motion" to the object at hand: the network from a time on, from the run's samples. Without samples: nothing.
+void weft_report_motion(struct weft__json *j, const struct weft_run *run, weft_time_ps from_ps,
+                        struct weft_arena *arena);
 /// The same from the samples in the results of a run, without running it; `topology` is that of its `scenario`.
 enum weft_status weft_report_motion_stored(struct weft__json *j, const struct weft_report_shown *run,
                                            const struct weft_scenario *scenario, const struct weft_topology *topology,

@@ -80,7 +80,8 @@ struct weft_live_host {
     weft_bytes mtu_bytes;                                  ///< without the Ethernet header
 };
 struct weft_live_conf {
-    uint64_t slow, hold, lateness_percent;
+    uint64_t slow, hold, lateness_percent, page; ///< page: TCP port of the loopback address; 0: none
+    weft_bytes record_bytes_max;
     weft_time_ps delay_ps;
     struct weft_live_host *host;
     const char **qmp;

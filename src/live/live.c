@@ -17,7 +17,7 @@
 #include "weft/report.h"
 #include "weft/sim.h"
 
-enum { FDS_MAX = 2 * WEFT_LIVE_HOSTS_MAX + WEFT__LIVE_CLIENTS + 1 };
+enum { FDS_MAX = 2 * WEFT_LIVE_HOSTS_MAX + WEFT__LIVE_CLIENTS + WEFT__LIVE_VISITORS + 2 };
 #define PS_PER_NS ((double)WEFT_PS_PER_NS)
 #define SLEEP_MAX_NS 20000000.0 // commands and the terminal are looked at so often
 #define SLEEP_MIN_NS 50000.0
@@ -170,6 +170,9 @@ static uint32_t list_fds(struct weft__live *l, struct pollfd *fds) {
     for (uint32_t c = 0; c < WEFT__LIVE_CLIENTS; c++)
         add_fd(fds, &n, l->client[c].in, true, false);
     add_fd(fds, &n, l->listener, true, false);
+    for (uint32_t v = 0; v < WEFT__LIVE_VISITORS; v++)
+        add_fd(fds, &n, l->visitor[v].fd, !l->visitor[v].answered, l->visitor[v].answered);
+    add_fd(fds, &n, l->page_listener, true, false);
     return n;
 }
 
@@ -183,7 +186,15 @@ static void serve_fds(struct weft__live *l, const struct pollfd *fds) {
     }
     for (uint32_t c = 0; c < WEFT__LIVE_CLIENTS; c++, at++)
         if (at->fd >= 0 && at->revents) weft__live_control_read(l, &l->client[c]);
-    if (at->revents & POLLIN) weft__live_control_accept(l);
+    if (at++->revents & POLLIN) weft__live_control_accept(l);
+    for (uint32_t v = 0; v < WEFT__LIVE_VISITORS; v++, at++) {
+        if (at->fd < 0 || !at->revents) continue;
+        if (l->visitor[v].answered)
+            weft__live_page_write(&l->visitor[v]);
+        else
+            weft__live_page_read(l, &l->visitor[v]);
+    }
+    if (at->revents & POLLIN) weft__live_page_accept(l);
 }
 
 /// Until the next frame is due, or the network may run further by half of what it may be ahead.
@@ -236,6 +247,7 @@ static enum weft_status run_loop(struct weft__live *l, struct weft_error *ret_er
         advance_network(l);
         weft__live_write_due(l);
         weft__live_show(l);
+        weft__live_film(l);
         sleep_and_serve(l, false);
     }
     l->answer->wall_s = (double)(weft__wall_ns() - begun) * 1e-9;
@@ -254,6 +266,7 @@ static enum weft_status begin_live(struct weft__live *l, struct weft_error *ret_
     if (!status) status = weft__live_listen(l, ret_error);
     if (!status) status = weft__live_record_begin(l, ret_error);
     if (!status) status = weft__live_control_begin(l, ret_error);
+    if (!status) status = weft__live_page_begin(l, ret_error);
     if (status) return status;
     l->slow = l->answer->slow = (double)l->conf->slow;
     l->delay_ps = l->conf->delay_ps < 2 * l->lookahead_ps ? 2 * l->lookahead_ps : l->conf->delay_ps;
@@ -281,9 +294,10 @@ static void say_begin(const struct weft__live *l) {
     for (uint32_t i = 0; i < l->conf->hosts; i++)
         weft__live_say(l, "%s at %s", l->attach[i].counts->name, l->attach[i].counts->where);
     weft__live_say(l, "commands at %s", l->control);
+    if (l->page) weft__live_say(l, "the network in motion at http://127.0.0.1:%u/", (unsigned)l->conf->page);
 }
 
-static void judge_lateness(struct weft__live *l) {
+void weft__live_judge(struct weft__live *l) {
     struct weft_live *a = l->answer;
     a->late_p50_ps = weft_histogram_quantile(l->lateness, 0.5);
     a->late_p99_ps = weft_histogram_quantile(l->lateness, 0.99);
@@ -303,7 +317,7 @@ static void count_pauses(struct weft__live *l, const struct weft_run *run) {
 
 static enum weft_status end_live(struct weft__live *l, struct weft_error *ret_error) {
     struct weft_result *result = NULL;
-    judge_lateness(l);
+    weft__live_judge(l);
     enum weft_status status = weft_drive_finish(l->drive, &result, ret_error);
     if (result) {
         l->answer->digest = weft_arena_format(l->arena, "%016" PRIx64, weft_result_digest(result));
@@ -319,10 +333,13 @@ enum weft_status weft_live_run(const struct weft_scenario_file *file, const stru
                                struct weft_arena *arena, struct weft_live *ret_live, struct weft_error *ret_error) {
     *ret_live = (struct weft_live){0};
     struct weft__live *l = weft_arena_alloc(arena, 1, sizeof *l);
-    *l = (struct weft__live){.file = file, .options = options, .arena = arena, .answer = ret_live, .listener = -1};
+    *l = (struct weft__live){
+        .file = file, .options = options, .arena = arena, .answer = ret_live, .listener = -1, .page_listener = -1};
     l->lateness = weft_arena_alloc(arena, 1, sizeof *l->lateness);
     for (uint32_t c = 0; c < WEFT__LIVE_CLIENTS; c++)
         l->client[c].in = l->client[c].out = -1;
+    for (uint32_t v = 0; v < WEFT__LIVE_VISITORS; v++)
+        l->visitor[v].fd = -1;
     enum weft_status status = begin_live(l, ret_error);
     if (!status) say_begin(l);
     if (!status) status = run_loop(l, ret_error);
@@ -330,6 +347,7 @@ enum weft_status weft_live_run(const struct weft_scenario_file *file, const stru
     if (!status) status = end_live(l, ret_error);
     weft__live_qmp_end(l);
     weft__live_control_end(l);
+    weft__live_page_end(l);
     weft__live_drop_outputs(l);
     if (l->record) fclose(l->record);
     for (uint32_t i = 0; l->attach && i < ret_live->hosts; i++)

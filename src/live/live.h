@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of a live run share. live.c: its clock and its loop; hosts.c: frames in and out; record.c: what is
-// kept; control.c: commands, and what a terminal shows; qmp.c: guests that stand still.
+// kept; control.c: commands, and what a terminal shows; page.c: what a browser shows; qmp.c: guests that stand still.
 #pragma once
 
+#include "base/stream.h"
 #include "live/attach.h"
 #include "weft/histogram.h"
 
-enum { WEFT__LIVE_LINE = 512, WEFT__LIVE_CLIENTS = 4 };
+enum { WEFT__LIVE_LINE = 512, WEFT__LIVE_CLIENTS = 4, WEFT__LIVE_VISITORS = 8, WEFT__LIVE_REQUEST = 4096 };
 
 /// A frame that is to leave at its time.
 struct weft__live_output {
@@ -24,6 +25,16 @@ struct weft__live_client {
     int in, out; ///< -1: none
     char line[WEFT__LIVE_LINE];
     size_t n;
+};
+
+/// A connection of a browser: one request, one answer.
+struct weft__live_visitor {
+    int fd; ///< -1: none
+    bool answered;
+    uint64_t since_ns;
+    char request[WEFT__LIVE_REQUEST];
+    size_t n, sent; ///< bytes of the request; of the answer
+    struct weft__text_stream answer;
 };
 
 struct weft__live {
@@ -54,6 +65,10 @@ struct weft__live {
     struct weft__live_client client[WEFT__LIVE_CLIENTS]; ///< the first: the terminal
     uint64_t shown_ns, shown_in, shown_out;
     uint64_t *shown_bytes; ///< [ports]
+    int page_listener;     ///< -1: no page
+    struct weft_report_page *page;
+    struct weft__live_film *film;
+    struct weft__live_visitor visitor[WEFT__LIVE_VISITORS];
 };
 
 /// Simulated time by the wall clock.
@@ -66,6 +81,8 @@ void weft__live_say(const struct weft__live *l, const char *format, ...) __attri
 /// A time that the run has not reached.
 weft_time_ps weft__live_soon(const struct weft__live *l);
 void weft__live_note(struct weft__live *l, weft_time_ps time, const char *text);
+/// Sets what the answer says of lateness, of frames so far.
+void weft__live_judge(struct weft__live *l);
 
 enum weft_status weft__live_attach(struct weft__live *l, struct weft_error *ret_error);
 /// The drive of `l` calls back from now on.
@@ -91,6 +108,14 @@ void weft__live_control_accept(struct weft__live *l);
 void weft__live_control_read(struct weft__live *l, struct weft__live_client *client);
 void weft__live_control_end(struct weft__live *l);
 void weft__live_show(struct weft__live *l);
+
+enum weft_status weft__live_page_begin(struct weft__live *l, struct weft_error *ret_error);
+void weft__live_page_accept(struct weft__live *l);
+void weft__live_page_read(struct weft__live *l, struct weft__live_visitor *visitor);
+void weft__live_page_write(struct weft__live_visitor *visitor);
+void weft__live_page_end(struct weft__live *l);
+/// Keeps what ports did, once a window of time is over.
+void weft__live_film(struct weft__live *l);
 
 enum weft_status weft__live_qmp_begin(struct weft__live *l, struct weft_error *ret_error);
 void weft__live_qmp(struct weft__live *l, const char *command);

@@ -42,6 +42,14 @@ void weft__live_record_frame(struct weft__live *l, uint32_t i, weft_time_ps time
                                                                      .captured = (uint32_t)length,
                                                                      .frame = bytes,
                                                                      .direction = WEFT_PCAPNG_OUTBOUND});
+    off_t size = ftello(l->record);
+    if (size < 0 || ferror(l->record)) {
+        l->over = true;
+        l->why = weft_arena_format(l->arena, "cannot write %s", l->answer->record);
+    } else if ((weft_bytes)size >= l->conf->record_bytes_max) {
+        l->over = true;
+        l->why = weft_arena_format(l->arena, "%s is as large as live.record_max allows", l->answer->record);
+    }
 }
 
 static enum weft_status put_frames(struct weft__live *l, FILE *file, struct weft_arena *arena,

@@ -186,9 +186,9 @@ function zoomable(f, svg, x, draw) {
 var shade = d3.scale.linear().domain([0, .25, .5, .75, 1]).range(["#f3f6fb", "#b9d0e8", "#6f9fd0", "#2f62a3", "#0b2b5c"]).clamp(true);
 
 /// A row a name: pieces of time, as dark as their share. strips: [{name, values: [{from, until, share, text}]}].
-function strips(f, strips, what) {
+function strips(f, strips, what, from) {
   var height = 70 + 20 * strips.length, svg = canvas(f, height, what);
-  var x = d3.scale.linear().domain([0, d3.max(strips, function (s) { return d3.max(s.values, function (v) { return v.until; }); }) || 1]).range([room(210), width - 20]);
+  var x = d3.scale.linear().domain([from || 0, d3.max(strips, function (s) { return d3.max(s.values, function (v) { return v.until; }); }) || 1]).range([room(210), width - 20]);
   svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (height - 54) + ")").call(d3.svg.axis().scale(x).ticks(ticks).tickFormat(time));
   strips.forEach(function (s, i) {
     svg.append("text").attr({ x: room(210) - 6, y: 20 * i + 15, "text-anchor": "end" }).text(cut_end(s.name, 200));

@@ -35,6 +35,7 @@ struct motion {
     const struct weft_run *run;
     const struct weft_topology *topology;
     weft_time_ps every_ps; ///< a frame
+    weft_time_ps from_ps;  ///< the first one begins
     uint32_t frames, ports, spots, lines, wires;
     struct frame *frame; ///< [ports][frames]
     double *weight;      ///< [ports] how much it did
@@ -55,7 +56,8 @@ static void take_samples(struct motion *m) {
     double queue = 0;
     for (uint64_t i = 0; i < o->samples; i++) {
         const struct weft_sample *s = &o->sample[i];
-        uint64_t at = s->time_ps ? (s->time_ps - 1) / m->every_ps : 0; // a sample closes the interval before it
+        uint64_t at =
+            s->time_ps > m->from_ps ? (s->time_ps - m->from_ps - 1) / m->every_ps : 0; // it closes an interval
         if (at >= m->frames) at = m->frames - 1;
         struct frame *f = frames_of(m, s->port) + at;
         bool same = i && o->sample[i - 1].port == s->port && o->sample[i - 1].time_ps == s->time_ps;
@@ -203,7 +205,8 @@ static void write_down(const struct motion *m, struct weft__json *j, const struc
         const uint32_t *port = t->link[t->event[e].link].port;
         uint32_t own = m->spot_of[t->port[port[0]].node] == line->from ? port[0] : port[1];
         if (m->line_of[own] != (uint32_t)(line - m->line)) continue;
-        uint64_t k = t->event[e].time_ps / m->every_ps; // a frame shows its end
+        weft_time_ps time = t->event[e].time_ps;
+        uint64_t k = time > m->from_ps ? (time - m->from_ps) / m->every_ps : 0; // a frame shows its end
         for (; k < m->frames; k++)
             down[k] += t->event[e].up ? -1u : 1u;
     }
@@ -307,14 +310,16 @@ weft_time_ps weft_report_motion_interval(weft_time_ps sim_time_ps) {
     return interval > LEAST_PS ? interval : LEAST_PS;
 }
 
-void weft_report_motion(struct weft__json *j, const struct weft_run *run, struct weft_arena *arena) {
+void weft_report_motion(struct weft__json *j, const struct weft_run *run, weft_time_ps from_ps,
+                        struct weft_arena *arena) {
     const struct weft_outcome *o = run->outcome;
-    struct motion m = {.run = run, .topology = run->topology, .ports = run->topology->ports, .frames = FRAMES_MAX};
+    struct motion m = {
+        .run = run, .topology = run->topology, .ports = run->topology->ports, .frames = FRAMES_MAX, .from_ps = from_ps};
     weft_time_ps interval = run->scenario->run.sample_interval_ps; // frames are whole samples, or a busy link flickers
-    if (!o->samples || !o->sim_time_ps || !interval) return;
-    m.every_ps = o->sim_time_ps / m.frames + 1;
+    if (!o->samples || o->sim_time_ps <= from_ps || !interval) return;
+    m.every_ps = (o->sim_time_ps - from_ps) / m.frames + 1;
     m.every_ps = (m.every_ps + interval - 1) / interval * interval;
-    m.frames = (uint32_t)((o->sim_time_ps - 1) / m.every_ps + 1);
+    m.frames = (uint32_t)((o->sim_time_ps - from_ps - 1) / m.every_ps + 1);
     m.frame = weft_arena_alloc(arena, (size_t)m.ports * m.frames, sizeof *m.frame);
     m.weight = weft_arena_alloc(arena, m.ports, sizeof *m.weight);
     take_samples(&m);
@@ -323,6 +328,7 @@ void weft_report_motion(struct weft__json *j, const struct weft_run *run, struct
     find_lines(&m, arena);
     weft__json_key(j, "motion");
     weft__json_begin_object(j);
+    weft__json_key_real(j, "from_us", (double)from_ps / 1e6);
     weft__json_key_real(j, "every_us", (double)m.every_ps / 1e6);
     weft__json_key_u64(j, "frames", m.frames);
     weft__json_key_real(j, "queue_bytes", m.queue_max);
@@ -367,6 +373,6 @@ enum weft_status weft_report_motion_stored(struct weft__json *j, const struct we
     status = weft__reader_close(&r, status, ret_error);
     o->sim_time_ps = run->sim_time_ps;
     const struct weft_run stored = {.scenario = scenario, .topology = topology, .outcome = o};
-    if (!status) weft_report_motion(j, &stored, arena);
+    if (!status) weft_report_motion(j, &stored, 0, arena);
     return status;
 }

@@ -7,7 +7,8 @@ var base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 function share(text, k) { return base64.indexOf(text.charAt(k)) / 63; }
 /// The classes of a line in each frame, made once: a step then sets one attribute a line.
 function linesOverTime(lines, frames) {
-  var rules = el(document.head, "style"), css = [];
+  var rules = document.getElementById("levels") || el(document.head, "style"), css = [];
+  rules.id = "levels";
   base64.split("").forEach(function (c, k) { css.push(".u" + k + "{stroke:" + (k ? shade(Math.max(.2, k / 63)) : "#e3e3e0") + ";stroke-width:" + (1 + 2 * k / 63).toFixed(2) + "}"); });
   rules.textContent = css.join("") + ".held{stroke:#D55E00;stroke-dasharray:5,3}.off{stroke:#000;stroke-dasharray:1,5}.own{stroke-width:4}.passed{stroke-width:5}";
   lines.forEach(function (l) {
@@ -36,7 +37,8 @@ function moments(run) {
 
 // --- the picture -------------------------------------------------------------------------------------------------
 
-/// Returns {at: the time shown, to: goes to a time, moved: called when the user does}; nothing if the run does not move.
+/// Returns {at: the time shown, to: goes to a time, moved: called when the user does, port: the one chosen, choose: one};
+/// nothing if the run does not move.
 function motion(s, run) {
   var m = run.why && run.why.motion;
   if (!m || !m.ports.length || !m.lines.length) return;
@@ -86,7 +88,7 @@ function motion(s, run) {
   var detail = el(f.body, "div"), passed = {};
 
   function draw(quiet) {
-    var us = now * m.every_us, step = m.steps[now], own = every[chosen] && every[chosen].line;
+    var us = m.from_us + now * m.every_us, step = m.steps[now], own = every[chosen] && every[chosen].line;
     line.each(function (l, i) {
       var is = l.classes[now] + (passed[i] ? " passed" : i === own ? " own" : "");
       if (is !== l.is) this.setAttribute("class", l.is = is);
@@ -104,7 +106,9 @@ function motion(s, run) {
     if (!quiet) said.textContent = text; // a screen reader is not told every step of a film
     said.setAttribute("data-frame", now);
   }
-  var film = { at: function () { return (now + .5) * m.every_us; }, to: function (us, quiet) { now = Math.max(0, Math.min(m.frames - 1, Math.floor(us / m.every_us))); draw(quiet); } };
+  function frameAt(us) { return Math.max(0, Math.min(m.frames - 1, Math.floor((us - m.from_us) / m.every_us))); }
+  var film = { at: function () { return m.from_us + (now + .5) * m.every_us; }, to: function (us, quiet) { now = frameAt(us); draw(quiet); },
+    port: function () { return chosen; }, choose: choosePort };
   function go(k, quiet) {
     now = Math.max(0, Math.min(m.frames - 1, k));
     draw(quiet);
@@ -123,7 +127,7 @@ function motion(s, run) {
     play.textContent = "pause";
     timer = setTimeout(step, 0);
   };
-  function frameOf(e) { return Math.min(m.frames - 1, Math.floor(e.us / m.every_us)); }
+  function frameOf(e) { return frameAt(e.us); }
   function toEvent(direction) {
     var frames = events.map(frameOf).filter(function (k) { return direction > 0 ? k > now : k < now; });
     go(frames.length ? (direction > 0 ? d3.min(frames) : d3.max(frames)) : direction > 0 ? m.frames - 1 : 0);
@@ -140,8 +144,8 @@ function motion(s, run) {
       var small = { body: detail }, kinds = [["rate", "used", percent], ["egress queue", "queue", function (v) { return bytes(v * m.queue_bytes); }], ["paused", "paused", percent]];
       el(detail, "p", name + " over time; a queue is as dark as its share of " + bytes(m.queue_bytes));
       strips(small, kinds.map(function (c) {
-        return { name: c[0], values: p[c[1]].split("").map(function (_, k) { var v = share(p[c[1]], k); return { from: k * m.every_us, until: (k + 1) * m.every_us, share: v, text: c[2](v) }; }) };
-      }), "port " + name + " over time");
+        return { name: c[0], values: p[c[1]].split("").map(function (_, k) { var v = share(p[c[1]], k); return { from: m.from_us + k * m.every_us, until: m.from_us + (k + 1) * m.every_us, share: v, text: c[2](v) }; }) };
+      }), "port " + name + " over time", m.from_us);
     } else if (name) el(detail, "p", name + " did too little to be among the " + m.ports.length + " ports that move.", "soft");
     draw();
   }

@@ -322,6 +322,14 @@ struct weft_report_page *weft_report_page_of(const struct weft_report_head *head
     return page;
 }
 
+struct weft_report_page *weft_report_page_live(void) {
+    struct weft__json j;
+    struct weft_report_page *page = page_new(&j, false);
+    weft__json_key_bool(&j, "live", true);
+    weft__json_end_object(&j);
+    return page;
+}
+
 /// In a script element no text may look like markup: "<" occurs only in strings, where it can be escaped.
 static void write_data(FILE *file, const char *text) {
     for (; *text; text++)

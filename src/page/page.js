@@ -82,7 +82,8 @@ function section_of_run(main, heading, list, draw) {
   draw(box, list[0]);
 }
 
-if (runs.length) head();
+if (all.live) live();
+else if (runs.length) head();
 else if (known(all.title)) { title(all.title, all.about); answers_section(all.answers); }
 var moving_runs = runs.filter(function (r) { return r.why && r.why.motion; });
 if (moving_runs.length) motions(document.getElementById("main"), moving_runs);

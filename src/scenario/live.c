@@ -19,7 +19,11 @@ const struct weft_param_table weft_live_table = WEFT_PARAM_TABLE_OF(
               "the 128 packets that a queue pair of soft RoCE has outstanding)"),
     WEFT_UINT(struct weft_live_conf, lateness_percent, "lateness", "10", "1", "1000",
               "most lateness of frames, in percent of the base round trip at its 99th percentile; above: timing does "
-              "not hold, and the exit status says so (assumed)"));
+              "not hold, and the exit status says so (assumed)"),
+    WEFT_UINT(struct weft_live_conf, page, "page", "0", "0", "65535",
+              "port of 127.0.0.1 at which a browser shows the run while it goes on; 0: none"),
+    WEFT_BYTES(struct weft_live_conf, record_bytes_max, "record_max", "16GB", "1MB", "1000TB",
+               "size of live.pcapng, what hosts sent, at which the run ends (assumed)"));
 
 static const char *live_host_check(const void *conf, char *text, size_t size) {
     const struct weft_live_host *h = conf;

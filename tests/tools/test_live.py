@@ -4,6 +4,7 @@
 the replay has the digest of the live run. Namespaces with ping and iperf3, and guests of QEMU, are in test_live_hosts.py."""
 import json
 import os
+import shutil
 import socket
 import stat
 import struct
@@ -15,6 +16,7 @@ import unittest
 from pathlib import Path
 
 WEFT = os.environ["WEFT"]
+BROWSER = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 SCENARIO = """hardware: ideal
 topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4}
 workload: [{kind: incast, sources: "host-6", dst: host-3, size: 500KB}]
@@ -116,6 +118,15 @@ class Live(unittest.TestCase):
             self.assertEqual(json.loads(again.stdout)["digest"], answer["digest"], threads)
         self.assertEqual({p.name for p in (self.dir / "out").iterdir()} - {"p5.sock"}, {"live.pcapng", "replay.yaml"})
         return answer, {h["name"]: h for h in answer["hosts"]}
+
+    def ask(self, port, path="/data", host=None, method="GET"):
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as s:
+            s.sendall(f"{method} {path} HTTP/1.1\r\nHost: {host or f'localhost:{port}'}\r\n\r\n".encode())
+            got = b""
+            while more := s.recv(1 << 16):
+                got += more
+        head, _, body = got.decode().partition("\r\n\r\n")
+        return head.split("\r\n")[0].split(" ", 2)[1], head, body
 
     def introduce(self, a, b):
         """All learn each other's addresses: a flooded frame of each goes to the others."""
@@ -268,6 +279,60 @@ class Live(unittest.TestCase):
         self.start("--set", "live.qmp=[none.sock]")
         self.assertEqual(self.process.wait(20), 2)
         self.assertIn("live.qmp: no QEMU at out/none.sock", self.process.stderr.read())
+
+    def test_the_page_has_the_run_as_it_goes_on(self):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        a, b = self.start("--set", f"live.page={port}")
+        self.introduce(a, b)
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            a.send(*(frame(mac(2), mac(1), i, 1400) for i in range(20)))
+            for i in range(20):
+                b.receive()
+            status, head, body = self.ask(port)
+            self.assertEqual(status, "200")
+            data = json.loads(body)
+            if data["why"].get("motion", {}).get("frames", 0) > 2:
+                break
+        hosts = {h["name"]: h for h in data["live"]["hosts"]}
+        self.assertEqual(hosts["host-4"]["delivered"], data["live"]["delivered"] + 2)  # two were flooded
+        self.assertIn("host-0/0", {p["port"].split(":")[0] for p in data["why"]["motion"]["ports"]})
+        self.assertNotIn("Access-Control", head)
+        status, _, page = self.ask(port, "/", f"127.0.0.1:{port}")
+        self.assertEqual((status, page[:15]), ("200", "<!DOCTYPE html>"))
+        for args, expected in ((("/data", "evil.example"), "403"), (("/data", f"evil.example:{port}"), "403"), (("/x",), "404"),
+                               (("/", None, "POST"), "405"), (("/data", f"localhost:{port}\r\nHost: evil.example"), "403")):
+            self.assertEqual(self.ask(port, *args)[0], expected, args)
+        silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]  # these keep nobody out
+        silent[0].sendall(bytes(5000))
+        self.assertEqual(self.ask(port)[0], "200")
+        if BROWSER:
+            dom = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=4000", "--dump-dom",
+                                  f"http://127.0.0.1:{port}/"], capture_output=True, text=True, timeout=120).stdout
+            self.assertIn('data-shown="', dom)
+            self.assertIn("Links, queues and pauses of x", dom)
+            self.assertRegex(dom, r"<td>host-4</td>")
+        for s in silent:
+            s.close()
+        self.finish()
+
+    def test_a_run_ends_when_its_record_is_as_large_as_it_may_be(self):
+        a, b = self.start("--set", "live.record_max=1MB", "--set", "host.mtu=9000B", "--set", "live.hosts.host-4.mtu=9000B")
+        self.introduce(a, b)
+        for i in range(200):
+            if self.process.poll() is None:
+                try:
+                    a.send(frame(mac(2), mac(1), i, 9000))
+                except OSError:
+                    break
+        out, err = self.process.communicate(timeout=60)
+        self.assertEqual(self.process.returncode, 0, err)
+        self.assertIn("live.pcapng is as large as live.record_max allows", err)
+        size = (self.dir / "out/live.pcapng").stat().st_size
+        self.assertTrue(1e6 <= size < 1.1e6, size)
+        again = subprocess.run([WEFT, "run", "out/replay.yaml", "--pick", "digest"], cwd=self.dir, capture_output=True, text=True)
+        self.assertEqual(again.stdout.strip(), json.loads(out)["digest"], again.stderr)
 
     def refuse(self, expected, *settings):
         args = [a for s in settings for a in ("--set", s)]
