@@ -77,6 +77,24 @@ def run_roce(variant, messages=40, seconds=120):
             "digest": replay(answer, "--variant", variant, "--pick", "digest").strip()}
 
 
+def run_incast(variant, messages=40, seconds=150):
+    """Three guests write to a fourth; what their transfers had, and the replay."""
+    write = PLAIN_WRITE + " -p {port}"
+    ports = [18515 + n for n in range(3)]
+    scripts = [f"sleep 3; {write.format(n=messages, port=port)} 10.0.0.4 | grep ' 65536'" for port in ports]
+    servers = " & ".join(f"{write.format(n=messages, port=port)} >/dev/null" for port in ports)
+    own, answer = run_guests("incast.yaml", f"incast-{variant}", scripts + [f"{servers} & wait"], "--variant", variant,
+                             seconds=seconds, may_not_end=variant == "lossy")
+    rates = [re.search(r"^ 65536\s+\d+\s+\S+\s+(\S+)", guest.text(), re.M) for guest in own[:3]]
+    result = answer["out"] / "result"
+    replay(answer, "--variant", variant, "--out", result, "--quiet", "--force")
+    ends = [f["end_ps"] for f in json.loads((result / "result.json").read_text())["flows"] if f["bytes"] > 1e6 and f["end_ps"]]
+    return {"answer": answer, "gbps": [float(r[1]) if r else 0 for r in rates], "counts": [guest.counts() for guest in own],
+            "lost": answer["frames"] - answer["delivered"], "paused_us": sum(h["paused_ps"] for h in answer["hosts"]) / 1e6,
+            "goodput": 3 * messages * 65536 * 8e3 / max(ends) if ends and all(rates) else 0, # of the simulated link, Gbit/s
+            "result": result, "digest": replay(answer, "--variant", variant, "--pick", "digest").strip()}
+
+
 def run_dctcp(control, seconds=15):
     """Two guests send to a third: use of the link, and its queue, from the replay."""
     tune = "sysctl -w net.ipv4.tcp_ecn=1 >/dev/null; modprobe tcp_dctcp; " \

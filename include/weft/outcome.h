@@ -199,7 +199,8 @@ struct weft_sample {
     weft_bytes ingress_bytes; ///< level of the priority group
     weft_bytes tx_bytes;      ///< since the last sample
     bool paused;
-    uint32_t flows; ///< queue pairs that sent data since the last sample; 0 unless run.count_flows
+    uint16_t credit_permille; ///< of a GNet link's credit, in use, of the VC that uses most; 0: of other links
+    uint32_t flows;           ///< queue pairs that sent data since the last sample; 0 unless run.count_flows
 };
 
 struct weft_outcome {

@@ -11,12 +11,13 @@
 
 enum { FRAMES_MAX = 96, PORTS_MAX = 320, LINES_MAX = 1200, SHOWN_MAX = 32, LEVELS = 64 };
 static const char levels[LEVELS + 1] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-enum what { USED, QUEUE, PAUSED, WHATS };
-static const char *const what_names[WHATS] = {"used", "queue", "paused"};
+enum what { USED, QUEUE, PAUSED, CREDIT, WHATS };
+static const char *const what_names[WHATS] = {"used", "queue", "paused", "credit"};
 
 struct frame {
     double tx_bytes, queue_bytes; ///< queue: the greatest of the priorities together
     uint32_t paused, samples;     ///< of a port and priority
+    uint32_t credit_permille;     ///< the greatest
 };
 /// What is drawn as one: a node, or neighbours of a layer.
 struct spot {
@@ -45,6 +46,7 @@ struct motion {
     struct line *line; ///< those that did most first
     struct wire *wire; ///< by line
     double queue_max;
+    bool credits; ///< some link has credit in use
 };
 
 static struct frame *frames_of(const struct motion *m, uint32_t port) {
@@ -66,6 +68,8 @@ static void take_samples(struct motion *m) {
         f->tx_bytes += (double)s->tx_bytes;
         f->paused += s->paused;
         f->samples++;
+        if (s->credit_permille > f->credit_permille) f->credit_permille = s->credit_permille;
+        m->credits |= s->credit_permille > 0;
     }
 }
 
@@ -159,6 +163,7 @@ static char level_of(double share) {
 struct shares {
     double capacity_bytes, tx_bytes, queue_bytes;
     uint64_t paused, samples;
+    uint32_t credit_permille;
 };
 static void add_port(const struct motion *m, struct shares *s, uint32_t port, uint32_t k) {
     const struct weft_topology *t = m->topology;
@@ -168,10 +173,12 @@ static void add_port(const struct motion *m, struct shares *s, uint32_t port, ui
     if (f->queue_bytes > s->queue_bytes) s->queue_bytes = f->queue_bytes;
     s->paused += f->paused;
     s->samples += f->samples;
+    if (f->credit_permille > s->credit_permille) s->credit_permille = f->credit_permille;
 }
 static double share_of(const struct motion *m, const struct shares *s, enum what what) {
     if (what == USED) return s->capacity_bytes > 0 ? s->tx_bytes / s->capacity_bytes : 0;
     if (what == QUEUE) return m->queue_max > 0 ? s->queue_bytes / m->queue_max : 0;
+    if (what == CREDIT) return s->credit_permille / 1000.0;
     return s->samples ? (double)s->paused / (double)s->samples : 0;
 }
 
@@ -186,7 +193,7 @@ static void write_levels(const struct motion *m, struct weft__json *j, const str
     }
     for (enum what what = 0; what < WHATS; what++) {
         text[what][m->frames] = 0;
-        weft__json_key_string(j, what_names[what], text[what]);
+        if (what != CREDIT || m->credits) weft__json_key_string(j, what_names[what], text[what]);
     }
 }
 
@@ -342,8 +349,10 @@ void weft_report_motion(struct weft__json *j, const struct weft_run *run, weft_t
 static void read_samples(struct weft__reader *r, uint32_t ports, struct weft_outcome *o) {
     uint64_t n = weft__reader_count(r, "SELECT count(*) FROM series WHERE run = ?1");
     struct weft_sample *sample = weft_arena_alloc(r->arena, n, sizeof *sample);
-    sqlite3_stmt *s = weft__reader_prepare(r, "SELECT time_ps, port, priority, queue_bytes, tx_bytes, paused FROM "
-                                              "series WHERE run = ?1 ORDER BY 1, 2, 3");
+    sqlite3_stmt *s = weft__reader_prepare(
+        r, "SELECT time_ps, port, priority, queue_bytes, tx_bytes, paused, "
+           "(SELECT 1000 * credit_used FROM series AS s WHERE s.rowid = t.rowid) FROM series AS t, "
+           "(SELECT 0 AS credit_used) AS before WHERE run = ?1 ORDER BY 1, 2, 3");
     while (o->samples < n && weft__reader_next(r, s)) {
         if (weft__reader_number(s, 1, 0) >= ports) continue; // of another network
         sample[o->samples++] = (struct weft_sample){
@@ -353,6 +362,7 @@ static void read_samples(struct weft__reader *r, uint32_t ports, struct weft_out
             .queue_bytes = weft__reader_number(s, 3, 0),
             .tx_bytes = weft__reader_number(s, 4, 0),
             .paused = weft__reader_number(s, 5, 0) > 0,
+            .credit_permille = (uint16_t)weft__reader_number(s, 6, 0),
         };
     }
     sqlite3_finalize(s);

@@ -88,7 +88,7 @@ function motion(s, run) {
   var detail = el(f.body, "div"), passed = {};
 
   function draw(quiet) {
-    var us = m.from_us + now * m.every_us, step = m.steps[now], own = every[chosen] && every[chosen].line;
+    var us = m.from_us + now * m.every_us, step = m.steps[now], own = every[chosen] && every[chosen].line, credit = d3.max(m.lines, function (l) { return l.credit ? share(l.credit, now) : 0; });
     line.each(function (l, i) {
       var is = l.classes[now] + (passed[i] ? " passed" : i === own ? " own" : "");
       if (is !== l.is) this.setAttribute("class", l.is = is);
@@ -99,7 +99,7 @@ function motion(s, run) {
       this.setAttribute("y", p.y - h + 4);
     });
     slider.value = now;
-    var text = time(us) + " to " + time(us + m.every_us) + ": " + step.paused + (step.paused === 1 ? " port" : " ports") + " paused; " +
+    var text = time(us) + " to " + time(us + m.every_us) + ": " + step.paused + (step.paused === 1 ? " port" : " ports") + " paused; " + (credit ? "of a virtual channel's credit " + percent(credit) + " is in use at most; " : "") +
       (step.queue_bytes > 0 ? "the fullest queue is " + step.port + " with " + bytes(step.queue_bytes) : "no queue") + ".";
     events.forEach(function (e) { if (e.us >= us && e.us < us + m.every_us) text += " " + e.text + "."; });
     slider.setAttribute("aria-valuetext", time(us));
@@ -141,7 +141,7 @@ function motion(s, run) {
     pick.value = p ? name : "";
     detail.textContent = "";
     if (p) {
-      var small = { body: detail }, kinds = [["rate", "used", percent], ["egress queue", "queue", function (v) { return bytes(v * m.queue_bytes); }], ["paused", "paused", percent]];
+      var small = { body: detail }, kinds = [["rate", "used", percent], ["egress queue", "queue", function (v) { return bytes(v * m.queue_bytes); }], ["paused", "paused", percent]].concat(p.credit ? [["credit in use", "credit", percent]] : []);
       el(detail, "p", name + " over time; a queue is as dark as its share of " + bytes(m.queue_bytes));
       strips(small, kinds.map(function (c) {
         return { name: c[0], values: p[c[1]].split("").map(function (_, k) { var v = share(p[c[1]], k); return { from: m.from_us + k * m.every_us, until: m.from_us + (k + 1) * m.every_us, share: v, text: c[2](v) }; }) };

@@ -289,6 +289,21 @@ class Report(unittest.TestCase):
             self.assertLessEqual(sampled or 0, sent)
             self.assertGreaterEqual(sampled or 0, sent - rate / 8e6 - 300)  # a cell is counted as it begins
 
+    def test_credit_of_a_clique_moves(self):
+        """An incast over one global link uses most of the link's credit; what moves is what the samples have, and Ethernet has none."""
+        with open(os.path.join(self.folder, "credit.yaml"), "w", encoding="utf-8") as file:
+            file.write("hardware: ideal\ntopology: {kind: dragonfly, pods: 2, tins: 2, global_delay: 500ns}\nrun: {sample_interval: 500ns}\n"
+                       "workload: [{kind: incast, sources: '*', dst: host-0, size: 500KB}]\n")
+        self.assertEqual(weft(self.folder, "run", "credit.yaml", "--out", "credit", "--quiet").returncode, 0)
+        rows = dict(self.query("credit/results.sqlite", "SELECT p.name, max(s.credit_used) FROM series AS s JOIN ports AS p USING (run, port) GROUP BY 1"))
+        self.assertTrue(all(0 <= used <= 1 for used in rows.values()))
+        self.assertGreater(max(rows.values()), 0.3)
+        self.assertEqual(max(used for name, used in rows.items() if name.startswith("host")), 0)
+        motion = self.data(self.report("credit"))["runs"][0]["why"]["motion"]
+        level = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".index
+        for port in motion["ports"]:
+            self.assertAlmostEqual(max(map(level, port["credit"])) / 63, rows[port["port"].split(":")[0]], delta=1 / 63, msg=port["port"])
+
     def test_a_failed_link_is_down(self):
         """From the first whole step after its failure to its return, in both directions, and no other."""
         with open(os.path.join(self.folder, "down.yaml"), "w", encoding="utf-8") as file:

@@ -384,6 +384,8 @@ struct weft_gnet_port weft__gnet_port_counts(const struct weft__gnet *g, uint32_
 /// Bytes in the queues of an output, and in the FIFOs of an input.
 weft_bytes weft__gnet_output_bytes(const struct weft__gnet *g, uint32_t port);
 weft_bytes weft__gnet_fifo_bytes(const struct weft__gnet *g, uint32_t port);
+/// How much of its credit an output uses, of the VC that uses most, in 1/1000.
+uint32_t weft__gnet_credit_permille(const struct weft__gnet *g, uint32_t port);
 /// In the FIFO of a VC at an input.
 weft_bytes weft__gnet_vc_bytes(const struct weft__gnet *g, uint32_t port, uint32_t vc);
 /// A followed cell is sent to output o, or starts to cross to it (link/follow.h). time: from when, until when, and that

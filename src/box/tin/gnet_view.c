@@ -20,6 +20,13 @@ weft_bytes weft__gnet_output_bytes(const struct weft__gnet *g, uint32_t port) {
     return bytes;
 }
 
+uint32_t weft__gnet_credit_permille(const struct weft__gnet *g, uint32_t port) {
+    int32_t granted = g->port[port].credits / WEFT_GNET_VCS, least = granted;
+    for (uint32_t vc = 0; granted && vc < WEFT_GNET_VCS; vc++)
+        if (g->out[port].credits[vc] < least) least = g->out[port].credits[vc];
+    return granted ? (uint32_t)(1000 * (granted - least) / granted) : 0;
+}
+
 weft_bytes weft__gnet_fifo_bytes(const struct weft__gnet *g, uint32_t port) {
     weft_bytes bytes = 0;
     for (uint32_t q = g->in[port].queue; q; q = g->queues.queue[q].next)

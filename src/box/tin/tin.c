@@ -127,9 +127,10 @@ static void sample_link(struct weft__tin *tin, struct weft__worker *w, uint32_t 
         .queue_bytes = weft__gnet_output_bytes(&tin->gnet, k),
         .ingress_bytes = weft__gnet_fifo_bytes(&tin->gnet, k),
         .tx_bytes = sent - tin->sampled_tx_bytes[k],
+        .credit_permille = (uint16_t)weft__gnet_credit_permille(&tin->gnet, k),
     };
     tin->sampled_tx_bytes[k] = sent;
-    if (sent || sample.queue_bytes || sample.ingress_bytes) weft__sample_add(w, &sample);
+    if (sent || sample.queue_bytes || sample.ingress_bytes || sample.credit_permille) weft__sample_add(w, &sample);
 }
 
 static void on_sample(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w) {
