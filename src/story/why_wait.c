@@ -186,6 +186,9 @@ struct wait {
     uint64_t cuts;
     enum weft_why_kind idle; ///< on the path: the kind that applies if nothing else does
     struct weft__why_list *list;
+    // pieces come in their order of time: how far the record is read
+    struct weft__why_name mark; ///< the queue that last marked the flow
+    uint32_t mark_at, pause_at; ///< pause_at: in y->pause
 };
 
 static void find_frames(struct wait *x) {
@@ -240,12 +243,15 @@ static const struct why_span *span_at(struct layer *l, weft_time_ps at) {
 // --- causes -------------------------------------------------------------------------------------------------------
 
 /// Which port paused this one, and which queue filled the buffer that caused the pause.
-static struct weft__why_name pause_cause(const struct wait *x, const struct why_span *pause) {
+static struct weft__why_name pause_cause(struct wait *x, const struct why_span *pause) {
     const struct weft_whys *y = x->y;
     const struct weft_event *event = y->run->outcome->record;
     struct weft__why_name name = {WEFT__WHY_PAUSE, y->run->topology->port[x->port].peer, WEFT_NONE};
-    for (uint32_t i = 0; i < y->pauses; i++) {
+    while (x->pause_at < y->pauses && event[y->pause[x->pause_at].event - 1].time_ps < pause->from_ps)
+        x->pause_at++;
+    for (uint32_t i = x->pause_at; i < y->pauses; i++) {
         const struct weft_event *e = &event[y->pause[i].event - 1];
+        if (e->time_ps > pause->from_ps) break;
         if (e->port != x->port || e->priority != x->priority || e->time_ps != pause->from_ps) continue;
         if (y->pause[i].root) name.more = event[y->pause[i].root - 1].port;
         break;
@@ -254,13 +260,14 @@ static struct weft__why_name pause_cause(const struct wait *x, const struct why_
 }
 
 /// The queue that last marked the flow.
-static struct weft__why_name mark_cause(const struct wait *x, weft_time_ps at) {
+static struct weft__why_name mark_cause(struct wait *x, weft_time_ps at) {
     const struct weft_outcome *o = x->y->run->outcome;
-    struct weft__why_name name = {.what = WEFT__WHY_NOTHING};
-    for (uint32_t i = 0; i < o->recorded && o->record[i].time_ps <= at; i++)
-        if (o->record[i].kind == WEFT_EVENT_FLOW_MARKED && o->record[i].flow == x->path->flow)
-            name = (struct weft__why_name){WEFT__WHY_MARKS, o->record[i].port, 0};
-    return name;
+    for (; x->mark_at < o->recorded && o->record[x->mark_at].time_ps <= at; x->mark_at++) {
+        const struct weft_event *e = &o->record[x->mark_at];
+        if (e->kind == WEFT_EVENT_FLOW_MARKED && e->flow == x->path->flow)
+            x->mark = (struct weft__why_name){WEFT__WHY_MARKS, e->port, 0};
+    }
+    return x->mark;
 }
 
 static struct weft__why_name frame_cause(const struct wait *x, const struct weft_followed *f) {
@@ -282,7 +289,7 @@ static bool is_own_flow(const struct wait *x, const struct why_span *frame) {
 }
 
 /// At the sender's port.
-static void add_sender_piece(const struct wait *x, weft_time_ps at, weft_time_ps time, const struct why_span *frame,
+static void add_sender_piece(struct wait *x, weft_time_ps at, weft_time_ps time, const struct why_span *frame,
                              const struct why_span *pause, const struct why_span *state) {
     static const struct weft__why_name nothing;
     bool own = frame && is_own_flow(x, frame) && frame->of->qp == x->qp;
@@ -314,7 +321,7 @@ static void add_sender_piece(const struct wait *x, weft_time_ps at, weft_time_ps
         add_wait(x, WEFT_WHY_ARBITRATION, nothing, time);
 }
 
-static void add_port_piece(const struct wait *x, weft_time_ps time, const struct why_span *frame,
+static void add_port_piece(struct wait *x, weft_time_ps time, const struct why_span *frame,
                            const struct why_span *pause) {
     if (pause)
         add_wait(x, WEFT_WHY_PAUSE, pause_cause(x, pause), time);
