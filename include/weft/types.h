@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WEFT_VERSION "0.1.0"
+#define WEFT_VERSION "0.2.0"
 
 /// What the shared library exports; all else in it is hidden.
 #define WEFT_API __attribute__((visibility("default")))

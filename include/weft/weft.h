@@ -44,7 +44,7 @@
 extern "C" {
 #endif
 
-/// Version of the running library, such as "0.1.0"; WEFT_VERSION is the version of this header.
+/// Version of the running library, such as "0.2.0"; WEFT_VERSION is the version of this header.
 WEFT_API const char *weft_version(void);
 
 // --- scenario files -----------------------------------------------------------------------------------------------

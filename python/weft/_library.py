@@ -227,7 +227,7 @@ def written(write):
 
 
 def version():
-    """Of the library that runs, such as "0.1.0"."""
+    """Of the library that runs, such as "0.2.0"."""
     return lib.weft_version().decode()
 
 

@@ -87,7 +87,7 @@ class Install(unittest.TestCase):
             self.assertIn(name, names)
         self.assertLess(len(self.headers()), 8)
         json.loads((self.prefix / "share/weft/scenario.schema.json").read_text())
-        self.assertIn("0.1.0", run(self.prefix / "bin/weft", "--version", env=self.env))
+        self.assertIn("0.2.0", run(self.prefix / "bin/weft", "--version", env=self.env))
 
     def test_headers_compile_alone(self):
         for header in self.headers():
@@ -127,7 +127,7 @@ class Install(unittest.TestCase):
         package = next(self.root.rglob("weft/__init__.py"))
         said = run("python3", "-c", "import weft; print(weft.__file__, weft.version(), len(weft.tables()) > 20)",
                    env={**self.env, "PYTHONPATH": str(package.parents[1])}, cwd=self.root)
-        self.assertEqual(said.split(), [str(package), "0.1.0", "True"])
+        self.assertEqual(said.split(), [str(package), "0.2.0", "True"])
 
     def test_examples(self):
         sources = sorted((ROOT / "examples").glob("*.c")) + sorted((ROOT / "examples").glob("*.cc"))
