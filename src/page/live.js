@@ -34,7 +34,7 @@ function live() {
     box.textContent = "";
     film = motion(box, { column: d.name, tables: {}, why: d.why });
     if (!film) { el(box, "p", "No port does anything yet.", "soft"); return; }
-    film.to(Infinity, true);
+    film.to(Infinity);
     if (chosen) film.choose(chosen);
   }
   function show(d) {
