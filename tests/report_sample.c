@@ -133,8 +133,8 @@ void report_sample_init(struct report_sample *s) {
                                          .device = &s->device,
                                          .devices = 1,
                                          .run = {.seed = 42, .until_ps = 500000000}};
-    s->series[0] = (struct weft_sample){1000000, 5, 3, 4096, 8192, 25000, false, 0};
-    s->series[1] = (struct weft_sample){2000000, 5, 3, 812345, 780000, 0, true, 0};
+    s->series[0] = (struct weft_sample){1000000, 5, 3, 4096, 8192, 25000, false, 0, 0};
+    s->series[1] = (struct weft_sample){2000000, 5, 3, 812345, 780000, 0, true, 0, 0};
     s->outcome = (struct weft_outcome){
         .end = WEFT_END_UNTIL,
         .sim_time_ps = 500000000,

@@ -116,9 +116,9 @@ WEFT_RESULT_ROWS(next_sample, c->run->outcome->samples, c->run->outcome->sample)
 WEFT_RESULT_VALUE(sample_flows, (struct weft_result_value){.known = c->run->outcome->port_flows,
                                                            .whole = ((const struct weft_sample *)c->part[0])->flows})
 
-WEFT_RESULT_VALUE(sample_credit,
-                  (struct weft_result_value){
-                      .known = true, .real = ((const struct weft_sample *)c->part[0])->credit_permille / 1000.0})
+WEFT_RESULT_VALUE(sample_credit, (struct weft_result_value){
+                                     .known = ((const struct weft_sample *)c->part[0])->credit_permille > 0,
+                                     .real = ((const struct weft_sample *)c->part[0])->credit_permille / 1000.0})
 
 #define SAMPLE(field, kind, ...) WEFT_RESULT(struct weft_sample, field, kind, __VA_ARGS__)
 const struct weft_result_table weft__results_series = WEFT_RESULT_TABLE_OF(
@@ -133,8 +133,9 @@ const struct weft_result_table weft__results_series = WEFT_RESULT_TABLE_OF(
     SAMPLE(paused, BOOL, "whether the port may not send the priority"),
     WEFT_RESULT_CALL(sample_flows, "flows", COUNT,
                      "queue pairs that sent data since the sample before, with run.count_flows"),
-    WEFT_RESULT_CALL(sample_credit, "credit_used", REAL,
-                     "share of the credit in use, of a GNet link: of the virtual channel that uses most of its own"));
+    WEFT_RESULT_CALL(
+        sample_credit, "credit_used", REAL,
+        "share of the credit in use, of a GNet link: of the virtual channel that uses most of its own; null: none is"));
 
 // --- links, as LLDP and DCBX see them -----------------------------------------------------------------------------
 

@@ -131,6 +131,19 @@ class Guests(unittest.TestCase):
         self.assertRegex(why, r"pause +host-0/0: leaf-0/0, for the queue of leaf-0/4")
         self.assertIn("(background), host-1 to host-5", why)
 
+    def test_three_guests_to_one(self):
+        pfc, lossy = demo.run_incast("pfc"), demo.run_incast("lossy")
+        self.assertEqual((pfc["lost"], sum(c["completer_retry_err"] for c in pfc["counts"])), (0, 0))
+        self.assertGreater(pfc["paused_us"], 0)
+        self.assertGreater(lossy["lost"], 0)
+        self.assertLess(lossy["goodput"], 0.4 * pfc["goodput"])
+        for r in (pfc, lossy):
+            self.assertEqual(r["digest"], r["answer"]["digest"])
+        flows = json.loads((pfc["result"] / "result.json").read_text())["flows"]
+        largest = max(flows, key=lambda f: f["bytes"])
+        why = subprocess.run([WEFT, "why", pfc["result"], str(largest["flow"])], capture_output=True, text=True).stdout
+        self.assertRegex(why, r"pause +host-[0-2]/0: switch-0/[0-2], for the queue of switch-0/3")
+
     def test_dctcp_against_cubic(self):
         dctcp, cubic = demo.run_dctcp("dctcp"), demo.run_dctcp("cubic")
         self.assertGreaterEqual(dctcp["use"], 0.97)

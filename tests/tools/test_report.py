@@ -295,7 +295,7 @@ class Report(unittest.TestCase):
             file.write("hardware: ideal\ntopology: {kind: dragonfly, pods: 2, tins: 2, global_delay: 500ns}\nrun: {sample_interval: 500ns}\n"
                        "workload: [{kind: incast, sources: '*', dst: host-0, size: 500KB}]\n")
         self.assertEqual(weft(self.folder, "run", "credit.yaml", "--out", "credit", "--quiet").returncode, 0)
-        rows = dict(self.query("credit/results.sqlite", "SELECT p.name, max(s.credit_used) FROM series AS s JOIN ports AS p USING (run, port) GROUP BY 1"))
+        rows = dict(self.query("credit/results.sqlite", "SELECT p.name, coalesce(max(s.credit_used), 0) FROM series AS s JOIN ports AS p USING (run, port) GROUP BY 1"))
         self.assertTrue(all(0 <= used <= 1 for used in rows.values()))
         self.assertGreater(max(rows.values()), 0.3)
         self.assertEqual(max(used for name, used in rows.items() if name.startswith("host")), 0)

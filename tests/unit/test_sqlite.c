@@ -237,7 +237,7 @@ static void ports_counters_series(void **state) {
     expect_rows(f->dir, "SELECT port, queue_bytes_max, ecn_marked FROM full_queues WHERE run = 1 LIMIT 1",
                 "leaf-0/2|812345|321");
     expect_rows(f->dir, "SELECT * FROM series WHERE run = 1",
-                "1|1000000|5|3|4096|8192|25000|0|NULL\n1|2000000|5|3|812345|780000|0|1|NULL");
+                "1|1000000|5|3|4096|8192|25000|0|NULL|NULL\n1|2000000|5|3|812345|780000|0|1|NULL|NULL");
     expect_rows(f->dir, "SELECT reason, packets, bytes FROM counters_drops WHERE run = 1 AND packets > 0",
                 "headroom_exhausted|1|4178\nwred|1|4178");
 }
