@@ -231,13 +231,9 @@ struct device {
     uint32_t node;
 };
 
-static int by_device(const void *a, const void *b) {
-    const struct device *x = a, *y = b;
-    int order = memcmp(x->name, y->name, x->length < y->length ? x->length : y->length);
-    if (order) return order;
-    if (x->length != y->length) return x->length < y->length ? -1 : 1;
-    return x->node < y->node ? -1 : 1;
-}
+WEFT__ORDER(by_device, struct device,
+            memcmp(x->name, y->name, x->length < y->length ? x->length : y->length) ?: WEFT__UP(length)
+                ?: WEFT__UP(node))
 
 WEFT__ORDER(by_first, struct weft_machine_info, WEFT__UP(nic0)) // nic0 is the first node here
 

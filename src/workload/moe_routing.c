@@ -10,6 +10,7 @@
 
 #include "base/grow.h"
 #include "base/lines.h"
+#include "base/order.h"
 #include "generator.h"
 #include "moe.h"
 #include "weft/memory.h"
@@ -53,17 +54,10 @@ static double weight_of(const struct drawing *d, uint32_t expert) {
 
 /// Of all experts, those that may not be taken included.
 static uint32_t draw_any(struct drawing *d) {
-    uint32_t n = (uint32_t)d->conf->experts, low = 0, high = n - 1;
+    uint32_t n = (uint32_t)d->conf->experts;
     if (d->conf->skew <= 0) return (uint32_t)weft_random_below(&d->random, n);
     double at = weft_random_unit(&d->random) * d->until[n - 1];
-    while (low < high) {
-        uint32_t mid = (low + high) / 2;
-        if (d->until[mid] > at)
-            high = mid;
-        else
-            low = mid + 1;
-    }
-    return low;
+    return WEFT__FIRST_WITHOUT(0, n - 1, d->until[middle] <= at);
 }
 
 /// Of those that may be taken, if they are so unpopular that they hardly come.

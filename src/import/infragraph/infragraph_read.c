@@ -99,15 +99,9 @@ static enum weft_status read_instances(struct reader *r, const struct weft_tree 
 
 /// The instance of a key, with its copy and slot.
 static const struct instance *locate_key(const struct reader *r, uint64_t key, uint64_t *ret_copy, uint64_t *ret_slot) {
-    uint32_t low = 0, high = r->graph->instances - 1; // the last one that does not begin behind this key
-    while (low < high) {
-        uint32_t middle = (low + high + 1) / 2;
-        if (r->instance[middle].key <= key)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    const struct instance *i = &r->instance[low];
+    // the last one that does not begin behind this key
+    const struct instance *i =
+        &r->instance[WEFT__FIRST_WITHOUT(1, r->graph->instances, r->instance[middle].key <= key) - 1];
     *ret_copy = (key - i->key) / i->part->slots;
     *ret_slot = (key - i->key) % i->part->slots;
     return i;
