@@ -77,8 +77,8 @@ static weft_time_ps switch_processing(const struct expand *e) {
 
 /// The pattern of an entry of `devices`; "" if it has none.
 static const char *pattern_of(const struct weft_tree *entry) {
-    const struct weft_tree *match = entry->type == WEFT_TREE_MAP ? weft_tree_find(entry, "match") : NULL;
-    return match && match->type == WEFT_TREE_TEXT ? match->text : "";
+    const char *match = weft__tree_text(entry, "match");
+    return match ? match : "";
 }
 
 /// The same for a switch of this layer, for which the file's `devices` may set another time.
@@ -299,9 +299,8 @@ static enum weft_status devices_of(const struct expand *e, const struct weft_tre
 /// An entry of the workload, with the fabric's queue pairs and without hosts that are spare ports or ports of other
 /// planes, where it can have these and does not set them.
 static const struct weft_tree *work_of(const struct expand *e, const struct weft_tree *entry) {
-    const struct weft_tree *kind = entry->type == WEFT_TREE_TEXT ? entry : weft_tree_find(entry, "kind");
-    const struct weft_model *model =
-        kind && kind->type == WEFT_TREE_TEXT ? weft_model_find(WEFT_KIND_WORKLOAD, kind->text) : NULL;
+    const char *kind = entry->type == WEFT_TREE_TEXT ? entry->text : weft__tree_text(entry, "kind");
+    const struct weft_model *model = kind ? weft_model_find(WEFT_KIND_WORKLOAD, kind) : NULL;
     if (!model) return entry; // the loader reports the error
     char text[64];
     const struct weft_tree *map = entry;
