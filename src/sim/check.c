@@ -56,18 +56,18 @@ static void list_able(uint32_t kind, const struct demand *d, char *text, size_t 
 static enum weft_status fail_demand(const struct weft_hardware *h, const char *missing, const struct demand *d,
                                     const struct weft_node_info *node, struct weft_place place,
                                     struct weft_error *ret_error) {
-    char able[600], has[40], asked[40];
+    char able[600];
     const char *path[] = {weft_hardware_kind_section(h->kind), weft_hardware_kind_row(h->kind)};
     list_able(h->kind, d, able, sizeof able);
     if (!strcmp(missing, "radix"))
         return WEFT_REFUSE(ret_error, place, "%s.%s: %s has at most %.0f ports, and %s has %.0f; %s", path[0], path[1],
                            h->name, weft_hardware_number(h, missing, 0), node->name, d->ports, able);
     bool port = !strcmp(missing, "port_rate");
-    weft_format_rate((weft_rate_bps)weft_hardware_number(h, missing, weft_hardware_number(h, "rate", 0)), has,
-                     sizeof has);
-    weft_format_rate((weft_rate_bps)(port ? d->port_rate : d->rate), asked, sizeof asked);
-    return WEFT_REFUSE(ret_error, place, "%s.%s: %s cannot do the rate: it has %s %s, and %s needs %s; %s", path[0],
-                       path[1], h->name, has, port ? "a port" : "for all ports together", node->name, asked, able);
+    return WEFT_REFUSE(
+        ret_error, place, "%s.%s: %s cannot do the rate: it has %s %s, and %s needs %s; %s", path[0], path[1], h->name,
+        weft__short_rate((weft_rate_bps)weft_hardware_number(h, missing, weft_hardware_number(h, "rate", 0))).text,
+        port ? "a port" : "for all ports together", node->name,
+        weft__short_rate((weft_rate_bps)(port ? d->port_rate : d->rate)).text, able);
 }
 
 /// Refuses a chip or NIC with fewer ports, or of less rate, than its node has.
@@ -554,13 +554,10 @@ static enum weft_status check_flows(const struct weft_scenario *scenario, const 
             weft_bytes mtu = weft_scenario_device(scenario, src)->host.mtu_bytes;
             uint64_t size = f->depth ? f->message_bytes : bytes;
             if (weft__times(bytes / size, size / mtu + (size % mtu != 0)) < UINT32_MAX) continue;
-            char each[32], packet[32];
-            weft_format_bytes(bytes, each, sizeof each);
-            weft_format_bytes(mtu, packet, sizeof packet);
             return WEFT_REFUSE(ret_error, scenario->workload[e].place,
                                "%s sends %s over a queue pair in packets of %s: more than 2^32 - 2 of them, for which "
                                "there are no numbers; expected a smaller size, more qps or a larger host.mtu",
-                               src, each, packet);
+                               src, weft__short_bytes(bytes).text, weft__short_bytes(mtu).text);
         }
     return WEFT_OK;
 }
