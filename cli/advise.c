@@ -168,17 +168,16 @@ static enum weft_status find_causes(struct advise *a, struct weft_error *ret_err
     WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
     struct weft_causes_conf conf = {0};
     const struct weft_tree *tree = NULL;
-    enum weft_status status = weft_cli_simulation_init(&sim, a->file, a->variant, ret_error);
-    if (!status) status = find_job(a, sim.workload, ret_error);
-    if (!status) status = weft_scenario_tree(a->file, a->variant, arena, &tree, ret_error);
-    if (!status && is_asked("in_phase")) status = find_alone(a, &sim, &conf.alone_ps, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_cli_simulation_init(&sim, a->file, a->variant, ret_error));
+    WEFT_TRY(find_job(a, sim.workload, ret_error));
+    WEFT_TRY(weft_scenario_tree(a->file, a->variant, arena, &tree, ret_error));
+    if (is_asked("in_phase")) WEFT_TRY(find_alone(a, &sim, &conf.alone_ps, ret_error));
     conf.job = a->job;
     a->answer.scenario = weft_arena_text(arena, sim.scenario->name);
     a->answer.variant = weft_arena_text(arena, sim.scenario->variant);
     a->cause = weft_causes_find(sim.scenario, sim.topology, sim.workload, tree, &conf, arena, &a->causes);
-    status = keep_asked(a, ret_error);
-    return status ? status : keep_removable(a, ret_error);
+    WEFT_TRY(keep_asked(a, ret_error));
+    return keep_removable(a, ret_error);
 }
 
 // --- points -------------------------------------------------------------------------------------------------------
@@ -228,16 +227,16 @@ static enum weft_status make_plan(struct advise *a, const uint64_t *seed, uint32
     plan->points = REMOVALS + a->removals;
     plan->point = weft_arena_alloc(arena, plan->points, sizeof *plan->point);
     struct weft_sweep_value(*value)[2] = weft_arena_alloc(arena, n + (size_t)1, sizeof *value);
-    enum weft_status status = make_values(a, value, ret_error);
-    for (uint32_t c = 0; c < n && !status; c++)
+    WEFT_TRY(make_values(a, value, ret_error));
+    for (uint32_t c = 0; c < n; c++)
         plan->axis[c] = (struct weft_sweep_axis){.path = a->cause[c].name, .values = 2, .value = value[c]};
-    for (uint32_t p = 0; p < plan->points && !status; p++) {
+    for (uint32_t p = 0; p < plan->points; p++) {
         struct weft_sweep_point *point = &plan->point[p];
         *point = (struct weft_sweep_point){a->variant, weft_arena_alloc(arena, n + (size_t)1, sizeof *point->value)};
         for (uint32_t c = 0; c < n; c++)
             point->value[c] = value[c][p >= REMOVALS && removes_cause(a, &a->removal[p - REMOVALS], c)];
     }
-    return status;
+    return WEFT_OK;
 }
 
 // --- running them -------------------------------------------------------------------------------------------------
@@ -247,9 +246,8 @@ static enum weft_status make_plan(struct advise *a, const uint64_t *seed, uint32
 static enum weft_status run_points(struct advise *a, const uint32_t *point, uint32_t points, uint32_t jobs,
                                    struct weft_error *ret_error) {
     struct sweep *s = &a->s;
-    enum weft_status status = WEFT_OK;
     bool again = true;
-    for (uint32_t round = 0; again && !status && !s->interrupted; round++) {
+    for (uint32_t round = 0; again && !s->interrupted; round++) {
         again = false;
         s->owned = 0;
         if (round) sweep_own(s, IN_PACKETS, s->plan->seeds);
@@ -257,17 +255,17 @@ static enum weft_status run_points(struct advise *a, const uint32_t *point, uint
             sweep_own(s, point[i], s->plan->seeds);
         for (uint32_t i = 0; i < s->owned; i++)
             a->runs += sweep_is_due(s, s->own[i]);
-        status = sweep_build(s, ret_error);
-        if (!status) status = sweep_run(s, jobs, ret_error);
-        for (uint32_t i = 0; i < points && s->fluid && !status; i++) {
+        WEFT_TRY(sweep_build(s, ret_error));
+        WEFT_TRY(sweep_run(s, jobs, ret_error));
+        for (uint32_t i = 0; i < points && s->fluid; i++) {
             if (!s->fluid[point[i]] || !s->refused[(size_t)point[i] * s->plan->seeds]) continue;
             again = true;
             for (uint32_t p = 0; p < s->plan->points; p++)
                 if (p == point[i] || point[i] == AS_IT_IS) s->fluid[p] = false;
         }
-        if (again && !status) status = sweep_prepare(s, false, ret_error);
+        if (again) WEFT_TRY(sweep_prepare(s, false, ret_error));
     }
-    return status;
+    return WEFT_OK;
 }
 
 static const double *times_of(const struct advise *a, uint32_t point) {
@@ -312,14 +310,14 @@ static enum weft_status run_removals(struct advise *a, const bool *wanted, uint3
             if (can_build(a, i)) point[n++] = REMOVALS + i;
         }
     if (!n) return WEFT_OK;
-    enum weft_status status = run_points(a, point, n, jobs, ret_error);
-    for (uint32_t i = 0; i < n && !status && !a->s.interrupted; i++) {
+    WEFT_TRY(run_points(a, point, n, jobs, ret_error));
+    for (uint32_t i = 0; i < n && !a->s.interrupted; i++) {
         if (point[i] < REMOVALS) continue;
         uint32_t base = is_fluid(a, AS_IT_IS) && !is_fluid(a, point[i]) ? IN_PACKETS : AS_IT_IS;
         weft_removal_judge(&a->removal[point[i] - REMOVALS], times_of(a, base), times_of(a, point[i]), a->s.plan->seeds,
                            arena);
     }
-    return status;
+    return WEFT_OK;
 }
 
 /// Of values of one setting the best alone, of other causes each.

@@ -117,20 +117,18 @@ static enum weft_status run_mode(const char *text, const char *mode, struct figu
     WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *file = NULL;
     WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation s = {0};
     *ret = (struct figures){0};
-    enum weft_status status = weft_scenario_file_parse("bench", text, strlen(text), settings, 1, &file, error);
-    if (!status) status = weft_cli_simulation_init(&s, file, 0, error);
+    WEFT_TRY(weft_scenario_file_parse("bench", text, strlen(text), settings, 1, &file, error));
+    WEFT_TRY(weft_cli_simulation_init(&s, file, 0, error));
     struct weft_sim_options how = {.threads = 1};
-    if (!status) status = weft_simulate(s.scenario, s.topology, s.workload, &how, &s.outcome, error);
-    if (!status) {
-        const struct weft_fast_forward_outcome *skipped = s.outcome->fast_forward;
-        if (skipped) ret->skipped = *skipped;
-        if (skipped && skipped->refused) snprintf(ret->refused, sizeof ret->refused, "%s", skipped->refused);
-        ret->events = s.outcome->events;
-        ret->digest = s.outcome->digest;
-        ret->cpu_s = s.outcome->cpu_s;
-        tell_times(s.outcome, ret);
-    }
-    return status;
+    WEFT_TRY(weft_simulate(s.scenario, s.topology, s.workload, &how, &s.outcome, error));
+    const struct weft_fast_forward_outcome *skipped = s.outcome->fast_forward;
+    if (skipped) ret->skipped = *skipped;
+    if (skipped && skipped->refused) snprintf(ret->refused, sizeof ret->refused, "%s", skipped->refused);
+    ret->events = s.outcome->events;
+    ret->digest = s.outcome->digest;
+    ret->cpu_s = s.outcome->cpu_s;
+    tell_times(s.outcome, ret);
+    return WEFT_OK;
 }
 
 static void add_figures(struct weft_bench_answer *answer, const char *name, const char *mode, const struct figures *off,
@@ -220,10 +218,10 @@ static enum weft_status run_cell(const struct part *w, const struct part *n, con
     char text[1024], name[64];
     snprintf(text, sizeof text, "%s%s%s%s", n->text, ethernet ? BUFFER : "", h->text, w->text);
     snprintf(name, sizeof name, "%s, %s, %s", w->name, h->name, n->name);
-    enum weft_status status = run_mode(text, "off", off, error);
-    if (!status) status = run_mode(text, "steady", on, error);
-    if (!status) add_figures(answer, name, "steady", off, on);
-    return status;
+    WEFT_TRY(run_mode(text, "off", off, error));
+    WEFT_TRY(run_mode(text, "steady", on, error));
+    add_figures(answer, name, "steady", off, on);
+    return WEFT_OK;
 }
 
 /// In Markdown, for docs/fast-forward-results.md.

@@ -1,31 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures that weft bench --save has written, read back for --compare.
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/tree.h"
 #include "bench.h"
-
-/// NULL: no text.
-static const char *text_in(const struct weft_tree *map, const char *key) {
-    const struct weft_tree *value = weft_tree_find(map, key);
-    return value && value->type == WEFT_TREE_TEXT ? value->text : NULL;
-}
-
-/// 0: no number.
-static double number_in(const struct weft_tree *map, const char *key) {
-    const char *text = text_in(map, key);
-    char *end = "";
-    double number = text ? strtod(text, &end) : 0;
-    return *end ? 0 : number;
-}
 
 enum weft_status weft_bench_saved_read(const char *path, const char *name, const char *hop, struct weft_arena *arena,
                                        struct weft_bench_saved *ret, struct weft_error *ret_error) {
     struct weft_tree *root;
     *ret = (struct weft_bench_saved){0};
     WEFT_TRY(weft_cli_saved_read("--compare", path, arena, &root, ret_error));
-    const char *of = text_in(root, "bench");
+    const char *of = weft__tree_text(root, "bench");
     const struct weft_tree *list = weft_tree_find(root, "runs");
     if (!of || !list || list->type != WEFT_TREE_LIST)
         return WEFT_REFUSE(ret_error, root->place,
@@ -39,7 +24,7 @@ enum weft_status weft_bench_saved_read(const char *path, const char *name, const
         struct weft_bench_saved_run *run = &ret->run[ret->runs++];
         double *const value[] = {&run->hosts, &run->threads, &run->hops, &run->hops_per_cpu_s, &run->wall_s};
         for (unsigned k = 0; k < sizeof key / sizeof *key; k++)
-            if (!((*value[k] = number_in(list->child[i], key[k])) > 0))
+            if (!((*value[k] = weft__tree_number(list->child[i], key[k])) > 0))
                 return WEFT_REFUSE(ret_error, list->child[i]->place, "--compare: runs.%u.%s: expected a number above 0",
                                    i, key[k]);
     }

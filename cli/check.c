@@ -182,25 +182,21 @@ static weft_bytes total_bytes(const struct weft_workload *w) {
 static void print_text(const struct weft_cli_simulation *s) {
     const struct weft_topology *t = s->topology;
     const struct weft_workload *w = s->workload;
-    char bytes[32];
-    weft_format_bytes(total_bytes(w), bytes, sizeof bytes);
     printf("ok: scenario %s%s%s: %s, %s, %s, %s; %s in %s, %s\n", s->scenario->name,
            *s->scenario->variant ? ", variant " : "", s->scenario->variant, t->kind,
            weft__counted(t->hosts, "host").text, weft__counted(t->switches, "switch").text,
            weft__counted(t->links, "link").text, weft__counted(w->flows + w->counted_flows - w->rma_flows, "flow").text,
-           weft__counted(w->groups, "group").text, bytes);
+           weft__counted(w->groups, "group").text, weft__short_bytes(total_bytes(w)).text);
     if (links) weft_report_links(stdout, t, weft_links_negotiate(s->scenario, t, s->arena), true);
 }
 
 static void print_estimate(const struct weft_check_estimate *e) {
-    char bytes[32];
     if (!e) {
         puts("    a run takes more memory than there is");
         return;
     }
     double hops = isnan(e->cell_hops) ? e->packet_hops : e->cell_hops;
-    weft_format_bytes(e->peak_rss_bytes, bytes, sizeof bytes);
-    printf("    a run takes %s of memory", bytes);
+    printf("    a run takes %s of memory", weft__short_bytes(e->peak_rss_bytes).text);
     if (!isnan(e->cpu_s))
         printf(", %.3g s of CPU time for %.3g M %s-hops", e->cpu_s, hops * 1e-6,
                isnan(e->cell_hops) ? "packet" : "cell");

@@ -74,11 +74,8 @@ static void print_causes(const struct weft_fit *f) {
                "from, to");
     for (uint32_t k = 0; k < f->causes; k++) {
         const struct weft_fit_cause *c = &f->cause[k];
-        char from[32], to[32];
-        weft_format_bytes(c->from_bytes, from, sizeof from);
-        weft_format_bytes(c->to_bytes, to, sizeof to);
         printf("%-24s %10.2f %10.2f %9.0f%% %6" PRIu32 "  %s, %s\n", c->key, c->before, c->value, 100 * c->explained,
-               c->rows, from, to);
+               c->rows, weft__short_bytes(c->from_bytes).text, weft__short_bytes(c->to_bytes).text);
     }
 }
 

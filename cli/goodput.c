@@ -158,8 +158,8 @@ static enum weft_status lay_over(const char *option, const char *key, const char
     struct weft_tree *over;
     if (!*text) return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "%s: expected a list without gaps, such as a,b", option);
     text = weft_arena_format(arena, "{%s: %s}", key, text);
-    enum weft_status status = weft_tree_parse(option, text, strlen(text), arena, &over, ret_error);
-    return status ? status : weft_tree_override(*section, over, arena, section, ret_error);
+    WEFT_TRY(weft_tree_parse(option, text, strlen(text), arena, &over, ret_error));
+    return weft_tree_override(*section, over, arena, section, ret_error);
 }
 
 /// The section as it is for one design; what was measured with this attachment stays.
@@ -170,12 +170,10 @@ static enum weft_status add_design(struct goodput *g, const char *gpus, const ch
     struct weft_goodput_conf conf;
     if (g->answer.designs == DESIGNS_MAX)
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--gpus, --attachment: expected at most %d pairs", DESIGNS_MAX);
-    enum weft_status status = WEFT_OK;
-    if (g->section) status = weft_tree_override(&empty, g->section, arena, &section, ret_error);
-    if (!status && gpus) status = lay_over("--gpus", "gpus", gpus, arena, &section, ret_error);
-    if (!status && attachment) status = lay_over("--attachment", "attachment", attachment, arena, &section, ret_error);
-    if (!status) status = weft_goodput_load(section, arena, &conf, ret_error);
-    if (status) return status;
+    if (g->section) WEFT_TRY(weft_tree_override(&empty, g->section, arena, &section, ret_error));
+    if (gpus) WEFT_TRY(lay_over("--gpus", "gpus", gpus, arena, &section, ret_error));
+    if (attachment) WEFT_TRY(lay_over("--attachment", "attachment", attachment, arena, &section, ret_error));
+    WEFT_TRY(weft_goodput_load(section, arena, &conf, ret_error));
     for (uint32_t i = 0; i < conf.parts; i++)
         for (uint32_t j = 0; j < g->conf.parts; j++)
             if (g->conf.part[j].measured && conf.attachment == g->conf.attachment &&
@@ -190,17 +188,16 @@ static enum weft_status add_design(struct goodput *g, const char *gpus, const ch
 
 static enum weft_status add_designs(struct goodput *g, struct weft_error *ret_error) {
     struct weft_arena *arena = g->o->arena;
-    enum weft_status status = WEFT_OK;
     g->answer.design = weft_arena_alloc(arena, DESIGNS_MAX, sizeof *g->answer.design);
     const char *all =
         attachments_text && !strcmp(attachments_text, "all") ? "single_tor,dual_tor,planes,dsf" : attachments_text;
     const char *sizes = gpus_text ? gpus_text : "-", *gpus;
-    while (!status && (gpus = next_item(&sizes, arena))) {
+    while ((gpus = next_item(&sizes, arena))) {
         const char *list = all ? all : "-", *attachment;
-        while (!status && (attachment = next_item(&list, arena)))
-            status = add_design(g, gpus_text ? gpus : NULL, all ? attachment : NULL, ret_error);
+        while ((attachment = next_item(&list, arena)))
+            WEFT_TRY(add_design(g, gpus_text ? gpus : NULL, all ? attachment : NULL, ret_error));
     }
-    return status;
+    return WEFT_OK;
 }
 
 // --- output -------------------------------------------------------------------------------------------------------
@@ -280,9 +277,9 @@ static enum weft_status check_scenario(struct goodput *g, const struct weft_tree
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--variant: there is no scenario; expected the one that has it");
     if (!weft_tree_find(tree, "topology") && !weft_tree_find(tree, "fabric") && !weft_tree_find(tree, "base"))
         return WEFT_OK;
-    enum weft_status status = weft_cli_simulation_init(&sim, g->file, 0, ret_error);
-    if (!status && is_measured(&g->conf)) g->answer.hosts = sim.topology->hosts;
-    return status;
+    WEFT_TRY(weft_cli_simulation_init(&sim, g->file, 0, ret_error));
+    if (is_measured(&g->conf)) g->answer.hosts = sim.topology->hosts;
+    return WEFT_OK;
 }
 
 static enum weft_status find_goodput(const struct weft_cli_options *o, struct weft_error *ret_error) {

@@ -136,17 +136,16 @@ static enum weft_status write_out(const struct weft_model *importer, const struc
 static enum weft_status choose_importer(const struct weft_cli_options *o, const struct weft_model **ret_importer,
                                         struct weft_error *ret_error) {
     struct known known = {0};
-    enum weft_status status = WEFT_OK;
-    for (uint32_t f = 0; f < o->operands && !status; f++)
-        status = weft_import_guess(o->operand[f], count_guess, &known, ret_error);
+    for (uint32_t f = 0; f < o->operands; f++)
+        WEFT_TRY(weft_import_guess(o->operand[f], count_guess, &known, ret_error));
     const char *names = "";
     uint32_t n = 0;
-    for (uint32_t i = 0; i < known.n && !status; i++) {
+    for (uint32_t i = 0; i < known.n; i++) {
         if (known.files[i] != o->operands || is_part(&known, i, o->operands)) continue;
         names = weft_arena_format(o->arena, "%s%s%s", names, n++ ? " and " : "", known.importer[i]->name);
         *ret_importer = known.importer[i];
     }
-    if (status || n == 1) return status;
+    if (n == 1) return WEFT_OK;
     return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--out"},
                        n ? "the files may be of %s; expected weft import FORMAT FILE..."
                          : "the files are not all of one format that is known%s; expected weft import FORMAT FILE...",
@@ -156,14 +155,12 @@ static enum weft_status choose_importer(const struct weft_cli_options *o, const 
 static enum weft_status import_files(const struct weft_cli_options *o, struct weft_error *ret_error) {
     const struct weft_model *importer = weft_model_find(WEFT_KIND_IMPORT, o->operand[0]);
     bool named = importer != NULL, files_only = o->operands == 1 || !access(o->operand[0], F_OK);
-    enum weft_status status = WEFT_OK;
     if (!named && files_only && !out_file && o->settings)
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--set"},
                            "'%s' is for the making of a scenario; expected weft import FORMAT FILE..., or --out",
                            o->setting[0]);
     if (!named && files_only && !out_file) return guess_all(o);
-    if (!named && files_only) status = choose_importer(o, &importer, ret_error);
-    if (status) return status;
+    if (!named && files_only) WEFT_TRY(choose_importer(o, &importer, ret_error));
     if (!importer) {
         const char *names[IMPORTERS_MAX];
         uint32_t n = 0;
@@ -178,10 +175,10 @@ static enum weft_status import_files(const struct weft_cli_options *o, struct we
                            importer->summary);
     const struct weft_tree *tree = NULL;
     WEFT__TEXT_STREAM(losses, file);
-    status = read_settings(o, &tree, ret_error);
-    if (!status) status = write_out(importer, tree, o, named, file, ret_error);
-    if (!status) weft_cli_print_losses(weft__text_stream_text(&losses));
-    return status;
+    WEFT_TRY(read_settings(o, &tree, ret_error));
+    WEFT_TRY(write_out(importer, tree, o, named, file, ret_error));
+    weft_cli_print_losses(weft__text_stream_text(&losses));
+    return WEFT_OK;
 }
 
 int weft_cli_import(int argc, char **argv) {

@@ -308,28 +308,26 @@ static enum weft_status find_strategy(const struct place *p, struct chosen *ret_
 }
 
 static enum weft_status try_all(struct place *p, struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
     p->n = weft_model_count(WEFT_KIND_PLACEMENT);
     p->result = weft_arena_alloc(p->o->arena, p->n, sizeof *p->result);
     weft_placement_graph(p->job, p->s.scenario->arena);
-    for (uint32_t i = 0; i < p->n && !status; i++) {
+    for (uint32_t i = 0; i < p->n; i++) {
         p->result[i].model = weft_model_at(WEFT_KIND_PLACEMENT, i);
         p->result[i].name = p->result[i].model->name;
-        status = try_strategy(p, &p->result[i], ret_error);
+        WEFT_TRY(try_strategy(p, &p->result[i], ret_error));
     }
-    return status;
+    return WEFT_OK;
 }
 
 /// Runs each strategy, until one fails or the user interrupts.
 static enum weft_status run_strategies(struct place *p, struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < p->n && !status; i++) {
+    for (uint32_t i = 0; i < p->n; i++) {
         if (weft_cli_interrupted())
             return weft_error_set(ret_error, WEFT_INTERRUPTED, WEFT_NOWHERE, "interrupted before strategy %s",
                                   p->result[i].model->name);
-        status = run_strategy(p, &p->result[i], ret_error);
+        WEFT_TRY(run_strategy(p, &p->result[i], ret_error));
     }
-    return status;
+    return WEFT_OK;
 }
 
 static enum weft_status place_job(const struct weft_cli_options *o, const struct weft_scenario_file *file,

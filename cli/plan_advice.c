@@ -313,11 +313,9 @@ static void write_patch(FILE *file, const void *context) {
 // --- output -------------------------------------------------------------------------------------------------------
 
 static const char *value_text(const struct advising *a, const struct pair *p, uint32_t which) {
-    char text[64];
     if (isnan(p->value[which])) return "-";
     if (p->unit == IN_COUNT) return weft_arena_format(a->o->arena, "%.0f", p->value[which]);
-    weft_format_time((weft_time_ps)p->value[which], text, sizeof text);
-    return weft_arena_text(a->o->arena, text);
+    return weft_arena_text(a->o->arena, weft__short_time((weft_time_ps)p->value[which]).text);
 }
 
 static const char *change_text(const struct advising *a, const struct pair *p) {

@@ -104,9 +104,8 @@ static enum weft_status apply_chip(const struct plan *plan, struct weft_plan_pfc
 static enum weft_status by_values(const struct plan *plan, const struct weft_cli_options *o,
                                   struct weft_error *ret_error) {
     struct weft_plan_line line = {.plan = plan->name};
-    enum weft_status status = plan_load(plan, true, &line.pfc, o->arena, ret_error);
-    if (!status) status = apply_chip(plan, &line.pfc, NULL, true, o->arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(plan_load(plan, true, &line.pfc, o->arena, ret_error));
+    WEFT_TRY(apply_chip(plan, &line.pfc, NULL, true, o->arena, ret_error));
     set_ahead(&line.pfc);
     weft_plan_line_judge(&line, o->arena);
     return weft_cli_answer(o, plan->values, &line, print_values, ret_error);
@@ -129,16 +128,15 @@ static enum weft_status by_scenario(const struct plan *plan, const struct weft_c
                                     const struct weft_workload *workload, struct weft_plan_variant *ret_variant,
                                     struct weft_error *ret_error) {
     struct weft_plan_pfc_conf base = {0};
-    enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < plan->table->n; i++)
         if (plan->table->rows[i].dflt)
             weft_param_parse(&plan->table->rows[i], plan->table->rows[i].dflt, WEFT_NOWHERE, &base, o->arena, NULL);
     ret_variant->line = weft_plan_scenario_lines(scenario, topology, &base, o->arena, &ret_variant->lines);
-    for (uint32_t l = 0; l < ret_variant->lines && !status; l++) {
-        status = apply_values(plan, o->operand[0], &ret_variant->line[l], o->arena, ret_error);
-        if (!status) weft_plan_line_judge(&ret_variant->line[l], o->arena);
+    for (uint32_t l = 0; l < ret_variant->lines; l++) {
+        WEFT_TRY(apply_values(plan, o->operand[0], &ret_variant->line[l], o->arena, ret_error));
+        weft_plan_line_judge(&ret_variant->line[l], o->arena);
     }
-    return status;
+    return WEFT_OK;
 }
 
 static void print_lines(FILE *file, const struct weft_plan_variant *variant) {

@@ -162,9 +162,7 @@ static struct weft_report_cell *cell_of(struct estimates *t, const char *subject
 }
 
 static const char *time_text(weft_time_ps time, struct weft_arena *arena) {
-    char text[32];
-    weft_format_time(time, text, sizeof text);
-    return weft_arena_text(arena, text);
+    return weft_arena_text(arena, weft__short_time(time).text);
 }
 
 /// A picture shows the middle of an interval and its half; the estimate is beside it in words.

@@ -47,9 +47,8 @@ static enum weft_status checkpoint_begin(const struct weft_cli_checkpoint_option
                                          struct weft_error *ret_error) {
     double every_s;
     struct weft_checkpoint_program program = this_program();
-    enum weft_status status = parse_every(given->every, &every_s, ret_error);
-    if (!status) status = weft_checkpoint_open(&program, weft_cli_ranks(), ret_error);
-    if (status) return status;
+    WEFT_TRY(parse_every(given->every, &every_s, ret_error));
+    WEFT_TRY(weft_checkpoint_open(&program, weft_cli_ranks(), ret_error));
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO); // lives until the process ends
     char **copy = weft_arena_alloc(arena, (size_t)argc + 1, sizeof *copy);
     for (int i = 0; i < argc; i++)
@@ -99,9 +98,8 @@ static enum weft_status checkpoint_resume(const struct weft_cli_options *o,
                                           struct weft_checkpoint **ret_checkpoint, struct weft_error *ret_error) {
     double every_s = 0;
     struct weft_checkpoint_program program = this_program();
-    enum weft_status status = check_resume(o, ret_error);
-    if (!status && given->every) status = parse_every(given->every, &every_s, ret_error);
-    if (status) return status;
+    WEFT_TRY(check_resume(o, ret_error));
+    if (given->every) WEFT_TRY(parse_every(given->every, &every_s, ret_error));
     const char *file = weft_arena_format(o->arena, "%s/%s", given->resume, saved_name);
     WEFT_TRY(weft_checkpoint_read(file, &program, weft_cli_ranks(), ret_checkpoint, ret_error));
     struct weft_checkpoint *checkpoint = *ret_checkpoint;
@@ -212,20 +210,19 @@ static void write_export(FILE *file, const void *context) {
 
 static enum weft_status write_exports(const struct weft_cli_options *o, const struct exports *e,
                                       const struct weft_run *run, struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < e->n && !status; i++) {
+    for (uint32_t i = 0; i < e->n; i++) {
         if (e->format[i]->events && run->outcome->unrecorded)
             fprintf(
                 stderr,
                 "weft: --export %s: %s were left out, so that pauses may be missing; expected a greater run.events\n",
                 e->format[i]->name, weft__counted(run->outcome->unrecorded, "event").text);
-        for (uint32_t k = 0; k < 2 && e->format[i]->file[k].name && !status; k++) {
+        for (uint32_t k = 0; k < 2 && e->format[i]->file[k].name; k++) {
             struct writing w = {e->format[i]->file[k].write, run};
-            status = weft_cli_replace_file(weft_arena_format(o->arena, "%s/%s", o->out, e->format[i]->file[k].name),
-                                           write_export, &w, ret_error);
+            WEFT_TRY(weft_cli_replace_file(weft_arena_format(o->arena, "%s/%s", o->out, e->format[i]->file[k].name),
+                                           write_export, &w, ret_error));
         }
     }
-    return status;
+    return WEFT_OK;
 }
 
 static void add_exports(struct weft_run *run, const struct exports *e) {

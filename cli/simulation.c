@@ -132,20 +132,12 @@ static enum weft_status check_replaced(const char *path, const struct weft_cli_o
                        "which replaces the file");
 }
 
-static enum weft_status check_store(const struct weft_cli_simulation *s, struct weft_arena *arena,
-                                    struct weft_error *ret_error) {
-    const char *store = s->scenario->run.fast_forward_store;
-    if (!*store) return WEFT_OK;
-    return weft_scenario_write_path(s->scenario, "run", "fast_forward_store", store, NULL, arena, &store, ret_error);
-}
-
 enum weft_status weft_cli_simulation_claim_files(const struct weft_cli_simulation *s, uint32_t variant, const char *out,
                                                  const char **taken, struct weft_arena *arena,
                                                  struct weft_error *ret_error) {
     const char *file = NULL;
-    enum weft_status status = check_store(s, arena, ret_error);
-    if (!status) status = capture_path(s, out, &file, ret_error);
-    if (status || !file) return status;
+    WEFT_TRY(capture_path(s, out, &file, ret_error));
+    if (!file) return WEFT_OK;
     file = capture_name(s);
     for (uint32_t i = 0; i < variant; i++)
         if (taken[i] && !strcmp(taken[i], file))
@@ -250,7 +242,6 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
                                    .ranks = weft_cli_ranks(),
                                    .checkpoint = s->checkpoint};
     enum weft_status status = capture_path(s, options->out, &sim.capture_file, ret_error);
-    if (!status) status = check_store(s, s->scenario->arena, ret_error);
     if (!status && sim.capture_file && !s->resumed) status = check_replaced(sim.capture_file, options, ret_error);
     if (status) sim.capture_file = NULL;
     mention_binding(options);

@@ -192,15 +192,13 @@ static enum weft_status sweep_file(const struct weft_cli_options *o, const struc
     struct weft_sweep_options options;
     uint32_t jobs;
     if (!parse_options(&s, &options, &jobs)) return WEFT_ERROR_INPUT;
-    enum weft_status status = WEFT_OK;
     options.variant = WEFT_NONE;
-    if (o->variant) status = weft_cli_variant(o, file, &options.variant, ret_error);
-    if (!status) status = weft_sweep_new(file, &options, o->arena, &s.plan, ret_error);
-    if (status) return status;
+    if (o->variant) WEFT_TRY(weft_cli_variant(o, file, &options.variant, ret_error));
+    WEFT_TRY(weft_sweep_new(file, &options, o->arena, &s.plan, ret_error));
     if (estimate) sweep_estimate(&s);
     sweep_begin(&s, o->operand[0]);
-    status = add_metrics(&s, ret_error);
-    return status ? status : sweep_through(&s, jobs, show_sweep, ret_error);
+    WEFT_TRY(add_metrics(&s, ret_error));
+    return sweep_through(&s, jobs, show_sweep, ret_error);
 }
 
 int weft_cli_sweep(int argc, char **argv) {

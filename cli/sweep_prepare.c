@@ -123,23 +123,21 @@ static enum weft_status bind_point(struct sweep *s, uint32_t point, uint64_t pro
     WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     WEFT_ENDS(weft_scenario_end) struct weft_scenario *scenario = NULL;
     const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, WEFT_NONE, arena);
-    enum weft_status status = weft_scenario_new(file, s->plan->point[point].variant, &scenario, ret_error);
-    if (!status) {
-        struct key key = {.hash = program, .path = scenario->path, .contents = &s->contents, .arena = s->o->arena};
-        weft_scenario_each(scenario, add_value, &key);
-        if (s->fluid && s->fluid[point]) key.hash = weft__hash_text(key.hash, "estimate");
-        for (uint32_t k = 0; k < s->plan->seeds; k++) {
-            char seed[24];
-            snprintf(seed, sizeof seed, "%" PRIu64, s->plan->seed ? s->plan->seed[k] : scenario->run.seed);
-            hash[k] = weft__hash_text(key.hash, seed);
-            s->r.run[(size_t)point * s->plan->seeds + k].seed = strtoull(seed, NULL, 10);
-        }
-        if (!point) {
-            s->r.name = weft_arena_text(s->o->arena, scenario->name);
-            s->r.about = weft_arena_text(s->o->arena, scenario->about);
-        }
+    WEFT_TRY(weft_scenario_new(file, s->plan->point[point].variant, &scenario, ret_error));
+    struct key key = {.hash = program, .path = scenario->path, .contents = &s->contents, .arena = s->o->arena};
+    weft_scenario_each(scenario, add_value, &key);
+    if (s->fluid && s->fluid[point]) key.hash = weft__hash_text(key.hash, "estimate");
+    for (uint32_t k = 0; k < s->plan->seeds; k++) {
+        char seed[24];
+        snprintf(seed, sizeof seed, "%" PRIu64, s->plan->seed ? s->plan->seed[k] : scenario->run.seed);
+        hash[k] = weft__hash_text(key.hash, seed);
+        s->r.run[(size_t)point * s->plan->seeds + k].seed = strtoull(seed, NULL, 10);
     }
-    return status;
+    if (!point) {
+        s->r.name = weft_arena_text(s->o->arena, scenario->name);
+        s->r.about = weft_arena_text(s->o->arena, scenario->about);
+    }
+    return WEFT_OK;
 }
 
 void sweep_load(struct sweep *s, uint32_t run) {
@@ -206,18 +204,18 @@ double sweep_cost_of(const struct sweep *s, uint32_t point) {
 /// that they do not measure may exist with another seed: in a group whose flows are drawn.
 static enum weft_status build_points(struct sweep *s, struct weft_error *ret_error) {
     struct check check = {.known = weft_arena_alloc(s->o->arena, s->r.metrics + 1, sizeof(bool))};
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < s->owned && !status; i++) {
+    for (uint32_t i = 0; i < s->owned; i++) {
         uint32_t run = s->own[i];
-        if (!(s->cost[run / s->plan->seeds] > 0) && sweep_is_due(s, run)) status = build_run(s, run, &check, ret_error);
+        if (!(s->cost[run / s->plan->seeds] > 0) && sweep_is_due(s, run))
+            WEFT_TRY(build_run(s, run, &check, ret_error));
     }
-    for (uint32_t k = 1; k < s->plan->seeds && check.any && check.missing.status && !status; k++)
-        status = build_run(s, k, &check, ret_error);
-    if (!status && check.any && check.missing.status) {
+    for (uint32_t k = 1; k < s->plan->seeds && check.any && check.missing.status; k++)
+        WEFT_TRY(build_run(s, k, &check, ret_error));
+    if (check.any && check.missing.status) {
         *ret_error = check.missing;
-        status = check.missing.status;
+        WEFT_TRY(check.missing.status);
     }
-    return status;
+    return WEFT_OK;
 }
 
 static int by_hash(const void *a, const void *b, void *context) {
@@ -298,9 +296,9 @@ void sweep_own(struct sweep *s, uint32_t point, uint32_t seeds) {
 }
 
 enum weft_status sweep_build(struct sweep *s, struct weft_error *ret_error) {
-    enum weft_status status = build_points(s, ret_error);
-    if (!status && s->o->out) status = weft_cli_out_folder(s->o, s->share.tasks > 1, false, ret_error);
-    return status ? status : weft_report_folder(s->folder, ret_error);
+    WEFT_TRY(build_points(s, ret_error));
+    if (s->o->out) WEFT_TRY(weft_cli_out_folder(s->o, s->share.tasks > 1, false, ret_error));
+    return weft_report_folder(s->folder, ret_error);
 }
 
 enum weft_status sweep_prepare(struct sweep *s, bool build, struct weft_error *ret_error) {

@@ -67,9 +67,7 @@ static const char *why_failed(const struct sweep *s, const struct weft_cli_ended
     struct weft_arena *arena = s->o->arena;
     size_t size;
     if (ended->signal == SIGALRM && s->timeout_ps) {
-        char limit[WEFT_CLI_TEXT];
-        weft_format_time(s->timeout_ps, limit, sizeof limit);
-        return weft_arena_format(arena, "it took longer than %s (--timeout)", limit);
+        return weft_arena_format(arena, "it took longer than %s (--timeout)", weft__short_time(s->timeout_ps).text);
     }
     char *text = weft_cli_printed(ended->err, arena, &size);
     while (size && text[size - 1] == '\n')

@@ -234,9 +234,8 @@ static enum weft_status find_reason(struct timeline_view *v, struct weft_error *
         return refuse_option(error, option, place,
                              "it names port and priority, as in host-7/0/3; expected no filter with it");
     weft_time_ps at = WEFT_TIME_NEVER;
-    enum weft_status status = read_place(v, option, place, &port, &priority, error);
-    if (!status) status = read_value(WEFT__TIME, "at", asked.at, UINT64_MAX, &at, error);
-    if (status) return status;
+    WEFT_TRY(read_place(v, option, place, &port, &priority, error));
+    WEFT_TRY(read_value(WEFT__TIME, "at", asked.at, UINT64_MAX, &at, error));
     if (asked.why) return timeline_find_why(v, port, priority, at, error);
     timeline_find_why_not(v, port, priority);
     return WEFT_OK;
@@ -249,10 +248,9 @@ static enum weft_status write_perfetto(const struct weft_cli_options *o, struct 
         asked.from || asked.to || asked.limit || o->json || o->csv || o->picks || o->database)
         return refuse_option(error, "perfetto", asked.perfetto,
                              "it has the whole run; expected no option but --variant and --force with it");
-    enum weft_status status = weft_cli_can_write_file("--perfetto", asked.perfetto, o, error);
-    if (!status) status = weft_perfetto_read(o->operand[0], o->variant, o->arena, &p, error);
-    if (!status) status = weft_cli_replace_file(asked.perfetto, weft_perfetto_write, p, error);
-    if (status) return status;
+    WEFT_TRY(weft_cli_can_write_file("--perfetto", asked.perfetto, o, error));
+    WEFT_TRY(weft_perfetto_read(o->operand[0], o->variant, o->arena, &p, error));
+    WEFT_TRY(weft_cli_replace_file(asked.perfetto, weft_perfetto_write, p, error));
     uint32_t variants;
     const char *const *name = weft_perfetto_variants(p, &variants);
     if (!o->variant) weft_cli_mention_others("writing", name, variants, "");
@@ -285,8 +283,8 @@ static enum weft_status answer_question(const struct weft_cli_options *o, struct
     if (!o->variant && !o->json) weft_cli_mention_others("showing", v.t.variants_there, v.t.runs, "");
     if (asked.why && asked.why_not) return refuse_option(error, "why", asked.why, "not together with --why-not");
     if (asked.at && !asked.why) return refuse_option(error, "at", asked.at, "expected with --why");
-    enum weft_status status = asked.why || asked.why_not ? find_reason(&v, error) : read_story(o, &v, error);
-    return status ? status : weft_cli_answer(o, &weft__answer_timeline, &v, print_answer, error);
+    WEFT_TRY(asked.why || asked.why_not ? find_reason(&v, error) : read_story(o, &v, error));
+    return weft_cli_answer(o, &weft__answer_timeline, &v, print_answer, error);
 }
 
 int weft_cli_timeline(int argc, char **argv) {

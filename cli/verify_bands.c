@@ -155,8 +155,7 @@ static enum weft_status prepare_band(const struct verify *v, struct verified *s,
     struct weft_arena *arena = v->o->arena;
     struct search x = {.arena = arena};
     const char *path = b->is->path;
-    enum weft_status status = find_own(s, &s->claims.claim[claim], b, &x, ret_error);
-    if (status) return status;
+    WEFT_TRY(find_own(s, &s->claims.claim[claim], b, &x, ret_error));
     b->number = (double)NAN;
     if (b->row && !weft_param_is_number(b->row)) b->row = NULL;
     if (x.value && !x.differ) b->ours = x.value;
@@ -173,8 +172,7 @@ static enum weft_status prepare_band(const struct verify *v, struct verified *s,
     const char *name = *b->is->hardware ? b->is->hardware : x.class_name;
     if (kind < WEFT_HARDWARE_KINDS && (!name || !strcmp(name, WEFT_HARDWARE_IDEAL))) name = default_class[kind];
     if (name && kind < WEFT_HARDWARE_KINDS)
-        status = weft_hardware_find(kind, name, b->is->place, "bands", arena, &b->of, ret_error);
-    if (status) return status;
+        WEFT_TRY(weft_hardware_find(kind, name, b->is->place, "bands", arena, &b->of, ret_error));
     if (b->of && is_class(path)) {
         add_class(v, s, claim, b);
         return WEFT_OK;
@@ -190,17 +188,16 @@ static enum weft_status prepare_band(const struct verify *v, struct verified *s,
 
 enum weft_status verify_prepare_bands(struct verify *v, struct verified *s, struct weft_error *ret_error) {
     const struct verify_layer *before = s->layer;
-    enum weft_status status = WEFT_OK;
     s->band = weft_arena_alloc(v->o->arena, s->claims.n, sizeof *s->band);
-    for (uint32_t i = 0; i < s->claims.n && !status; i++) {
+    for (uint32_t i = 0; i < s->claims.n; i++) {
         const struct weft_claim *c = &s->claims.claim[i];
         s->band[i] = weft_arena_alloc(v->o->arena, c->bands, sizeof **s->band);
-        for (uint32_t k = 0; k < c->bands && !status; k++) {
+        for (uint32_t k = 0; k < c->bands; k++) {
             s->band[i][k].is = &c->band[k];
-            status = prepare_band(v, s, i, &s->band[i][k], ret_error);
+            WEFT_TRY(prepare_band(v, s, i, &s->band[i][k], ret_error));
         }
     }
-    return status ? status : verify_prepare_layers(v, s, before, ret_error);
+    return verify_prepare_layers(v, s, before, ret_error);
 }
 
 // --- judging ------------------------------------------------------------------------------------------------------
@@ -337,26 +334,24 @@ static bool halve_turn(const struct verify *v, struct verified *s, uint32_t clai
 }
 
 static enum weft_status halve_turns(struct verify *v, bool *ret_more, struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
     *ret_more = false;
-    for (struct verified *s = v->first; s && !status; s = s->next) {
+    for (struct verified *s = v->first; s; s = s->next) {
         const struct verify_layer *before = s->layer;
         for (uint32_t i = 0; i < s->claims.n && verify_is_judged(s); i++)
             for (uint32_t k = 0; k < s->claims.claim[i].bands; k++)
                 *ret_more |= halve_turn(v, s, i, k);
-        status = verify_prepare_layers(v, v->preparing = s, before, ret_error);
+        WEFT_TRY(verify_prepare_layers(v, v->preparing = s, before, ret_error));
     }
-    return status;
+    return WEFT_OK;
 }
 
 enum weft_status verify_search_bands(struct verify *v, struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
     bool more = true;
-    while (more && !v->interrupted && !v->left && !status) {
-        status = halve_turns(v, &more, ret_error);
-        if (more && !status) status = verify_run(v, ret_error);
+    while (more && !v->interrupted && !v->left) {
+        WEFT_TRY(halve_turns(v, &more, ret_error));
+        if (more) WEFT_TRY(verify_run(v, ret_error));
     }
-    return status;
+    return WEFT_OK;
 }
 
 // --- text ---------------------------------------------------------------------------------------------------------

@@ -72,12 +72,12 @@ static enum weft_status add_path(struct verify *v, const char *path, uint32_t de
 
 enum weft_status verify_read(struct verify *v, const char *path, struct weft_error *ret_error) {
     struct verified **before = v->last;
-    enum weft_status status = add_path(v, path, 0, ret_error);
-    if (!status && v->last == before && v->o->operands == 1)
+    WEFT_TRY(add_path(v, path, 0, ret_error));
+    if (v->last == before && v->o->operands == 1)
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "no scenario with claims in '%s'", path);
-    if (!status && v->last == before)
+    if (v->last == before)
         fprintf(stderr, "weft: no scenario with claims in '%s'\n", weft__text_shown(path, v->o->arena));
-    return status;
+    return WEFT_OK;
 }
 
 // --- tasks --------------------------------------------------------------------------------------------------------
@@ -165,12 +165,11 @@ static bool is_judged(const struct verify_reading *r, uint32_t claim) {
 /// measured.
 static enum weft_status check_metrics(const struct verify_reading *r, uint32_t variant,
                                       const struct weft_cli_simulation *sim, struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < r->claims.n && !status; i++) {
+    for (uint32_t i = 0; i < r->claims.n; i++) {
         struct weft_cli_claims one = {.claim = &r->claims.claim[i], .n = 1, .result = &r->claims.result[i]};
-        if (is_judged(r, i)) status = weft_cli_claims_check(&one, variant, sim, ret_error);
+        if (is_judged(r, i)) WEFT_TRY(weft_cli_claims_check(&one, variant, sim, ret_error));
     }
-    return status;
+    return WEFT_OK;
 }
 
 static void add_uses(struct verify *v, struct verify_reading *r, uint32_t variant, const struct task_key *key) {
@@ -191,16 +190,14 @@ static enum weft_status prepare_variant(struct verify *v, struct verify_reading 
             values += count_values(&r[k], variant, from);
     if (!values) return WEFT_OK;
     WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
-    enum weft_status status = weft_cli_simulation_init(&sim, file, variant, ret_error);
-    if (!status) status = check_metrics(r, variant, &sim, ret_error);
-    if (!status) {
-        if (!s->name) s->name = weft_arena_text(v->o->arena, sim.scenario->name);
-        s->variants += !r->changed;
-        struct task_key key = key_of(s, &sim);
-        for (uint32_t k = 0; k < s->readings; k++)
-            add_uses(v, &r[k], variant, &key);
-    }
-    return status;
+    WEFT_TRY(weft_cli_simulation_init(&sim, file, variant, ret_error));
+    WEFT_TRY(check_metrics(r, variant, &sim, ret_error));
+    if (!s->name) s->name = weft_arena_text(v->o->arena, sim.scenario->name);
+    s->variants += !r->changed;
+    struct task_key key = key_of(s, &sim);
+    for (uint32_t k = 0; k < s->readings; k++)
+        add_uses(v, &r[k], variant, &key);
+    return WEFT_OK;
 }
 
 // --- readings -----------------------------------------------------------------------------------------------------
@@ -316,10 +313,9 @@ static enum weft_status prepare_layer(struct verify *v, struct verified *s, cons
 
 enum weft_status verify_prepare_layers(struct verify *v, struct verified *s, const struct verify_layer *end,
                                        struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
-    for (const struct verify_layer *l = s->layer; l != end && !status; l = l->next)
-        status = prepare_layer(v, s, l, ret_error);
-    return status;
+    for (const struct verify_layer *l = s->layer; l != end; l = l->next)
+        WEFT_TRY(prepare_layer(v, s, l, ret_error));
+    return WEFT_OK;
 }
 
 enum weft_status verify_prepare(struct verify *v, struct verified *s, struct weft_error *ret_error) {

@@ -27,28 +27,14 @@ enum weft_status versus_old_read(const char *path, struct weft_arena *arena, con
     return WEFT_OK;
 }
 
-/// NULL: no text.
-static const char *text_in(const struct weft_tree *map, const char *key) {
-    const struct weft_tree *value = weft_tree_find(map, key);
-    return value && value->type == WEFT_TREE_TEXT ? value->text : NULL;
-}
-
-/// NAN: no number.
-static double number_in(const struct weft_tree *map, const char *key) {
-    const char *text = text_in(map, key);
-    char *end = "";
-    double number = text ? strtod(text, &end) : (double)NAN;
-    return *end ? (double)NAN : number;
-}
-
 /// The entry of a list with that name and, unless `hosts` is 0, that number of hosts; NULL: none.
 static const struct weft_tree *find_named(const struct weft_tree *root, const char *list, const char *name,
                                           uint64_t hosts) {
     const struct weft_tree *all = weft_tree_find(root, list);
     for (uint32_t i = 0; all && i < all->n; i++) {
         const struct weft_tree *one = all->child[i];
-        const char *of = text_in(one, "name");
-        double at = number_in(weft_tree_find(one, "hosts") ? one : root, "hosts");
+        const char *of = weft__tree_text(one, "name");
+        double at = weft__tree_number(weft_tree_find(one, "hosts") ? one : root, "hosts");
         if (of && !strcmp(of, name) && (!hosts || at == (double)hosts)) return one;
     }
     return NULL;
@@ -84,7 +70,8 @@ static void add_time(struct changes *x, uint32_t f, uint32_t c, const struct wef
     const char *measure = weft_versus_measure_names[v->cases[c].by];
     const struct weft_tree *cases = weft_tree_find(weft_tree_find(old, "cases"), v->cases[c].name);
     const struct weft_tree *before = weft_tree_find(cases, measure);
-    double was = number_in(before, "mean"), low = number_in(before, "low"), high = number_in(before, "high");
+    double was = weft__tree_number(before, "mean"), low = weft__tree_number(before, "low"),
+           high = weft__tree_number(before, "high");
     uint32_t seeds = v->results ? v->results->sweep->seeds : 0;
     struct weft_spread now = weft_spread_of(weft_versus_values(v, f, c, measure, x->arena), seeds, x->arena);
     if (isnan(was) || !now.n || now.mean == was) return;
@@ -104,7 +91,7 @@ static void add_bill(struct changes *x, const struct weft_versus_fabric *f, cons
     } item[] = {{"chips", (double)f->bill.chips}, {"optics", f->bill.optics}, {"watts", f->bill.watts}};
     const struct weft_tree *bill = weft_tree_find(old, "bill");
     for (unsigned i = 0; i < sizeof item / sizeof *item; i++) {
-        double was = number_in(bill, item[i].name);
+        double was = weft__tree_number(bill, item[i].name);
         if (isnan(was) || was == item[i].now) continue;
         add_change(x, (struct weft_versus_change){.fabric = f->name,
                                                   .label = f->label,
@@ -118,7 +105,7 @@ static void add_fabric(struct changes *x, uint32_t f) {
     const struct weft_versus_fabric *fabric = &x->v->fabric[f];
     const struct weft_tree *old = find_named(x->root, "fabrics", fabric->name, x->hosts);
     const char *now = weft_versus_status_names[fabric->status];
-    const char *was = text_in(old, "status");
+    const char *was = weft__tree_text(old, "status");
     if (!old || (was && strcmp(was, now)))
         add_change(x, (struct weft_versus_change){
                           .fabric = fabric->name, .label = fabric->label, .what = "status", .was = was, .now = now});
@@ -134,7 +121,7 @@ static void add_leads(struct changes *x) {
         uint32_t places;
         const struct weft_versus_place *place = weft_versus_rank(v, c, x->arena, &places);
         const struct weft_tree *old = find_named(x->root, "cases", v->cases[c].name, x->hosts);
-        const char *was = text_in(old, "first");
+        const char *was = weft__tree_text(old, "first");
         if (!old || !was || !places || !strcmp(was, v->fabric[place[0].fabric].name)) continue;
         add_change(
             x, (struct weft_versus_change){
@@ -143,7 +130,7 @@ static void add_leads(struct changes *x) {
 }
 
 static void add_number(struct changes *x, const char *key, double now) {
-    double was = number_in(x->root, key);
+    double was = weft__tree_number(x->root, key);
     if (was != now)
         add_change(x, (struct weft_versus_change){.what = key, .was = text_of(x, was), .now = text_of(x, now)});
 }

@@ -108,18 +108,17 @@ static enum weft_status plan_for(uint64_t hosts, struct weft_scenario_file *file
                                  const struct weft_fabric_plan **ret_plan, struct weft_error *ret_error) {
     struct weft_model_conf model;
     const char *name, *about, *size = weft_arena_format(arena, "fabric.hosts=%llu", (unsigned long long)hosts);
-    enum weft_status status = weft_scenario_file_set(file, size, ret_error);
-    if (!status) status = weft_scenario_fabric(file, 0, arena, &model, &name, &about, ret_error);
-    if (!status) *ret_plan = weft_fabric_plan_new(&model, arena);
-    return status;
+    WEFT_TRY(weft_scenario_file_set(file, size, ret_error));
+    WEFT_TRY(weft_scenario_fabric(file, 0, arena, &model, &name, &about, ret_error));
+    *ret_plan = weft_fabric_plan_new(&model, arena);
+    return WEFT_OK;
 }
 
 /// What it would cost with half as many hosts again, and how it would be for the job whose goodput is asked for.
 static enum weft_status grow_hosts(const struct weft_cli_options *o, uint64_t gpus, struct weft_scenario_file *file,
                                    struct weft_versus_fabric *f, struct weft_error *ret_error) {
     const struct weft_fabric_plan *plan;
-    enum weft_status status = plan_for(f->hosts + (f->hosts + 1) / 2, file, o->arena, &plan, ret_error);
-    if (status) return status;
+    WEFT_TRY(plan_for(f->hosts + (f->hosts + 1) / 2, file, o->arena, &plan, ret_error));
     f->grown_reason = *plan->reason ? plan->reason : NULL;
     if (!f->grown_reason) f->grown = weft_fabric_bill(plan);
     return gpus ? plan_for(gpus, file, o->arena, &f->at_job, ret_error) : WEFT_OK;
@@ -188,8 +187,7 @@ static enum weft_status add_fabric(const struct weft_cli_options *o, struct weft
                                    struct weft_error *ret_error) {
     struct weft_versus_fabric *f = &v->fabric[v->fabrics];
     f->hosts = scale->hosts;
-    enum weft_status status = read_at_rate(o, v->rate_bps, v->gpus, item, f, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_at_rate(o, v->rate_bps, v->gpus, item, f, ret_error));
     for (uint32_t i = scale->first; i < v->fabrics; i++)
         if (!strcmp(v->fabric[i].name, f->name))
             return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--fabrics"}, "'%s' comes twice", f->name);

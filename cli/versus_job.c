@@ -47,12 +47,10 @@ static enum weft_status import_job(const char *path, const struct weft_model *im
 static enum weft_status read_file(const struct weft_cli_options *o, const char *path,
                                   struct weft_scenario_file **ret_file, struct weft_error *ret_error) {
     struct guess g = {.names = "", .arena = o->arena};
-    enum weft_status status = WEFT_OK;
     const char *dot = strrchr(path, '.');
     bool yaml = dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
     if (!yaml && strcmp(path, "-") != 0 && !weft_cli_is_result(path))
-        status = weft_import_guess(path, on_guess, &g, ret_error);
-    if (status) return status;
+        WEFT_TRY(weft_import_guess(path, on_guess, &g, ret_error));
     if (g.n > 1)
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = path},
                            "may be of %s; expected the scenario that weft import FORMAT %s makes of it", g.names, path);
@@ -77,12 +75,10 @@ static weft_rate_bps host_rate(const struct weft_topology *t) {
 static enum weft_status size_of(const struct weft_scenario_file *file, uint32_t variant, struct versus_job *job,
                                 struct weft_error *ret_error) {
     WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation sim = {0};
-    enum weft_status status = weft_cli_simulation_init(&sim, file, variant, ret_error);
-    if (!status) {
-        job->hosts = sim.topology->hosts;
-        job->rate_bps = host_rate(sim.topology);
-    }
-    return status;
+    WEFT_TRY(weft_cli_simulation_init(&sim, file, variant, ret_error));
+    job->hosts = sim.topology->hosts;
+    job->rate_bps = host_rate(sim.topology);
+    return WEFT_OK;
 }
 
 static void note_ignored(const struct weft_tree *root, struct versus_job *job, struct weft_arena *arena) {
@@ -103,15 +99,13 @@ enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus
     const struct weft_tree *root = NULL;
     uint32_t variant = 0;
     *job = (struct versus_job){.path = o->operand[0]};
-    enum weft_status status = read_file(o, job->path, &file, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_file(o, job->path, &file, ret_error));
     uint32_t variants = weft_scenario_variants(file);
-    if (o->variant) status = weft_cli_variant(o, file, &variant, ret_error);
-    if (!status && !o->variant && variants > 1 && !o->quiet)
+    if (o->variant) WEFT_TRY(weft_cli_variant(o, file, &variant, ret_error));
+    if (!o->variant && variants > 1 && !o->quiet)
         fprintf(stderr, "weft: the work is that of variant '%s'; --variant NAME chooses another\n",
                 weft_scenario_variant_name(file, 0));
-    if (!status) status = weft_scenario_tree(file, variant, o->arena, &root, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_scenario_tree(file, variant, o->arena, &root, ret_error));
     job->work = find_section(root, "workload");
     job->run = find_section(root, "run");
     job->goodput = find_section(root, "goodput");
@@ -121,6 +115,7 @@ enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus
     if (job->work->type == WEFT_TREE_LIST && !job->work->n)
         return WEFT_REFUSE(ret_error, job->work->place, "workload is empty: expected the traffic of every fabric");
     note_ignored(root, job, o->arena);
-    if (find_section(root, "topology") || find_section(root, "fabric")) status = size_of(file, variant, job, ret_error);
-    return status;
+    if (find_section(root, "topology") || find_section(root, "fabric"))
+        WEFT_TRY(size_of(file, variant, job, ret_error));
+    return WEFT_OK;
 }

@@ -235,11 +235,12 @@ struct entry {
     uint32_t number, n;
 };
 
-static int by_longest(const void *a, const void *b) {
-    const struct entry *x = a, *y = b;
-    weft_time_ps p = x->n ? x->all->latency_ps : 0, q = y->n ? y->all->latency_ps : 0;
-    return p != q ? (p < q) - (p > q) : (x->number > y->number) - (x->number < y->number);
+static weft_time_ps longest_of(const struct entry *e) {
+    return e->n ? e->all->latency_ps : 0;
 }
+
+WEFT__ORDER(by_longest, struct entry,
+            (longest_of(x) < longest_of(y)) - (longest_of(x) > longest_of(y)) ?: WEFT__UP(number))
 
 WEFT__ORDER(by_number, struct entry, WEFT__UP(number))
 

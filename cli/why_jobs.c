@@ -64,10 +64,10 @@ static enum weft_status file_without(const struct jobs_work *x, const struct wef
         if (j != job)
             text =
                 weft_arena_format(x->arena, "%sworkload.%" PRIu32 ".start: %s\n", text, entry_of(run, j), never_starts);
-    enum weft_status status = weft_tree_parse("--jobs", text, strlen(text), x->arena, &tree, ret_error);
+    WEFT_TRY(weft_tree_parse("--jobs", text, strlen(text), x->arena, &tree, ret_error));
     const struct weft_tree *over = tree;
-    if (!status) *ret_file = weft_scenario_file_over(x->file, &over, 1, x->arena);
-    return status;
+    *ret_file = weft_scenario_file_over(x->file, &over, 1, x->arena);
+    return WEFT_OK;
 }
 
 /// That is long enough unless the others made it faster, which iterations that are missing show.
@@ -82,10 +82,9 @@ enum weft_status weft_cli_why_alone(const struct weft_cli_options *o, const stru
     *l = (struct weft_ledger_job){.job = weft_arena_text(x.arena, with->workload->group[of->group]), .number = job};
     l->iterations = weft_job_ended(of, &with->outcome->job[job]);
     weft_time_ps length = weft_job_length(of, &with->outcome->job[job], l->iterations);
-    enum weft_status status = file_without(&x, with, job, of->start_ps + length + length / 2 + 1, &alone, ret_error);
+    WEFT_TRY(file_without(&x, with, job, of->start_ps + length + length / 2 + 1, &alone, ret_error));
     x.file = alone;
-    if (!status) status = run_all(&x, &s, weft_arena_format(x.arena, "%s alone", l->job), NULL, &run, ret_error);
-    if (status) return status;
+    WEFT_TRY(run_all(&x, &s, weft_arena_format(x.arena, "%s alone", l->job), NULL, &run, ret_error));
     uint32_t ended = weft_job_ended(&run.workload->job[job], &run.outcome->job[job]);
     if (ended < l->iterations) l->iterations = ended;
     if (!ended) return WEFT_REFUSE(ret_error, of->place, "no iteration of job %s ended without the others", l->job);
@@ -100,19 +99,17 @@ enum weft_status weft_cli_why_alone(const struct weft_cli_options *o, const stru
 static enum weft_status find_flows(const struct jobs_work *x, const struct weft_run *run, struct weft_follow *ranks,
                                    bool *ret_flow, struct weft_error *ret_error) {
     struct weft_whys *whys = weft_whys_new(run, ranks, NULL, x->arena);
-    enum weft_status status = WEFT_OK;
-    for (uint32_t j = 0; j < x->ledger->jobs && !status; j++)
-        for (uint32_t i = 0; i < x->ledger->job[j].iterations && !status; i++)
-            status = weft_why_iteration_flows(whys, j, i, ret_flow, ret_error);
-    return status;
+    for (uint32_t j = 0; j < x->ledger->jobs; j++)
+        for (uint32_t i = 0; i < x->ledger->job[j].iterations; i++)
+            WEFT_TRY(weft_why_iteration_flows(whys, j, i, ret_flow, ret_error));
+    return WEFT_OK;
 }
 
 static enum weft_status add_jobs(const struct jobs_work *x, const struct weft_whys *whys,
                                  struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
-    for (uint32_t j = 0; j < x->ledger->jobs && !status; j++)
-        status = weft_ledger_add(whys, &x->ledger->job[j], x->ledger, ret_error);
-    return status;
+    for (uint32_t j = 0; j < x->ledger->jobs; j++)
+        WEFT_TRY(weft_ledger_add(whys, &x->ledger->job[j], x->ledger, ret_error));
+    return WEFT_OK;
 }
 
 static enum weft_status see_ports(const struct jobs_work *x, struct weft_cli_why *why, struct weft_error *ret_error) {

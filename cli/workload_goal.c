@@ -80,31 +80,27 @@ enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct w
     struct view v = {.options = options, .s = s, .result = {.most_ps = WEFT_TIME_NEVER}};
     struct weft_loggops model;
     WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
-    enum weft_status status = WEFT_OK;
-    if (options->goal) status = weft_cli_can_write_file("--goal", options->goal, o, ret_error);
-    if (!status && options->loggops)
-        status = weft_loggops_parse(options->loggops, (struct weft_place){.file = "--loggops"}, &model, ret_error);
-    if (!status && options->loggops) status = weft_loggops_run(s, &model, arena, &v.result, ret_error);
-    if (!status && options->goal) status = weft_cli_replace_file(options->goal, write_goal, s, ret_error);
-    if (!status && options->loggops) v.ranks = s->ranks;
-    if (!status) status = weft_cli_answer(o, &weft__answer_schedule, &v, print_text, ret_error);
-    return status;
+    if (options->goal) WEFT_TRY(weft_cli_can_write_file("--goal", options->goal, o, ret_error));
+    if (options->loggops)
+        WEFT_TRY(weft_loggops_parse(options->loggops, (struct weft_place){.file = "--loggops"}, &model, ret_error));
+    if (options->loggops) WEFT_TRY(weft_loggops_run(s, &model, arena, &v.result, ret_error));
+    if (options->goal) WEFT_TRY(weft_cli_replace_file(options->goal, write_goal, s, ret_error));
+    if (options->loggops) v.ranks = s->ranks;
+    return weft_cli_answer(o, &weft__answer_schedule, &v, print_text, ret_error);
 }
 
 static enum weft_status show_schedule(const struct weft_cli_options *o, const struct weft_cli_schedule *options,
                                       struct weft_error *ret_error) {
     struct weft_schedule *s = NULL;
     WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
-    enum weft_status status = WEFT_OK;
     if (o->settings || o->variant)
-        status = WEFT_REFUSE(ret_error, (struct weft_place){.file = o->settings ? "--set" : "--variant"},
-                             "'%s' is a schedule; expected a scenario", o->operand[0]);
-    if (!status && options->chakra)
-        status = WEFT_REFUSE(ret_error, (struct weft_place){.file = "--chakra"},
-                             "'%s' is a schedule; expected a scenario", o->operand[0]);
-    if (!status) status = weft_goal_load(o->operand[0], WEFT_NOWHERE, arena, &s, ret_error);
-    if (!status) status = weft_cli_schedule(s, options, o, ret_error);
-    return status;
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = o->settings ? "--set" : "--variant"},
+                           "'%s' is a schedule; expected a scenario", o->operand[0]);
+    if (options->chakra)
+        return WEFT_REFUSE(ret_error, (struct weft_place){.file = "--chakra"},
+                           "'%s' is a schedule; expected a scenario", o->operand[0]);
+    WEFT_TRY(weft_goal_load(o->operand[0], WEFT_NOWHERE, arena, &s, ret_error));
+    return weft_cli_schedule(s, options, o, ret_error);
 }
 
 int weft_cli_goal(const struct weft_cli_command *command, const struct weft_cli_schedule *options, int argc,

@@ -181,7 +181,6 @@ struct weft_fast_forward_outcome {
     uint64_t operations;      ///< of jobs, in stretches within an iteration
     uint64_t steps;           ///< of lanes of collectives, in stretches within an operation
     uint64_t packets;         ///< of flows that held their rate
-    uint64_t remembered;      ///< of the stretches, those skipped sooner because of run.fast_forward_store
     weft_time_ps skipped_ps;  ///< simulated time, in all
     double error;             ///< steady: estimate of the relative error of the skipped time; 0: none
     uint32_t audited, failed; ///< stretches run in full instead; of these, came out otherwise than foretold

@@ -37,16 +37,15 @@ extern const struct weft_param_table weft_sample_table;
 
 struct weft_run_conf {
     uint64_t seed;
-    bool jitter;                    ///< off: all clocks are exact, and hosts take their median times
-    weft_time_ps until_ps;          ///< WEFT_TIME_NEVER: until every flow is done and the network is empty
-    weft_time_ps stall_ps;          ///< no progress for this long, beyond what timeouts and links explain, ends the run
-    weft_time_ps detection_ps;      ///< link failure to new routes
-    uint32_t fast_forward;          ///< enum weft_fast_forward
-    double steady_error;            ///< relative
-    weft_time_ps coast_watch_ps;    ///< a flow is watched before it is skipped
-    double coast_load;              ///< of a link, relative
-    uint64_t fast_forward_audit;    ///< stretches
-    const char *fast_forward_store; ///< a folder; "": none
+    bool jitter;                 ///< off: all clocks are exact, and hosts take their median times
+    weft_time_ps until_ps;       ///< WEFT_TIME_NEVER: until every flow is done and the network is empty
+    weft_time_ps stall_ps;       ///< no progress for this long, beyond what timeouts and links explain, ends the run
+    weft_time_ps detection_ps;   ///< link failure to new routes
+    uint32_t fast_forward;       ///< enum weft_fast_forward
+    double steady_error;         ///< relative
+    weft_time_ps coast_watch_ps; ///< a flow is watched before it is skipped
+    double coast_load;           ///< of a link, relative
+    uint64_t fast_forward_audit; ///< stretches
     struct weft_sample_conf sample;
     weft_time_ps sample_interval_ps; ///< 0: no time series
     const char *sample_ports;        ///< glob over port names

@@ -63,7 +63,7 @@ WEFT_API enum weft_status weft_scenario_file_parse(const char *name, const char 
 /// unknown key is reported by weft_simulation_new.
 WEFT_API enum weft_status weft_scenario_file_set(struct weft_scenario_file *file, const char *setting,
                                                  struct weft_error *ret_error);
-/// Allows files that the scenario names for writing (capture.file, run.fast_forward_store) below `path` too, a folder
+/// Allows files that the scenario names for writing (capture.file) below `path` too, a folder
 /// or a file. Without, they must lie below the folder of the scenario; names that a setting gives may lie anywhere.
 WEFT_API enum weft_status weft_scenario_file_allow_write(struct weft_scenario_file *file, const char *path,
                                                          struct weft_error *ret_error);

@@ -85,11 +85,10 @@ char *weft__lines_word(struct weft__lines *lines) {
 }
 
 enum weft_status weft__lines_token(struct weft__lines *lines, char **ret_word, struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
     bool more = true;
-    while (!(*ret_word = weft__lines_word(lines)) && more && !status)
-        status = weft__lines_next(lines, &more, ret_error);
-    return status;
+    while (!(*ret_word = weft__lines_word(lines)) && more)
+        WEFT_TRY(weft__lines_next(lines, &more, ret_error));
+    return WEFT_OK;
 }
 
 /// A field in quotes, from behind the first one: doubled ones are made single. Returns where it went on behind the
@@ -136,10 +135,9 @@ enum weft_status weft__lines_quantity(struct weft__lines *lines, const char *wha
 
 enum weft_status weft__lines_number(struct weft__lines *lines, const char *what, uint64_t max, uint64_t *ret_value,
                                     struct weft_error *ret_error) {
-    enum weft_status status = weft__lines_quantity(lines, what, WEFT__COUNT, "", ret_value, ret_error);
-    if (!status && *ret_value > max)
-        return BAD(lines, "%s is %" PRIu64 "; expected at most %" PRIu64, what, *ret_value, max);
-    return status;
+    WEFT_TRY(weft__lines_quantity(lines, what, WEFT__COUNT, "", ret_value, ret_error));
+    if (*ret_value > max) return BAD(lines, "%s is %" PRIu64 "; expected at most %" PRIu64, what, *ret_value, max);
+    return WEFT_OK;
 }
 
 enum weft_status weft__lines_end(struct weft__lines *lines, const char *what, struct weft_error *ret_error) {

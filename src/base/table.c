@@ -125,11 +125,10 @@ static enum weft_status read_name(struct weft__lines *lines, const char *field, 
                                   struct weft__table *t, struct weft_error *ret_error) {
     char expected[256];
     uint32_t f = t->fields++;
-    enum weft_status status = weft__lines_name(lines, field, ret_error);
-    if (!status && (strlen(field) >= WEFT__TABLE_NAME || strchr(field, ',')))
-        status = BAD(lines->place, "expected a column's name of at most %d bytes, without a comma in it",
-                     WEFT__TABLE_NAME - 1);
-    if (status) return status;
+    WEFT_TRY(weft__lines_name(lines, field, ret_error));
+    if ((strlen(field) >= WEFT__TABLE_NAME || strchr(field, ',')))
+        return BAD(lines->place, "expected a column's name of at most %d bytes, without a comma in it",
+                   WEFT__TABLE_NAME - 1);
     bool ignored = ignore && is_listed(ignore, field);
     uint32_t c = ignored ? t->columns : column_of(t->column, t->columns, field, t->unit[f]);
     t->of[f] = (uint8_t)c;
@@ -155,21 +154,20 @@ enum weft_status weft__table_header(struct weft__lines *lines, const struct weft
     bool more;
     char expected[256];
     *t = (struct weft__table){.column = column, .columns = columns};
-    enum weft_status status = weft__lines_next_full(lines, &more, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__lines_next_full(lines, &more, ret_error));
     t->separator = separator_of(lines->at);
-    for (bool last = !more; !last && !status;) {
+    for (bool last = !more; !last;) {
         if (t->fields == WEFT__TABLE_FIELDS)
             return BAD(lines->place, "expected at most %d columns", WEFT__TABLE_FIELDS);
         const char *field = weft__lines_field(lines, t->separator, &last);
-        status = read_name(lines, field, ignore, t, ret_error);
+        WEFT_TRY(read_name(lines, field, ignore, t, ret_error));
     }
-    for (uint32_t c = 0; c < columns && !status; c++)
+    for (uint32_t c = 0; c < columns; c++)
         if (column[c].needed && !t->has[c])
             return BAD(((struct weft_place){.file = lines->path, .line = lines->place.line, .column = 1}),
                        "the header names no column '%s'; expected %s", column[c].name,
                        expected_columns(t, expected, sizeof expected));
-    return status;
+    return WEFT_OK;
 }
 
 // --- rows ---------------------------------------------------------------------------------------------------------
@@ -187,18 +185,17 @@ static enum weft_status read_field(struct weft__lines *lines, const struct weft_
 
 enum weft_status weft__table_row(struct weft__lines *lines, const struct weft__table *t, bool empty_is_none,
                                  struct weft__table_row *row, struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
     uint32_t f = 0;
-    for (bool last = false; !last && !status; f++) {
+    for (bool last = false; !last; f++) {
         const char *field = weft__lines_field(lines, t->separator, &last);
         if (f == t->fields)
             return BAD(lines->place, "more fields than the header has columns (%" PRIu32 ")", t->fields);
         if (t->of[f] == t->columns || (empty_is_none && !*field)) continue;
-        status = read_field(lines, t, f, field, row, ret_error);
+        WEFT_TRY(read_field(lines, t, f, field, row, ret_error));
     }
-    if (!status && f < t->fields)
+    if (f < t->fields)
         return BAD(lines->place,
                    "the line ends after field %" PRIu32 "; expected %" PRIu32 " fields, as many as in the header", f,
                    t->fields);
-    return status;
+    return WEFT_OK;
 }

@@ -2,7 +2,9 @@
 #include "weft/tree.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -56,6 +58,13 @@ const struct weft_tree *weft_tree_find(const struct weft_tree *tree, const char 
     for (uint32_t i = 0; i < tree->n; i++)
         if (!strcmp(tree->child[i]->key, key)) return tree->child[i];
     return NULL;
+}
+
+double weft__tree_number(const struct weft_tree *map, const char *key) {
+    const char *text = weft__tree_text(map, key);
+    char *end = NULL;
+    double number = text ? strtod(text, &end) : (double)NAN;
+    return text && *end ? (double)NAN : number;
 }
 
 static void write_tree(struct weft__json *j, const struct weft_tree *tree) {

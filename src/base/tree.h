@@ -41,6 +41,8 @@ static inline const char *weft__tree_text(const struct weft_tree *map, const cha
     const struct weft_tree *at = weft_tree_find(map, key);
     return at && at->type == WEFT_TREE_TEXT && *at->text ? at->text : NULL;
 }
+/// The number of a key; NAN: there is none.
+double weft__tree_number(const struct weft_tree *map, const char *key);
 /// A section of a map; NULL: it is missing or empty.
 static inline const struct weft_tree *weft__tree_section(const struct weft_tree *map, const char *key) {
     const struct weft_tree *tree = weft_tree_find(map, key);

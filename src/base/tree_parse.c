@@ -87,12 +87,11 @@ static enum weft_status check_keys(struct reader *r, const struct weft_tree *map
     WEFT_FREED struct weft_tree **sorted = weft_memory_new(WEFT_MEMORY_SCENARIO, 1, bytes);
     memcpy(sorted, map->child, bytes);
     qsort(sorted, map->n, sizeof *sorted, compare_keys);
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 1; i < map->n && !status; i++)
+    for (uint32_t i = 1; i < map->n; i++)
         if (!strcmp(sorted[i]->key, sorted[i - 1]->key))
-            status = FAIL(r, sorted[i]->key_place, "%.80s: this key is in line %d already", sorted[i]->key,
-                          sorted[i - 1]->key_place.line);
-    return status;
+            return FAIL(r, sorted[i]->key_place, "%.80s: this key is in line %d already", sorted[i]->key,
+                        sorted[i - 1]->key_place.line);
+    return WEFT_OK;
 }
 
 static struct anchor *anchor_find(struct reader *r, const char *name) {
@@ -203,9 +202,8 @@ static enum weft_status on_begin(struct reader *r, enum weft_tree_type type, con
         return FAIL(r, place, "a key must be plain text; found a %s", type == WEFT_TREE_MAP ? "map" : "list");
     if (r->depth == WEFT__TREE_DEPTH_MAX) return FAIL(r, place, "more than %u levels", WEFT__TREE_DEPTH_MAX);
     struct anchor *anchor;
-    enum weft_status status = anchor_add(r, anchor_name, place, &anchor);
-    if (!status) status = count_nodes(r, 1, place);
-    if (status) return status;
+    WEFT_TRY(anchor_add(r, anchor_name, place, &anchor));
+    WEFT_TRY(count_nodes(r, 1, place));
     struct weft_tree *tree = weft_arena_alloc(r->arena, 1, sizeof *tree);
     *tree = (struct weft_tree){.type = type, .place = place};
     if (anchor) {
@@ -228,8 +226,8 @@ static enum weft_status on_end(struct reader *r) {
         f->anchor->nodes = r->nodes - f->nodes_before;
         f->anchor->height = f->height;
     }
-    enum weft_status status = tree->type == WEFT_TREE_MAP ? check_keys(r, tree) : WEFT_OK;
-    return status ? status : attach_tree(r, tree, f->height);
+    WEFT_TRY(tree->type == WEFT_TREE_MAP ? check_keys(r, tree) : WEFT_OK);
+    return attach_tree(r, tree, f->height);
 }
 
 static const yaml_char_t *anchor_of(const yaml_event_t *event) {
@@ -435,7 +433,7 @@ static void forget_places(struct weft_tree *tree) {
 
 enum weft_status weft__tree_parse_own(const char *text, struct weft_arena *arena, struct weft_tree **ret_tree,
                                       struct weft_error *ret_error) {
-    enum weft_status status = weft__tree_parse_value("", text, arena, ret_tree, ret_error);
-    if (!status) forget_places(*ret_tree);
-    return status;
+    WEFT_TRY(weft__tree_parse_value("", text, arena, ret_tree, ret_error));
+    forget_places(*ret_tree);
+    return WEFT_OK;
 }

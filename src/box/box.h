@@ -88,13 +88,12 @@ static inline uint32_t weft__credit_at(uint32_t port, uint32_t class) {
 
 /// Called with a number that counts up.
 typedef void weft__on_count(void *context, uint64_t *count);
-/// `which`: the same for each worker.
-typedef void weft__on_histogram(void *context, uint32_t which, struct weft_histogram *histogram);
+typedef void weft__on_histogram(void *context, struct weft_histogram *histogram);
 /// Visits a struct that consists only of histograms, given its first one and its size.
 static inline void weft__histograms_each(struct weft_histogram *first, size_t bytes, weft__on_histogram *on_histogram,
                                          void *context) {
     for (uint32_t i = 0; i < bytes / sizeof *first; i++)
-        on_histogram(context, i, &first[i]);
+        on_histogram(context, &first[i]);
 }
 
 /// What boxes of one network share in a run. Boxes of several kinds may share the same.

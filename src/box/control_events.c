@@ -84,30 +84,28 @@ static enum weft_status read_event(const struct weft_topology *t, const struct w
     *ret = (struct weft_control_event){conf.at_ps, (enum weft_control_what)conf.what, WEFT_NONE, WEFT_NONE, NULL};
     if (ret->what == WEFT_CONTROL_HEAL) return WEFT_OK;
     if (ret->what == WEFT_CONTROL_CUT) return find_side(t, entry, conf.node, &ret->side, ret_error);
-    enum weft_status status = find_node(t, entry, "node", conf.node, &ret->node, ret_error);
-    if (!status && !(party_of(t, ret->node)->whats >> ret->what & 1))
+    WEFT_TRY(find_node(t, entry, "node", conf.node, &ret->node, ret_error));
+    if (!(party_of(t, ret->node)->whats >> ret->what & 1))
         return BAD(weft_tree_find(entry, "do"), "'%s' does not happen to %s; expected %s",
                    weft_control_whats[ret->what], conf.node, party_of(t, ret->node)->expected);
-    if (status || ret->what != WEFT_CONTROL_MOVE) return status;
-    status = find_node(t, entry, "to", conf.to, &ret->to, ret_error);
-    if (!status && ret->to == ret->node) return BAD(entry, "the host moves from %s to itself", conf.node);
-    return status;
+    if (ret->what != WEFT_CONTROL_MOVE) return WEFT_OK;
+    WEFT_TRY(find_node(t, entry, "to", conf.to, &ret->to, ret_error));
+    if (ret->to == ret->node) return BAD(entry, "the host moves from %s to itself", conf.node);
+    return WEFT_OK;
 }
 
 enum weft_status weft_control_events_read(const struct weft_topology *t, const struct weft_tree *control,
                                           struct weft_control_event **ret_event, uint32_t *ret_n,
                                           struct weft_error *ret_error) {
     const struct weft_tree *list = control ? weft_tree_find(control, "events") : NULL;
-    enum weft_status status = WEFT_OK;
     *ret_n = 0;
     *ret_event = NULL;
     if (!list || list->type == WEFT_TREE_NULL) return WEFT_OK;
     if (list->type != WEFT_TREE_LIST)
         return BAD(list, "control.events: expected a list, as in [{at: 1s, do: crash, node: rdsw-0}]");
     *ret_event = weft_arena_alloc(t->arena, list->n, sizeof **ret_event);
-    for (uint32_t i = 0; i < list->n && !status; i++)
-        status = read_event(t, list->child[i], &(*ret_event)[i], ret_error);
-    if (status) return status;
+    for (uint32_t i = 0; i < list->n; i++)
+        WEFT_TRY(read_event(t, list->child[i], &(*ret_event)[i], ret_error));
     *ret_n = list->n;
     for (uint32_t i = 1; i < list->n; i++)
         if ((*ret_event)[i].time_ps <= (*ret_event)[i - 1].time_ps)

@@ -11,10 +11,8 @@ static const struct weft_result_column columns[] = {
 
 static void print_credit(FILE *file, const struct weft_run *run) {
     weft_time_ps waited = weft_outcome_counters(run->outcome).credit_wait_ps;
-    char text[64];
     if (!waited) return;
-    weft_format_time(waited, text, sizeof text);
-    fprintf(file, "CBFC   the links' credit: ports waited for %s in all\n", text);
+    fprintf(file, "CBFC   the links' credit: ports waited for %s in all\n", weft__short_time(waited).text);
 }
 
 const struct weft__sums weft__sums_credit = {WEFT_RESULT_COLUMNS(columns), .print = print_credit};

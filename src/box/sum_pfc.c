@@ -106,13 +106,10 @@ static void print_layers(FILE *file, const struct weft_run *run) {
     uint32_t n;
     const struct weft_pfc_layers *l = weft_report_pfc_layers(run, arena, &n);
     for (uint32_t i = 0; i < n; i++) {
-        char all[TEXT], most[TEXT];
         if (!l[i].frames && !l[i].paused_ps) continue;
-        weft_format_time(l[i].paused_ps, all, sizeof all);
-        weft_format_time(l[i].paused_max_ps, most, sizeof most);
         fprintf(file, "       %s to %s: %s; %" PRIu32 " of %s paused, for %s (one %s)\n", l[i].from, l[i].to,
                 weft__counted(l[i].frames, "frame").text, l[i].paused_ports, weft__counted(l[i].ports, "port").text,
-                all, most);
+                weft__short_time(l[i].paused_ps).text, weft__short_time(l[i].paused_max_ps).text);
     }
 }
 

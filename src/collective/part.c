@@ -24,14 +24,12 @@ const char *weft__collective_check(const void *conf, char *text, size_t size) {
     const struct weft_collective_common *c = conf;
     weft_bytes slices = divide_up(c->chunk_bytes, c->slice_bytes);
     if (slices < c->slots) return NULL;
-    char chunk[32], slice[32];
-    weft_format_bytes(c->chunk_bytes, chunk, sizeof chunk);
-    weft_format_bytes(c->slice_bytes, slice, sizeof slice);
     return WEFT_SAY(
         text, size,
         "a chunk of %s is %s of %s and a connection has %s: expected one more than slices, or ranks wait for one "
         "another for ever",
-        chunk, weft__counted(slices, "slice").text, slice, weft__counted(c->slots, "slot").text);
+        weft__short_bytes(c->chunk_bytes).text, weft__counted(slices, "slice").text,
+        weft__short_bytes(c->slice_bytes).text, weft__counted(c->slots, "slot").text);
 }
 
 /// Bytes in the last loop: all others are full.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/tree.h"
 #include "base/units.h"
 #include "weft/diff.h"
@@ -48,10 +49,7 @@ static const char *change_text(char text[TEXT], const struct weft_diff_figure *f
     return text;
 }
 
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
+WEFT__ORDER(by_size, double, (*x < *y) - (*x > *y))
 
 /// The change that this many figures reach.
 static double least_shown(const struct weft_diff_pair *p, uint32_t most) {

@@ -11,10 +11,7 @@ const struct weft_export weft_exports[] = {
     {0},
 };
 
-static int by_value(const void *a, const void *b) {
-    const uint32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
+WEFT__ORDER(by_value, uint32_t, (*x > *y) - (*x < *y))
 
 /// Whether all have numbers, and no two are equal; sorts them.
 static bool all_differ(uint32_t *number, uint32_t n) {

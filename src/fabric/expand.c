@@ -42,14 +42,13 @@ static bool read_processing(const struct weft_tree *map, weft_time_ps *ps) {
 /// Finds the classes of the layers' parts and of the NIC, if the devices are to be as their parts.
 static enum weft_status find_classes(struct expand *e) {
     const struct weft_tree *fabric = weft__tree_section(e->root, "fabric");
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i <= e->plan->layers && !status; i++) {
+    for (uint32_t i = 0; i <= e->plan->layers; i++) {
         const struct weft_fabric_part *part = i < e->plan->layers ? e->plan->layer[i].part : &e->conf->nic;
         if (e->conf->chips == WEFT__CHIPS_LISTED && *part->class_name)
-            status = weft_hardware_find(WEFT_HARDWARE_KINDS, part->class_name, fabric->place, "fabric", e->arena,
-                                        &e->class_of[i], e->error);
+            WEFT_TRY(weft_hardware_find(WEFT_HARDWARE_KINDS, part->class_name, fabric->place, "fabric", e->arena,
+                                        &e->class_of[i], e->error));
     }
-    return status;
+    return WEFT_OK;
 }
 
 /// The class of a layer's chips if it is one of switches; NULL: it is not, or they are ideal.
@@ -78,8 +77,8 @@ static weft_time_ps switch_processing(const struct expand *e) {
 
 /// The pattern of an entry of `devices`; "" if it has none.
 static const char *pattern_of(const struct weft_tree *entry) {
-    const struct weft_tree *match = entry->type == WEFT_TREE_MAP ? weft_tree_find(entry, "match") : NULL;
-    return match && match->type == WEFT_TREE_TEXT ? match->text : "";
+    const char *match = weft__tree_text(entry, "match");
+    return match ? match : "";
 }
 
 /// The same for a switch of this layer, for which the file's `devices` may set another time.
@@ -161,10 +160,9 @@ static enum weft_status set_all(const struct expand *e, struct weft_tree **root)
     const struct weft_tree *list = weft__tree_section(weft__tree_section(e->root, "fabric"), "settings");
     if (!list) return WEFT_OK;
     if (list->type != WEFT_TREE_LIST) return WEFT_REFUSE(e->error, list->place, "fabric.settings: expected a list");
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < list->n && !status; i++)
-        status = set_entry(e, list->child[i], root);
-    return status;
+    for (uint32_t i = 0; i < list->n; i++)
+        WEFT_TRY(set_entry(e, list->child[i], root));
+    return WEFT_OK;
 }
 
 // --- buffers ------------------------------------------------------------------------------------------------------
@@ -301,9 +299,8 @@ static enum weft_status devices_of(const struct expand *e, const struct weft_tre
 /// An entry of the workload, with the fabric's queue pairs and without hosts that are spare ports or ports of other
 /// planes, where it can have these and does not set them.
 static const struct weft_tree *work_of(const struct expand *e, const struct weft_tree *entry) {
-    const struct weft_tree *kind = entry->type == WEFT_TREE_TEXT ? entry : weft_tree_find(entry, "kind");
-    const struct weft_model *model =
-        kind && kind->type == WEFT_TREE_TEXT ? weft_model_find(WEFT_KIND_WORKLOAD, kind->text) : NULL;
+    const char *kind = entry->type == WEFT_TREE_TEXT ? entry->text : weft__tree_text(entry, "kind");
+    const struct weft_model *model = kind ? weft_model_find(WEFT_KIND_WORKLOAD, kind) : NULL;
     if (!model) return entry; // the loader reports the error
     char text[64];
     const struct weft_tree *map = entry;
@@ -341,10 +338,9 @@ static enum weft_status lay_solved(const struct expand *e, const struct weft_tre
     const struct weft_tree *devices = NULL;
     struct weft_tree *solved, *merged;
     WEFT_TRY(weft_tree_parse("fabric", text, strlen(text), e->arena, &solved, e->error));
-    enum weft_status status = devices_of(e, solved, &devices);
-    if (!status) status = set_all(e, &solved);
-    if (!status) status = weft_tree_override(solved, e->root, e->arena, &merged, e->error);
-    if (status) return status;
+    WEFT_TRY(devices_of(e, solved, &devices));
+    WEFT_TRY(set_all(e, &solved));
+    WEFT_TRY(weft_tree_override(solved, e->root, e->arena, &merged, e->error));
     *ret_root = with_work(e, devices ? map_with(e, merged, "devices", devices) : merged);
     return WEFT_OK;
 }
@@ -361,6 +357,6 @@ enum weft_status weft_fabric_expand(const struct weft_tree *root, const struct w
         return WEFT_REFUSE(ret_error, fabric->place, "fabric: it cannot be built for %llu hosts at %s: %s",
                            (unsigned long long)e.conf->hosts, rate, e.plan->reason);
     }
-    enum weft_status status = find_classes(&e);
-    return status ? status : lay_solved(&e, ret_root);
+    WEFT_TRY(find_classes(&e));
+    return lay_solved(&e, ret_root);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "goodput/goodput.h"
 #include "weft/random.h"
 #include "weft/statistics.h"
@@ -103,10 +104,7 @@ static uint32_t months_within(const struct weft_goodput *g) {
     return (uint32_t)fmin(months, draws_max / (draws * MONTH_H));
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+WEFT__ORDER(by_value, double, (*x > *y) - (*x < *y))
 
 void weft__goodput_simulate(struct weft_goodput *g, struct weft_arena *arena) {
     uint32_t n = months_within(g);

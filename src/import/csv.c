@@ -58,11 +58,11 @@ static enum weft_status check_sport(const struct weft__table_row *row, struct we
 
 /// Checks what is independent of the network in a row.
 static enum weft_status check_row(const struct weft__table_row *row, struct weft_error *ret_error) {
-    enum weft_status status = check_range(row, BYTES, 1, WEFT__FILE_FLOW_BYTES_MAX, ret_error);
-    if (!status) status = check_range(row, PRIORITY, 0, PRIORITY_MAX, ret_error);
-    if (!status) status = check_range(row, QPS, 1, QPS_MAX, ret_error);
-    if (!status) status = check_sport(row, ret_error);
-    return status ? status : check_range(row, DPORT, 0, PORT_MAX, ret_error);
+    WEFT_TRY(check_range(row, BYTES, 1, WEFT__FILE_FLOW_BYTES_MAX, ret_error));
+    WEFT_TRY(check_range(row, PRIORITY, 0, PRIORITY_MAX, ret_error));
+    WEFT_TRY(check_range(row, QPS, 1, QPS_MAX, ret_error));
+    WEFT_TRY(check_sport(row, ret_error));
+    return check_range(row, DPORT, 0, PORT_MAX, ret_error);
 }
 
 struct reader {
@@ -167,16 +167,14 @@ static enum weft_status scan_table(struct weft__lines *lines, const struct weft_
 
 static enum weft_status csv_make(const void *conf, const struct weft_import_file *file, uint32_t files,
                                  struct weft_import *import, struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
-    for (uint32_t f = 0; f < files && !status; f++) {
+    for (uint32_t f = 0; f < files; f++) {
         WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
         struct weft__table table;
         uint64_t flows = 0;
         WEFT_TRY(weft__lines_open(&lines, file[f].path, WEFT_NOWHERE, ret_error));
-        status = weft__table_header(&lines, columns, COLUMNS, NULL, &table, ret_error);
-        if (!status) status = scan_table(&lines, &table, import, &flows, ret_error);
-        if (!status && !flows) status = fail_empty(file[f].path, &lines, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft__table_header(&lines, columns, COLUMNS, NULL, &table, ret_error));
+        WEFT_TRY(scan_table(&lines, &table, import, &flows, ret_error));
+        if (!flows) WEFT_TRY(fail_empty(file[f].path, &lines, ret_error));
         weft_import_say(import, WEFT_IMPORT_WORKLOAD, "- kind: csv\n  file: %s\n",
                         weft_import_quote(import, file[f].written));
         if (*table.ignored)
@@ -191,7 +189,7 @@ static enum weft_status csv_make(const void *conf, const struct weft_import_file
             weft_import_note(import, WEFT_IMPORT_ASSUMED, "%s: all flows are of priority 3: no column says which",
                              file[f].written);
     }
-    return status;
+    return WEFT_OK;
 }
 
 const struct weft_model weft__import_csv = WEFT_MODEL_OF(

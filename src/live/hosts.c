@@ -133,10 +133,9 @@ static void on_arrived(void *context, struct weft_drive *drive, const struct wef
 }
 
 enum weft_status weft__live_listen(struct weft__live *l, struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < l->conf->hosts && !status; i++)
-        status = weft_drive_attach(l->drive, l->number[i], on_arrived, l, ret_error);
-    return status;
+    for (uint32_t i = 0; i < l->conf->hosts; i++)
+        WEFT_TRY(weft_drive_attach(l->drive, l->number[i], on_arrived, l, ret_error));
+    return WEFT_OK;
 }
 
 static void write_output(struct weft__live *l, struct weft__live_output *o, weft_time_ps now) {
@@ -187,12 +186,11 @@ static enum weft_status attach_host(struct weft__live *l, uint32_t i, struct wef
         return WEFT_REFUSE(ret_error, h->place, "live.hosts: %s has neither unix, dgram nor interface; expected one",
                            h->name);
     a->path = weft_arena_text(l->arena, path);
-    enum weft_status status = WEFT_OK;
     const char *out = l->options->folder;
-    if (!*h->interface) status = weft_scenario_write_path(s, "live", "hosts", path, out, l->arena, &a->path, ret_error);
-    if (!status && *h->peer)
-        status = weft_scenario_write_path(s, "live", "hosts", h->peer, out, l->arena, &a->peer, ret_error);
-    return status ? status : weft__attach_open(a, h, h->place, l->arena, ret_error);
+    if (!*h->interface)
+        WEFT_TRY(weft_scenario_write_path(s, "live", "hosts", path, out, l->arena, &a->path, ret_error));
+    if (*h->peer) WEFT_TRY(weft_scenario_write_path(s, "live", "hosts", h->peer, out, l->arena, &a->peer, ret_error));
+    return weft__attach_open(a, h, h->place, l->arena, ret_error);
 }
 
 enum weft_status weft__live_attach(struct weft__live *l, struct weft_error *ret_error) {
@@ -201,10 +199,9 @@ enum weft_status weft__live_attach(struct weft__live *l, struct weft_error *ret_
     l->number = weft_arena_alloc(l->arena, n, sizeof *l->number);
     l->answer->host = weft_arena_alloc(l->arena, n, sizeof *l->answer->host);
     l->answer->hosts = n;
-    enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < n; i++)
         l->attach[i] = (struct weft__attach){.counts = &l->answer->host[i], .listener = -1, .fd = -1};
-    for (uint32_t i = 0; i < n && !status; i++)
-        status = attach_host(l, i, ret_error);
-    return status;
+    for (uint32_t i = 0; i < n; i++)
+        WEFT_TRY(attach_host(l, i, ret_error));
+    return WEFT_OK;
 }

@@ -43,23 +43,21 @@ static bool execute_command(int fd, const char *command) {
 }
 
 enum weft_status weft__live_qmp_begin(struct weft__live *l, struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
     l->qmp = weft_arena_alloc(l->arena, l->conf->qmps, sizeof *l->qmp);
     for (uint32_t i = 0; i < l->conf->qmps; i++)
         l->qmp[i] = -1;
-    for (uint32_t i = 0; i < l->conf->qmps && !status; i++) {
+    for (uint32_t i = 0; i < l->conf->qmps; i++) {
         const char *path;
-        status = weft_scenario_write_path(l->simulation->scenario, "live", "qmp", l->conf->qmp[i], l->options->folder,
-                                          l->arena, &path, ret_error);
-        if (status) break;
+        WEFT_TRY(weft_scenario_write_path(l->simulation->scenario, "live", "qmp", l->conf->qmp[i], l->options->folder,
+                                          l->arena, &path, ret_error));
         errno = 0;
         l->qmp[i] = weft__attach_connect(path);
         if (l->qmp[i] < 0 || !await_word(l->qmp[i], "\"QMP\"") || !execute_command(l->qmp[i], "qmp_capabilities"))
-            status = WEFT_REFUSE(ret_error, l->conf->place,
-                                 "live.qmp: no QEMU at %s%s%s; expected one with -qmp unix:%s,server=on,wait=off", path,
-                                 errno ? ": " : "", errno ? strerror(errno) : "", path);
+            return WEFT_REFUSE(ret_error, l->conf->place,
+                               "live.qmp: no QEMU at %s%s%s; expected one with -qmp unix:%s,server=on,wait=off", path,
+                               errno ? ": " : "", errno ? strerror(errno) : "", path);
     }
-    return status;
+    return WEFT_OK;
 }
 
 void weft__live_qmp(struct weft__live *l, const char *command) {

@@ -286,16 +286,14 @@ enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, con
                                       struct weft_report_page **ret_page, struct weft_error *ret_error) {
     struct weft__json j;
     struct weft_report_page *page = *ret_page = page_new(&j, options->no_data);
-    enum weft_status status = write_runs(&j, dir, dirs, options, page->arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(write_runs(&j, dir, dirs, options, page->arena, ret_error));
     weft__json_key(&j, "sweeps");
     weft__json_begin_array(&j);
-    for (uint32_t i = 0; i < dirs && !status; i++)
-        if (has_file(dir[i], "sweep.sqlite")) status = weft__page_sweep(&j, dir[i], options->no_data, ret_error);
-    if (status) return status;
+    for (uint32_t i = 0; i < dirs; i++)
+        if (has_file(dir[i], "sweep.sqlite")) WEFT_TRY(weft__page_sweep(&j, dir[i], options->no_data, ret_error));
     weft__json_end_array(&j);
     weft__json_end_object(&j);
-    return status;
+    return WEFT_OK;
 }
 
 struct weft_report_page *weft_report_page_of(const struct weft_report_head *head,

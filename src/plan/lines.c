@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/units.h"
 #include "plan/plan.h"
 #include "weft/sim.h"
@@ -18,25 +19,11 @@ struct direction {
     bool fabric;       ///< not Ethernet, without PFC
 };
 
-static int compare_numbers(uint64_t a, uint64_t b) {
-    return (a > b) - (a < b);
-}
-
-/// Highest receivers first, as in weft topo; then faster, longer, then by entry of `devices`.
-static int compare_directions(const void *a, const void *b) {
-    const struct direction *x = a, *y = b;
-    int by = compare_numbers(y->to->tier, x->to->tier);
-    if (!by) by = compare_numbers(y->from->tier, x->from->tier);
-    if (!by) by = strcmp(x->to->layer, y->to->layer);
-    if (!by) by = strcmp(x->from->layer, y->from->layer);
-    if (!by) by = compare_numbers(y->rate_bps, x->rate_bps);
-    if (!by) by = compare_numbers(y->delay_ps, x->delay_ps);
-    if (!by) by = compare_numbers(x->members, y->members);
-    if (!by) by = compare_numbers((uintptr_t)x->to_conf, (uintptr_t)y->to_conf); // entries of the same array
-    if (!by) by = compare_numbers((uintptr_t)x->from_conf, (uintptr_t)y->from_conf);
-    if (!by) by = compare_numbers(x->fabric, y->fabric);
-    return by ? by : compare_numbers(y->to_ports, x->to_ports);
-}
+/// Highest receivers first, as in weft topo; then faster, longer, then by entry of `devices`, which are of one array.
+WEFT__ORDER(compare_directions, struct direction,
+            WEFT__DOWN(to->tier) ?: WEFT__DOWN(from->tier) ?: WEFT__TEXT(to->layer) ?: WEFT__TEXT(from->layer)
+                ?: WEFT__DOWN(rate_bps) ?: WEFT__DOWN(delay_ps) ?: WEFT__UP(members) ?: WEFT__UP(to_conf)
+                ?: WEFT__UP(from_conf) ?: WEFT__UP(fabric) ?: WEFT__DOWN(to_ports))
 
 static struct direction *list_directions(const struct weft_scenario *s, const struct weft_topology *t,
                                          struct weft_arena *arena) {

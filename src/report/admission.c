@@ -10,12 +10,8 @@
 enum { TEXT = 64 };
 
 static void print_wait(FILE *file, const struct weft_wait_outcome *w) {
-    char p50[TEXT], p90[TEXT], p99[TEXT], most[TEXT];
-    weft_format_time(w->p50_ps, p50, sizeof p50);
-    weft_format_time(w->p90_ps, p90, sizeof p90);
-    weft_format_time(w->p99_ps, p99, sizeof p99);
-    weft_format_time(w->max_ps, most, sizeof most);
-    fprintf(file, "P50 %s, P90 %s, P99 %s, max %s\n", p50, p90, p99, most);
+    fprintf(file, "P50 %s, P90 %s, P99 %s, max %s\n", weft__short_time(w->p50_ps).text,
+            weft__short_time(w->p90_ps).text, weft__short_time(w->p99_ps).text, weft__short_time(w->max_ps).text);
 }
 
 void weft__report_admission_table(FILE *file, const struct weft_run *run, uint32_t job) {
@@ -29,11 +25,10 @@ void weft__report_admission_table(FILE *file, const struct weft_run *run, uint32
         fprintf(file, "  messages: %" PRIu64 ", ready and waiting for one ", o->sender_wait.messages);
         print_wait(file, &o->sender_wait);
     }
-    char most[TEXT], bound[TEXT], incoming[TEXT];
-    weft_format_bytes(o->in_flight_bytes_max, most, sizeof most);
-    weft_format_bytes(o->in_flight_bytes_bound, bound, sizeof bound);
+    char incoming[TEXT];
     weft_format_bytes(o->incoming_bytes_bound, incoming, sizeof incoming);
-    fprintf(file, "  in flight from a rank: %s at most; its slots hold %s", most, bound);
+    fprintf(file, "  in flight from a rank: %s at most; its slots hold %s",
+            weft__short_bytes(o->in_flight_bytes_max).text, weft__short_bytes(o->in_flight_bytes_bound).text);
     if (run->workload->job[job].unadmitted)
         fprintf(file, "; only the senders bound what is in flight to a rank\n");
     else

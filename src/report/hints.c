@@ -38,12 +38,10 @@ static void say_oversubscribed(struct weft_hints *h) {
     uint32_t n = weft_topology_layers(h->now->topology, arena, &layer);
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_layer_summary *l = &layer[i];
-        char up[32], down[32];
         if (!l->up_bps || (double)l->down_bps < 1.000001 * (double)l->up_bps) continue;
-        weft_format_rate(l->up_bps, up, sizeof up);
-        weft_format_rate(l->down_bps, down, sizeof down);
         say(h, "layer %s is oversubscribed %.3g:1: %s down, %s up (weft topo shows all layers)", l->name,
-            (double)l->down_bps / (double)l->up_bps, down, up);
+            (double)l->down_bps / (double)l->up_bps, weft__short_rate(l->down_bps).text,
+            weft__short_rate(l->up_bps).text);
     }
 }
 

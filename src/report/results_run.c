@@ -143,9 +143,6 @@ const struct weft_result_table weft__results_fast_forward = WEFT_RESULT_TABLE_OF
     FAST(operations, COUNT, "operations of jobs that were skipped within iterations"),
     FAST(steps, COUNT, "steps of collectives, each at one rank and channel, that were skipped within operations"),
     FAST(packets, COUNT, "packets of flows, on links that are not full, that were skipped"),
-    FAST(remembered, COUNT,
-         "stretches that were taken over sooner because a run before had stored what it learned "
-         "(run.fast_forward_store)"),
     FAST(skipped_ps, TIME, "simulated time that was skipped"),
     FAST(error, REAL,
          "steady: largest relative difference between what was taken over, iterations, operations or steps, and what "

@@ -8,8 +8,6 @@
 
 #include "base/units.h"
 
-enum { TEXT = 64 };
-
 /// Whether routes need a controller; claims are checked against an empty outcome.
 static bool has_controller(const struct weft_run *run) {
     const struct weft_topology *t = run->topology;
@@ -39,18 +37,16 @@ static double part_of(const struct weft_te_outcome *te) {
 static void print_te(FILE *file, const struct weft_run *run) {
     const struct weft_te_outcome *te = run->outcome->te;
     const struct weft_te_round *first = te->rounds ? te->round : NULL, *last = last_round(run->outcome);
-    char text[TEXT];
     fprintf(file, "TE     ");
     if (!last) {
         fprintf(file, "no paths came into force within the run: all packets went by the fallback\n");
         return;
     }
-    weft_format_time(first->in_force_ps, text, sizeof text);
     fprintf(file,
             "%s, in force from %s on; the last: %s, %" PRIu32
             " beyond a link's rate, fullest link %.1f%%; %.1f%% of packets by an entry\n",
-            weft__counted(te->rounds, "computation").text, text, weft__counted(last->demands, "demand").text,
-            last->beyond, 100 * last->utilisation_max, 100 * part_of(te));
+            weft__counted(te->rounds, "computation").text, weft__short_time(first->in_force_ps).text,
+            weft__counted(last->demands, "demand").text, last->beyond, 100 * last->utilisation_max, 100 * part_of(te));
     if (te->phases > 1)
         fprintf(file, "       demands of %s of jobs, each with all links\n", weft__counted(te->phases, "phase").text);
     if (te->averaged)

@@ -8,8 +8,6 @@
 
 #include "base/units.h"
 
-enum { TEXT = 64 };
-
 bool weft__report_rma_group(const struct weft_run *run, uint32_t group, struct weft_group_stats *ret) {
     uint32_t e = 0;
     while (e < run->workload->rmas && run->workload->rma[e].group != group)
@@ -38,26 +36,20 @@ double weft__report_rma_throughput(const struct weft_run *run, uint32_t entry) {
 }
 
 static void print_times(FILE *file, const char *name, const struct weft_rma_times *t) {
-    char p50[TEXT], p99[TEXT], p999[TEXT], max[TEXT];
-    weft_format_time(t->p50_ps, p50, sizeof p50);
-    weft_format_time(t->p99_ps, p99, sizeof p99);
-    weft_format_time(t->p999_ps, p999, sizeof p999);
-    weft_format_time(t->max_ps, max, sizeof max);
-    fprintf(file, "       %s p50 %s, p99 %s, p99.9 %s, max %s\n", name, p50, p99, p999, max);
+    fprintf(file, "       %s p50 %s, p99 %s, p99.9 %s, max %s\n", name, weft__short_time(t->p50_ps).text,
+            weft__short_time(t->p99_ps).text, weft__short_time(t->p999_ps).text, weft__short_time(t->max_ps).text);
 }
 
 void weft__report_rma_table(FILE *file, const struct weft_run *run) {
     for (uint32_t e = 0; e < run->workload->rmas; e++) {
         const struct weft_rma *rma = &run->workload->rma[e];
         const struct weft_rma_outcome *o = &run->outcome->rma[e];
-        char all[TEXT], each[TEXT];
         double rate = weft__report_rma_throughput(run, e);
-        weft_format_rate((weft_rate_bps)llround(rate), all, sizeof all);
-        weft_format_rate((weft_rate_bps)llround(rate / rma->clients), each, sizeof each);
         fprintf(file, "RMA    %s: %s, %s; %" PRIu64 " of %s complete; %s of values, %s a client\n",
                 run->workload->group[rma->group], weft__counted(rma->clients, "client").text,
                 weft__counted(rma->servers, "server").text, o->completed, weft__counted(o->issued, "operation").text,
-                all, each);
+                weft__short_rate((weft_rate_bps)llround(rate)).text,
+                weft__short_rate((weft_rate_bps)llround(rate / rma->clients)).text);
         if (o->completed) print_times(file, "operations:", &o->latency);
         if (o->execution.max_ps) print_times(file, "execution in hardware:", &o->execution);
         if (o->retries)

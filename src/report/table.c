@@ -181,10 +181,8 @@ static void print_groups(FILE *file, const struct weft_run *run) {
     fprintf(file, "%-*s  %8s %8s %9s %10s %10s %10s %10s %7s %7s %7s %7s\n", width, "group", "flows", "finished",
             "in all", "mean", "p50", "p99", "max", "mean", "p50", "p99", "max");
     for (uint32_t g = 0; g < run->workload->groups; g++) {
-        char bytes[TEXT];
-        weft_format_bytes(group[g].bytes, bytes, sizeof bytes);
         fprintf(file, "%-*s  %8" PRIu32 " %8" PRIu32 " %9s", width, group[g].name, group[g].count, group[g].finished,
-                bytes);
+                weft__short_bytes(group[g].bytes).text);
         print_quantiles(file, &group[g].fct_ps, unit);
         if (is_of_job(run->workload, g))
             fprintf(file, " %7s %7s %7s %7s", "-", "-", "-", "-");
@@ -205,12 +203,9 @@ static void print_sums(FILE *file, const struct weft_run *run) {
 static void print_round_trips(FILE *file, const struct weft_outcome *o) {
     for (unsigned p = 0; o->round_trip && p < WEFT_PRIORITIES; p++) {
         const struct weft_wait_outcome *t = &o->round_trip[p];
-        char p50[TEXT], p99[TEXT], max[TEXT];
         if (!t->messages) continue;
-        weft_format_time(t->p50_ps, p50, sizeof p50);
-        weft_format_time(t->p99_ps, p99, sizeof p99);
-        weft_format_time(t->max_ps, max, sizeof max);
-        fprintf(file, "RTT    of data with priority %u: p50 %s, p99 %s, max %s\n", p, p50, p99, max);
+        fprintf(file, "RTT    of data with priority %u: p50 %s, p99 %s, max %s\n", p, weft__short_time(t->p50_ps).text,
+                weft__short_time(t->p99_ps).text, weft__short_time(t->max_ps).text);
     }
 }
 

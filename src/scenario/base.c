@@ -58,10 +58,10 @@ static enum weft_status sweep_over(const struct weft_tree *base, const struct we
                                    const struct weft_tree **ret_sweep, struct weft_error *error) {
     const struct weft_tree *vary = weft_tree_find(over, "vary");
     if (!vary) return over_by_name(base, over, arena, ret_sweep, error);
-    enum weft_status status = over_by_name(weft_tree_find(base, "vary"), vary, arena, &vary, error);
-    if (!status) status = over_by_name(base, weft__tree_without(over, "vary", arena), arena, ret_sweep, error);
-    if (!status) *ret_sweep = with_child(*ret_sweep, "vary", vary, arena);
-    return status;
+    WEFT_TRY(over_by_name(weft_tree_find(base, "vary"), vary, arena, &vary, error));
+    WEFT_TRY(over_by_name(base, weft__tree_without(over, "vary", arena), arena, ret_sweep, error));
+    *ret_sweep = with_child(*ret_sweep, "vary", vary, arena);
+    return WEFT_OK;
 }
 
 enum weft_status weft__scenario_over(const struct weft_tree *base, const struct weft_tree *over,
@@ -73,18 +73,17 @@ enum weft_status weft__scenario_over(const struct weft_tree *base, const struct 
     for (uint32_t i = 0; i < NAMED; i++)
         plain = weft__tree_without(plain, named[i], arena);
     struct weft_tree *merged;
-    enum weft_status status = weft_tree_override(base, plain, arena, &merged, error);
-    if (status) return status;
+    WEFT_TRY(weft_tree_override(base, plain, arena, &merged, error));
     const struct weft_tree *root = merged;
-    for (uint32_t i = 0; i < NAMED && !status; i++) {
+    for (uint32_t i = 0; i < NAMED; i++) {
         const struct weft_tree *map = weft_tree_find(over, named[i]);
         if (!map) continue;
         bool sweep = !strcmp(named[i], "sweep");
-        status = (sweep ? sweep_over : over_by_name)(weft_tree_find(root, named[i]), map, arena, &map, error);
-        if (!status) root = with_child(root, named[i], map, arena);
+        WEFT_TRY((sweep ? sweep_over : over_by_name)(weft_tree_find(root, named[i]), map, arena, &map, error));
+        root = with_child(root, named[i], map, arena);
     }
-    if (!status) *ret_root = root;
-    return status;
+    *ret_root = root;
+    return WEFT_OK;
 }
 
 /// `name` as seen from the folder of `path`.
@@ -110,11 +109,10 @@ static enum weft_status on_base(struct weft_scenario_file *file, const char *pat
     const struct weft_tree *ground;
     if (!file->stored && !blueprint && access(path, R_OK))
         return WEFT_REFUSE(error, base->place, "base: cannot read '%.200s': %s", path, strerror(errno));
-    enum weft_status status = weft__scenario_read(file, path, &below, error);
-    if (!status && below->type != WEFT_TREE_MAP) status = WEFT_REFUSE(error, below->place, "expected a scenario");
-    if (!status) status = on_base(file, path, below, depth + 1, &ground, error);
-    if (!status) status = weft__scenario_over(ground, weft__tree_without(root, "base", arena), arena, ret_root, error);
-    return status;
+    WEFT_TRY(weft__scenario_read(file, path, &below, error));
+    if (below->type != WEFT_TREE_MAP) return WEFT_REFUSE(error, below->place, "expected a scenario");
+    WEFT_TRY(on_base(file, path, below, depth + 1, &ground, error));
+    return weft__scenario_over(ground, weft__tree_without(root, "base", arena), arena, ret_root, error);
 }
 
 enum weft_status weft__scenario_on_base(struct weft_scenario_file *file, const struct weft_tree *root,

@@ -11,16 +11,14 @@ static const char *const switches[] = {"routers", "bridges", NULL}; // enum weft
 
 static const char *capture_check(const void *conf, char *text, size_t size) {
     const struct weft_capture_conf *c = conf;
-    char from[32], until[32];
     if (!*c->file) return "file is empty; expected a name such as capture.pcapng";
     const char *slash = strrchr(c->file, '/'), *name = slash ? slash + 1 : c->file;
     if (!strcmp(name, "results.sqlite") || !strcmp(name, "result.json"))
         return WEFT_SAY(text, size, "file is %s, which --out writes itself; expected a name such as capture.pcapng",
                         name);
     if (c->from_ps < c->until_ps) return NULL;
-    weft_format_time(c->from_ps, from, sizeof from);
-    weft_format_time(c->until_ps, until, sizeof until);
-    return WEFT_SAY(text, size, "until (%s) is not after from (%s): no frame could be recorded", until, from);
+    return WEFT_SAY(text, size, "until (%s) is not after from (%s): no frame could be recorded",
+                    weft__short_time(c->until_ps).text, weft__short_time(c->from_ps).text);
 }
 const struct weft_param_table weft_capture_table = WEFT_PARAM_TABLE_OF(
     "capture", struct weft_capture_conf, .check = capture_check,

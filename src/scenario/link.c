@@ -117,17 +117,16 @@ static enum weft_status read_cable(struct lay *l, const char *name, struct weft_
 
 static enum weft_status read_section(struct lay *l) {
     const struct weft_link_conf *c = &l->scenario->link;
-    enum weft_status status = WEFT_OK;
-    for (uint32_t k = 0; k < WEFT_LINK_WHICH && !status; k++) {
+    for (uint32_t k = 0; k < WEFT_LINK_WHICH; k++) {
         char path[48];
         struct cable *cable = &l->cable[k];
         *cable = l->cable[WEFT_LINK_ANY];
         snprintf(path, sizeof path, "link.%scable", prefixes[k]);
-        if (*c->cable[k]) status = read_cable(l, c->cable[k], place_of(l->scenario, prefixes[k], "cable"), path, cable);
-        if (!status)
-            status = read_length(l, c->length[k], place_of(l->scenario, prefixes[k], "length"), &cable->metres);
+        if (*c->cable[k])
+            WEFT_TRY(read_cable(l, c->cable[k], place_of(l->scenario, prefixes[k], "cable"), path, cable));
+        WEFT_TRY(read_length(l, c->length[k], place_of(l->scenario, prefixes[k], "length"), &cable->metres));
     }
-    return status;
+    return WEFT_OK;
 }
 
 /// The classes of PHYs that a link may have: the one that is named, or those from which its rate chooses.
@@ -296,11 +295,10 @@ static const struct weft_tree **list_entries(const struct lay *l) {
 /// The cable that an entry names, over the section's.
 static enum weft_status read_entry(struct lay *l, const struct weft_tree *entry, struct cable *c) {
     const struct weft_tree *cable = weft_tree_find(entry, "cable"), *length = weft_tree_find(entry, "length");
-    enum weft_status status = WEFT_OK;
     if (cable && cable->text && *cable->text)
-        status = read_cable(l, cable->text, cable->place, "topology.links.cable", c);
-    if (!status && length && length->text) status = read_length(l, length->text, length->place, &c->metres);
-    return status;
+        WEFT_TRY(read_cable(l, cable->text, cable->place, "topology.links.cable", c));
+    if (length && length->text) WEFT_TRY(read_length(l, length->text, length->place, &c->metres));
+    return WEFT_OK;
 }
 
 static enum weft_status lay_cables(struct lay *l) {

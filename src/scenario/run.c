@@ -34,8 +34,6 @@ const struct weft_param_table weft_sample_table = WEFT_PARAM_TABLE_OF(
 
 static const char *run_check(const void *conf, char *text, size_t size) {
     const struct weft_run_conf *c = conf;
-    if (*c->fast_forward_store && c->fast_forward != WEFT_FAST_FORWARD_STEADY)
-        return "fast_forward_store holds what steady learned; expected fast_forward: steady, or no store";
     if (!c->sample_interval_ps || c->sample_interval_ps >= SAMPLE_INTERVAL_MIN_PS) return NULL;
     return "sample_interval is below 100ns: more samples than packets; expected 0s (none) or at least 100ns";
 }
@@ -73,10 +71,6 @@ const struct weft_param_table weft_run_table = WEFT_PARAM_TABLE_OF(
     WEFT_UINT(
         struct weft_run_conf, fast_forward_audit, "fast_forward_audit", "0", "0", "1000000",
         "run this many of the stretches that would be skipped in full instead, and compare them with the prediction",
-        .needs = "fast_forward"),
-    WEFT_TEXT(
-        struct weft_run_conf, fast_forward_store, "fast_forward_store", "",
-        "steady: folder for what a run learns about itself; later runs of the same scenario read it and skip sooner",
         .needs = "fast_forward"),
     WEFT_SECTION(struct weft_run_conf, sample, "sample", &weft_sample_table,
                  "a job's operations that run in packets, in place of all (docs/sampling.md)"),

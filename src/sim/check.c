@@ -56,18 +56,18 @@ static void list_able(uint32_t kind, const struct demand *d, char *text, size_t 
 static enum weft_status fail_demand(const struct weft_hardware *h, const char *missing, const struct demand *d,
                                     const struct weft_node_info *node, struct weft_place place,
                                     struct weft_error *ret_error) {
-    char able[600], has[40], asked[40];
+    char able[600];
     const char *path[] = {weft_hardware_kind_section(h->kind), weft_hardware_kind_row(h->kind)};
     list_able(h->kind, d, able, sizeof able);
     if (!strcmp(missing, "radix"))
         return WEFT_REFUSE(ret_error, place, "%s.%s: %s has at most %.0f ports, and %s has %.0f; %s", path[0], path[1],
                            h->name, weft_hardware_number(h, missing, 0), node->name, d->ports, able);
     bool port = !strcmp(missing, "port_rate");
-    weft_format_rate((weft_rate_bps)weft_hardware_number(h, missing, weft_hardware_number(h, "rate", 0)), has,
-                     sizeof has);
-    weft_format_rate((weft_rate_bps)(port ? d->port_rate : d->rate), asked, sizeof asked);
-    return WEFT_REFUSE(ret_error, place, "%s.%s: %s cannot do the rate: it has %s %s, and %s needs %s; %s", path[0],
-                       path[1], h->name, has, port ? "a port" : "for all ports together", node->name, asked, able);
+    return WEFT_REFUSE(
+        ret_error, place, "%s.%s: %s cannot do the rate: it has %s %s, and %s needs %s; %s", path[0], path[1], h->name,
+        weft__short_rate((weft_rate_bps)weft_hardware_number(h, missing, weft_hardware_number(h, "rate", 0))).text,
+        port ? "a port" : "for all ports together", node->name,
+        weft__short_rate((weft_rate_bps)(port ? d->port_rate : d->rate)).text, able);
 }
 
 /// Refuses a chip or NIC with fewer ports, or of less rate, than its node has.
@@ -76,8 +76,7 @@ static enum weft_status check_hardware(const struct weft_scenario *scenario, con
     WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     const struct weft_hardware *h = NULL;
     const char *last = NULL; // the class that h is
-    enum weft_status status = WEFT_OK;
-    for (uint32_t n = 0; n < t->nodes && !status; n++) {
+    for (uint32_t n = 0; n < t->nodes; n++) {
         uint32_t kind;
         const struct weft_device_conf *device = weft_scenario_device(scenario, t->node[n].name);
         const char *name = weft_device_hardware(device, &t->node[n], &kind);
@@ -86,14 +85,13 @@ static enum weft_status check_hardware(const struct weft_scenario *scenario, con
         const char *path =
             weft_arena_format(arena, "%s.%s", weft_hardware_kind_section(kind), weft_hardware_kind_row(kind));
         struct weft_place place = weft_device_place(device, path);
-        if (name != last) status = weft_hardware_find(kind, name, place, path, arena, &h, ret_error);
-        if (status) break;
+        if (name != last) WEFT_TRY(weft_hardware_find(kind, name, place, path, arena, &h, ret_error));
         last = name;
         struct demand d = demand_of(t, &t->node[n]);
         const char *missing = missing_of(h, &d);
-        if (missing) status = fail_demand(h, missing, &d, &t->node[n], place, ret_error);
+        if (missing) WEFT_TRY(fail_demand(h, missing, &d, &t->node[n], place, ret_error));
     }
-    return status;
+    return WEFT_OK;
 }
 
 uint32_t weft__frame_bytes_max(const struct weft_scenario *scenario, const struct weft_topology *t) {
@@ -516,34 +514,32 @@ static enum weft_status check_boxes(const struct weft_scenario *scenario, const 
                                     struct weft_error *ret_error) {
     WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
     const struct weft__plan *plan = weft__plan_new(scenario, t, arena);
-    enum weft_status status = WEFT_OK;
-    for (uint32_t n = 0; n < t->nodes && !status; n++) {
+    for (uint32_t n = 0; n < t->nodes; n++) {
         const struct weft__box *box = weft__box_of(&t->node[n]);
-        if (box->check) status = box->check(plan, n, ret_error);
+        if (box->check) WEFT_TRY(box->check(plan, n, ret_error));
     }
-    if (!status) status = weft__sharing_check(plan, false, ret_error);
-    return status;
+    return weft__sharing_check(plan, false, ret_error);
 }
 
 enum weft_status weft_simulation_check(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                        struct weft_error *ret_error) {
-    enum weft_status status = check_matches(scenario, topology, ret_error);
-    if (!status) status = check_sampling(scenario, topology, ret_error);
-    if (!status) status = check_controller(scenario, topology, ret_error);
-    if (!status) status = check_sections(scenario, topology, ret_error);
-    if (!status) status = check_asked(scenario, topology, ret_error);
-    if (!status) status = check_control(scenario, topology, ret_error);
-    if (!status) status = check_route(scenario, topology, ret_error);
-    if (!status) status = check_retry(scenario, topology, ret_error);
-    if (!status) status = weft__check_credit(scenario, topology, ret_error);
-    if (!status) status = check_framing(scenario, topology, ret_error);
-    if (!status) status = weft__check_wire(scenario, topology, ret_error);
-    if (!status) status = check_hardware(scenario, topology, ret_error);
+    WEFT_TRY(check_matches(scenario, topology, ret_error));
+    WEFT_TRY(check_sampling(scenario, topology, ret_error));
+    WEFT_TRY(check_controller(scenario, topology, ret_error));
+    WEFT_TRY(check_sections(scenario, topology, ret_error));
+    WEFT_TRY(check_asked(scenario, topology, ret_error));
+    WEFT_TRY(check_control(scenario, topology, ret_error));
+    WEFT_TRY(check_route(scenario, topology, ret_error));
+    WEFT_TRY(check_retry(scenario, topology, ret_error));
+    WEFT_TRY(weft__check_credit(scenario, topology, ret_error));
+    WEFT_TRY(check_framing(scenario, topology, ret_error));
+    WEFT_TRY(weft__check_wire(scenario, topology, ret_error));
+    WEFT_TRY(check_hardware(scenario, topology, ret_error));
     uint32_t n;
     struct weft_control_event *event;
-    if (!status) status = weft_control_events_read(topology, scenario->control_tree, &event, &n, ret_error);
-    if (!status && *scenario->capture.ports) status = check_capture(scenario, topology, ret_error);
-    return status ? status : check_boxes(scenario, topology, ret_error);
+    WEFT_TRY(weft_control_events_read(topology, scenario->control_tree, &event, &n, ret_error));
+    if (*scenario->capture.ports) WEFT_TRY(check_capture(scenario, topology, ret_error));
+    return check_boxes(scenario, topology, ret_error);
 }
 
 static enum weft_status check_flows(const struct weft_scenario *scenario, const struct weft_topology *topology,
@@ -558,13 +554,10 @@ static enum weft_status check_flows(const struct weft_scenario *scenario, const 
             weft_bytes mtu = weft_scenario_device(scenario, src)->host.mtu_bytes;
             uint64_t size = f->depth ? f->message_bytes : bytes;
             if (weft__times(bytes / size, size / mtu + (size % mtu != 0)) < UINT32_MAX) continue;
-            char each[32], packet[32];
-            weft_format_bytes(bytes, each, sizeof each);
-            weft_format_bytes(mtu, packet, sizeof packet);
             return WEFT_REFUSE(ret_error, scenario->workload[e].place,
                                "%s sends %s over a queue pair in packets of %s: more than 2^32 - 2 of them, for which "
                                "there are no numbers; expected a smaller size, more qps or a larger host.mtu",
-                               src, each, packet);
+                               src, weft__short_bytes(bytes).text, weft__short_bytes(mtu).text);
         }
     return WEFT_OK;
 }
@@ -645,10 +638,10 @@ static enum weft_status check_jobs(const struct weft_scenario *scenario, const s
 enum weft_status weft_simulation_check_workload(const struct weft_scenario *scenario,
                                                 const struct weft_topology *topology,
                                                 const struct weft_workload *workload, struct weft_error *ret_error) {
-    enum weft_status status = check_flows(scenario, topology, workload, ret_error);
-    if (!status) status = check_planes(scenario, topology, workload, ret_error);
-    if (!status) status = check_transports(scenario, topology, workload, ret_error);
-    if (!status) status = weft__attached_check(scenario, topology, workload, ret_error);
-    if (!status) status = check_jobs(scenario, workload, ret_error);
-    return status ? status : weft__sample_check(scenario, topology, workload, ret_error);
+    WEFT_TRY(check_flows(scenario, topology, workload, ret_error));
+    WEFT_TRY(check_planes(scenario, topology, workload, ret_error));
+    WEFT_TRY(check_transports(scenario, topology, workload, ret_error));
+    WEFT_TRY(weft__attached_check(scenario, topology, workload, ret_error));
+    WEFT_TRY(check_jobs(scenario, workload, ret_error));
+    return weft__sample_check(scenario, topology, workload, ret_error);
 }

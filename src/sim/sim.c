@@ -677,11 +677,8 @@ static enum weft_status simulate_once(const struct weft_scenario *scenario, cons
     struct weft__run own, *run = arena ? weft__arena_lines(arena, 1, sizeof *run) : &own;
     enum weft_status status = weft__run_begin(run, scenario, topology, workload, options, NULL, ret_error);
     if (!status) {
-        status = weft__fast_forward_start(&run->net, options->ranks, weft__paths_trace, &run->fast_forward, ret_error);
-        if (status)
-            weft__run_end(run, NULL, ret_error);
-        else
-            status = weft__run_finish(run, ret_outcome, ret_error);
+        run->fast_forward = weft__fast_forward_start(&run->net, options->ranks, weft__paths_trace);
+        status = weft__run_finish(run, ret_outcome, ret_error);
     }
     weft_arena_free(arena);
     return status;

@@ -32,7 +32,6 @@ enum {
     LATER_MAX = 8,    ///< windows
     MISSES_FREE = 4,  ///< periods in a row that differ; after these, fewer of them are compared
     MISSES_MAX = 12,  ///< counted
-    LEARNED_MAX = 64, ///< positions kept for later runs
 };
 
 /// Positions of the programs when the network was at rest, indexed by the low bits of their digest.
@@ -49,17 +48,6 @@ struct mark {
     uint64_t at;
 };
 
-/// A position from which something was taken over, in this run or an earlier one.
-struct learned {
-    uint64_t all[2];
-    uint64_t period;        ///< in units of the tracker's count
-    weft_time_ps period_ps; ///< length of the period taken over
-};
-struct lessons {
-    struct learned learned[LEARNED_MAX];
-    uint32_t n, stored; ///< stored: how many of these come from an earlier run
-};
-
 /// What repeats. It counts iterations, or turns (struct weft_job_stage) within one, of the first unfinished job.
 struct tracker {
     struct weft__skips *skips;
@@ -70,8 +58,7 @@ struct tracker {
     struct position *position;         ///< [POSITIONS]; NULL: nothing repeats
     const struct position *target;     ///< NULL: no position has recurred
     uint32_t misses, pass;             ///< pass: how many more times to pass the target before comparing
-    struct lessons *lessons;
-    uint64_t audit_until; ///< the count at which an audit ends; 0: none
+    uint64_t audit_until;              ///< the count at which an audit ends; 0: none
     weft_time_ps foretold_ps;
 };
 enum { ITERATIONS, WITHIN, TRACKERS };
@@ -82,9 +69,7 @@ struct weft__fast_forward {
     struct weft__skips skips;
     struct weft__steps *steps; ///< NULL: nothing within operations is skipped
     struct weft__coast *coast; ///< for flows that belong to no job; NULL: there is a job, or all flows are run
-    struct weft__store store;
-    struct lessons lessons;
-    bool exact, over; ///< over: nothing more can be skipped
+    bool exact, over;          ///< over: nothing more can be skipped
     struct tracker tracker[TRACKERS];
     uint32_t later; ///< windows until the next check
 };
@@ -152,7 +137,6 @@ static void skip_stretch(struct weft__fast_forward *f, const struct weft__mark *
 struct found {
     const struct mark *before; ///< the first mark of the stretch
     double error;
-    bool remembered;  ///< what a run before has stored is part of the evidence
     bool keeps_looks; ///< checks for lost messages are not periodic, so none may be due in it
 };
 
@@ -224,34 +208,15 @@ static bool repeats_exactly(const struct weft__fast_forward *f, const struct tra
     return *ret_keeps_looks = is_same(a->kept, b->kept);
 }
 
-/// What was stored for a position; NULL: nothing.
-static const struct learned *find_stored(const struct lessons *lessons, const uint64_t all[2]) {
-    for (uint32_t i = 0; i < lessons->stored; i++)
-        if (is_same(lessons->learned[i].all, all)) return &lessons->learned[i];
-    return NULL;
-}
-
-static void learn_position(struct lessons *lessons, const struct position *p) {
-    for (uint32_t i = 0; i < lessons->n; i++)
-        if (is_same(lessons->learned[i].all, p->all)) return;
-    if (lessons->n == LEARNED_MAX) return;
-    lessons->learned[lessons->n++] = (struct learned){
-        .all = {p->all[0], p->all[1]}, .period = p->period, .period_ps = p->time_ps[0] - p->time_ps[1]};
-}
-
 /// This stretch and the previous one took about as long; if congestion, which may be rare, occurred in it, so did the
-/// one before. An earlier run may have seen one of them. ret->error: the largest difference of any two.
+/// one before. ret->error: the largest difference of any two.
 static bool repeats_steadily(const struct weft__fast_forward *f, const struct tracker *t, struct found *ret) {
     const weft_time_ps *time = t->target->time_ps;
-    const struct learned *stored = find_stored(t->lessons, t->target->all);
     uint32_t periods = weft__skips_met_congestion(&f->skips, &t->mark[1].counted) ? 3 : 2;
     weft_time_ps least = WEFT_TIME_NEVER, most = 0;
     for (uint32_t k = 0; k < periods; k++) {
-        weft_time_ps period = 0;
-        if (time[k + 1]) period = time[k] - time[k + 1];
-        if (!period && k == periods - 1 && stored) period = stored->period_ps;
-        ret->remembered |= !time[k + 1];
-        if (!period) return false;
+        if (!time[k + 1]) return false;
+        weft_time_ps period = time[k] - time[k + 1];
         if (period < least) least = period;
         if (period > most) most = period;
     }
@@ -313,7 +278,7 @@ static bool is_auditing(const struct weft__fast_forward *f) {
     return f->tracker[ITERATIONS].audit_until || f->tracker[WITHIN].audit_until;
 }
 
-/// Whether to take a mark here: the programs have been at this position before, at another count or in an earlier run.
+/// Whether to take a mark here: the programs have been at this position before, at another count.
 /// Of such positions one is the target, until it stops recurring.
 static bool find_position(struct tracker *t, const struct weft__fingerprint *programs, uint64_t at, weft_time_ps now) {
     struct position *p = &t->position[programs->all[0] & (POSITIONS - 1)];
@@ -324,15 +289,14 @@ static bool find_position(struct tracker *t, const struct weft__fingerprint *pro
     if (!again) *p = (struct position){.all = {programs->all[0], programs->all[1]}};
     memmove(&p->time_ps[1], p->time_ps, 3 * sizeof *p->time_ps);
     p->time_ps[0] = now;
-    const struct learned *stored = again ? NULL : find_stored(t->lessons, p->all);
-    p->period = stored ? stored->period : at - p->at;
+    p->period = at - p->at;
     p->at = at;
-    if ((again || stored) && !t->target) {
+    if (again && !t->target) {
         t->target = p;
         t->pass = 0;
         forget_marks(t);
     }
-    return (again || stored) && t->target == p;
+    return again && t->target == p;
 }
 
 /// The compared states differed, so compare most later ones no more. (An iteration takes longer than the comparison.)
@@ -373,8 +337,6 @@ static bool compare_marks(struct weft__fast_forward *f, struct tracker *t, uint6
         return false;
     }
     if (found.error > f->outcome->error) f->outcome->error = found.error;
-    f->outcome->remembered += found.remembered;
-    if (!f->exact) learn_position(t->lessons, t->target);
     skip_stretch(f, &found.before->counted, &t->mark[0].counted, times);
     if (found.keeps_looks) pass_looks(f->net, times * (t->mark[0].counted.time_ps - found.before->counted.time_ps));
     return true;
@@ -472,54 +434,8 @@ static const char *why_refused(const struct weft__network *net, const struct wef
     return refuse_boxes(net, conf->fast_forward == WEFT_FAST_FORWARD_EXACT);
 }
 
-// --- what runs store ----------------------------------------------------------------------------------------------
-
-static void put_lessons(struct weft__store *store, const struct lessons *lessons) {
-    weft__store_put(store, lessons->n);
-    for (uint32_t i = 0; i < lessons->n; i++) {
-        weft__store_put(store, lessons->learned[i].all[0]);
-        weft__store_put(store, lessons->learned[i].all[1]);
-        weft__store_put(store, lessons->learned[i].period);
-        weft__store_put(store, lessons->learned[i].period_ps);
-    }
-}
-
-static void get_lessons(struct weft__store *store, struct lessons *lessons) {
-    uint64_t n = weft__store_get(store);
-    store->wrong |= n > LEARNED_MAX;
-    for (uint32_t i = 0; i < n && !store->wrong; i++) {
-        struct learned *l = &lessons->learned[i];
-        l->all[0] = weft__store_get(store);
-        l->all[1] = weft__store_get(store);
-        l->period = weft__store_get(store);
-        l->period_ps = weft__store_get(store);
-        lessons->n = lessons->stored = i + 1;
-    }
-}
-
-/// Existing entries stay, so that a third run equals the second. A run that was cut short has not learned everything.
-static void write_store(struct weft__fast_forward *f) {
-    if (!f->store.arena || f->store.is_there || f->net->engine.end != WEFT_END_DONE) return;
-    put_lessons(&f->store, &f->lessons);
-    if (weft__steps_put(f->steps, &f->store) || f->lessons.n) weft__store_write(&f->store);
-}
-
-static enum weft_status read_store(struct weft__fast_forward *f, struct weft_error *error) {
-    enum weft_status status = weft__store_open(f->net, &f->store, error);
-    if (status || !f->store.is_there) return status;
-    get_lessons(&f->store, &f->lessons);
-    weft__steps_get(f->steps, &f->store);
-    return weft__store_is_whole(&f->store) ? WEFT_OK : weft__store_refuse(&f->store, error);
-}
-
-static void free_all(struct weft__fast_forward *f) {
-    if (f->steps) weft__steps_end(f->steps);
-    weft__store_free(&f->store);
-}
-
-static enum weft_status start_skipping(struct weft__fast_forward *f, const struct weft_ranks *ranks,
-                                       weft__trace_paths *trace, struct weft_error *error) {
-    struct weft__network *net = f->net;
+static void start_skipping(struct weft__fast_forward *f, struct weft__network *net, const struct weft_ranks *ranks,
+                           weft__trace_paths *trace) {
     const struct weft_run_conf *conf = &net->scenario->run;
     *f = (struct weft__fast_forward){
         .net = net,
@@ -531,36 +447,30 @@ static enum weft_status start_skipping(struct weft__fast_forward *f, const struc
     f->outcome->draws_left_out = find_jitter(net) != NULL;
     f->outcome->refused = why_refused(net, ranks);
     f->over = f->outcome->refused != NULL;
-    if (f->over) return WEFT_OK;
+    if (f->over) return;
     weft__skips_init(&f->skips, net);
     if (!net->programs) {
         f->coast = weft__coast_new(&f->skips, trace, &f->outcome->refused);
         f->over = f->outcome->refused != NULL;
-        return WEFT_OK;
+        return;
     }
     if (!f->exact) f->steps = weft__steps_new(&f->skips);
     bool repeats = weft__programs_find_kinds(net->programs, net->arena_qp);
     for (uint32_t k = 0; k <= (repeats ? WITHIN : ITERATIONS); k++)
         f->tracker[k] =
             (struct tracker){.skips = &f->skips,
-                             .lessons = &f->lessons,
                              .within = k == WITHIN,
                              .position = weft_arena_alloc(net->arena_qp, POSITIONS, sizeof(struct position))};
     net->engine.conf.rests = true;
-    return f->exact ? WEFT_OK : read_store(f, error);
 }
 
-enum weft_status weft__fast_forward_start(struct weft__network *net, const struct weft_ranks *ranks,
-                                          weft__trace_paths *trace, struct weft__fast_forward **ret,
-                                          struct weft_error *error) {
-    *ret = NULL;
+struct weft__fast_forward *weft__fast_forward_start(struct weft__network *net, const struct weft_ranks *ranks,
+                                                    weft__trace_paths *trace) {
     // Rank 0 reports why nothing is skipped; its outcome counts.
-    if (net->scenario->run.fast_forward == WEFT_FAST_FORWARD_OFF || (ranks && ranks->self)) return WEFT_OK;
-    struct weft__fast_forward *f = *ret = weft_arena_alloc(net->arena_qp, 1, sizeof *f);
-    f->net = net;
-    enum weft_status status = start_skipping(f, ranks, trace, error);
-    if (status) free_all(f);
-    return status;
+    if (net->scenario->run.fast_forward == WEFT_FAST_FORWARD_OFF || (ranks && ranks->self)) return NULL;
+    struct weft__fast_forward *f = weft_arena_alloc(net->arena_qp, 1, sizeof *f);
+    start_skipping(f, net, ranks, trace);
+    return f;
 }
 
 /// Messages within servers have no bytes in flight, and their last effects (room given back) count as no progress: then
@@ -615,8 +525,7 @@ void weft__fast_forward_end(struct weft__fast_forward *f) {
     if (!f) return;
     for (uint32_t k = 0; k < TRACKERS; k++)
         end_tracker(&f->tracker[k]);
-    write_store(f);
-    free_all(f);
+    if (f->steps) weft__steps_end(f->steps);
     if (f->coast) weft__coast_end(f->coast, ended_at(&f->net->engine));
     tell_nothing_skipped(f);
 }

@@ -13,11 +13,9 @@ typedef struct weft_path *weft__trace_paths(const struct weft_scenario *scenario
                                             const struct weft_workload *workload, bool back, struct weft_arena *arena,
                                             uint64_t *ret_paths);
 
-/// Call it before the run, after assembly. Without run.fast_forward, and at ranks other than 0, it gives NULL. It fails
-/// if the store cannot be read.
-enum weft_status weft__fast_forward_start(struct weft__network *net, const struct weft_ranks *ranks,
-                                          weft__trace_paths *trace, struct weft__fast_forward **ret,
-                                          struct weft_error *error);
+/// Call it before the run, after assembly. NULL without run.fast_forward, and at ranks other than 0.
+struct weft__fast_forward *weft__fast_forward_start(struct weft__network *net, const struct weft_ranks *ranks,
+                                                    weft__trace_paths *trace);
 /// The engine has stopped. True: it was at rest, and must run on.
 bool weft__fast_forward_on(struct weft__fast_forward *f);
 /// The run has ended.

@@ -103,86 +103,55 @@ void weft__mark_take(const struct weft__skips *s, weft_time_ps now, struct weft_
     *ret = m;
 }
 
-uint64_t weft__mark_count_in(const struct weft__mark_counts *mark, uint32_t k) {
+/// The k-th count of a box; 0 if it did not exist yet.
+static uint64_t count_in(const struct weft__mark_counts *mark, uint32_t k) {
     return k < mark->n ? mark->count[k] : 0;
 }
 
-void weft__mark_each(const struct weft__skips *s, struct weft__mark *m, weft__on_count *on_count, void *context) {
+/// Takes away from each number of the mark that adds up, except those of histograms and boxes.
+static void take_away_counts(const struct weft__skips *s, struct weft__mark *m, const struct weft__mark *from,
+                             const struct weft__mark *to) {
+#define AWAY(number) m->number -= to->number - from->number;
     for (size_t i = 0; i < (size_t)s->net->outcome->ports * WEFT_PRIORITIES; i++) {
-#define X(name, type, sai, help) on_count(context, &m->port[i].name);
+#define X(name, type, sai, help) AWAY(port[i].name)
         WEFT_PRIORITY_COUNTERS(X)
 #undef X
     }
     for (uint32_t i = 0; i < s->net->outcome->flows; i++) {
-#define X(name) on_count(context, &m->flow[i].name);
+#define X(name) AWAY(flow[i].name)
         FLOW_COUNTERS(X)
 #undef X
     }
-    on_count(context, &m->tally.delivered_bytes);
-    on_count(context, &m->tally.dropped_bytes);
+    AWAY(tally.delivered_bytes)
+    AWAY(tally.dropped_bytes)
     for (uint32_t c = 0; c < WEFT__COUNTS_MAX; c++)
-        on_count(context, &m->tally.count[c]);
+        AWAY(tally.count[c])
+#undef AWAY
 }
 
-static void number_number(void *context, uint64_t *number) {
-    ((struct weft__numbers *)context)->n++;
-}
-
-static void note_number(void *context, uint64_t *number) {
-    struct weft__numbers *list = context;
-    list->number[list->n++] = *number;
-}
-
-struct weft__numbers weft__mark_numbers(const struct weft__skips *s, const struct weft__mark *m,
-                                        struct weft_arena *arena) {
-    struct weft__numbers list = {0};
-    struct weft__mark read = *m;
-    weft__mark_each(s, &read, number_number, &list);
-    list.number = weft_arena_alloc(arena, list.n, sizeof *list.number);
-    list.n = 0;
-    weft__mark_each(s, &read, note_number, &list);
-    return list;
-}
-
-/// Adds what was counted between the two, that many times.
-static void histogram_add(struct weft_histogram *h, const struct weft_histogram *from, const struct weft_histogram *to,
-                          uint64_t times) {
-    unsigned __int128 more =
-        ((unsigned __int128)to->sum_high << 64 | to->sum) - ((unsigned __int128)from->sum_high << 64 | from->sum);
-    unsigned __int128 sum = ((unsigned __int128)h->sum_high << 64 | h->sum) + (times == 1 ? more : -more);
+/// Takes away what was counted between the two.
+static void take_away_histogram(struct weft_histogram *h, const struct weft_histogram *from,
+                                const struct weft_histogram *to) {
+    unsigned __int128 sum =
+        ((unsigned __int128)h->sum_high << 64 | h->sum) -
+        (((unsigned __int128)to->sum_high << 64 | to->sum) - ((unsigned __int128)from->sum_high << 64 | from->sum));
     h->sum = (uint64_t)sum;
     h->sum_high = (uint64_t)(sum >> 64);
-    h->n += times * (to->n - from->n);
+    h->n -= to->n - from->n;
     for (uint32_t i = 0; i < WEFT_HISTOGRAM_BUCKETS; i++)
-        h->bucket[i] += times * (to->bucket[i] - from->bucket[i]);
-}
-
-void weft__histogram_add_between(struct weft_histogram *h, const struct weft_histogram *from,
-                                 const struct weft_histogram *to) {
-    histogram_add(h, from, to, 1);
-}
-
-/// The numbers of two marks, one after the other.
-struct between {
-    const uint64_t *from, *to;
-};
-
-static void take_back(void *context, uint64_t *number) {
-    struct between *b = context;
-    *number -= *b->to++ - *b->from++;
+        h->bucket[i] -= to->bucket[i] - from->bucket[i];
 }
 
 void weft__mark_take_again(const struct weft__skips *s, weft_time_ps now, const struct weft__mark *from,
                            const struct weft__mark *to, struct weft__mark *ret) {
     struct weft__mark m;
     weft__mark_take(s, now, &m);
-    struct between between = {weft__mark_numbers(s, from, m.arena).number, weft__mark_numbers(s, to, m.arena).number};
-    weft__mark_each(s, &m, take_back, &between);
+    take_away_counts(s, &m, from, to);
     for (uint32_t i = 0; i < s->net->topology->nodes; i++)
         for (uint32_t k = 0; k < m.box[i].n; k++)
-            m.box[i].count[k] -= weft__mark_count_in(&to->box[i], k) - weft__mark_count_in(&from->box[i], k);
+            m.box[i].count[k] -= count_in(&to->box[i], k) - count_in(&from->box[i], k);
     for (uint32_t i = 0; i < s->histograms; i++)
-        histogram_add(&m.waits[i], &from->waits[i], &to->waits[i], UINT64_MAX); // taken away
+        take_away_histogram(&m.waits[i], &from->waits[i], &to->waits[i]);
     *ret = m;
 }
 
@@ -210,7 +179,7 @@ static void repeat_counters(struct weft__network *net, const struct weft__mark *
 
 static void repeat_count(void *context, uint64_t *count) {
     struct box_counts *c = context;
-    *count += scale_count(*count - weft__mark_count_in(c->mark, c->at++), c->ratio);
+    *count += scale_count(*count - count_in(c->mark, c->at++), c->ratio);
 }
 
 static void repeat_boxes(struct weft__network *net, const struct weft__mark *before, struct weft__ratio r) {
@@ -350,55 +319,36 @@ void weft__skips_judge(struct weft__skips *s, double error) {
 
 // --- a run --------------------------------------------------------------------------------------------------------
 
-/// The counts of boxes come after those of programs and queue pairs.
-struct found {
-    struct weft__skips *skips;
-    uint32_t group0;
-    size_t n;
-};
-
-static void number_histogram(void *context, uint32_t which, struct weft_histogram *histogram) {
-    ((struct found *)context)->n++;
+static void number_histogram(void *context, struct weft_histogram *histogram) {
+    ++*(size_t *)context;
 }
 
-static void note_histogram(struct weft__skips *s, uint32_t group, struct weft_histogram *histogram) {
-    s->group[s->histograms] = group;
+static void note_histogram(void *context, struct weft_histogram *histogram) {
+    struct weft__skips *s = context;
     s->histogram[s->histograms++] = histogram;
-    if (group >= s->groups) s->groups = group + 1;
 }
 
-static void note_histogram_of_box(void *context, uint32_t which, struct weft_histogram *histogram) {
-    struct found *found = context;
-    note_histogram(found->skips, found->group0 + which, histogram);
-}
-
-static void each_histogram_of_boxes(struct found *found, weft__on_histogram *on_histogram) {
-    struct weft__network *net = found->skips->net;
+static void each_histogram_of_boxes(struct weft__network *net, weft__on_histogram *on_histogram, void *context) {
     const struct weft__shared *shared;
-    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++) {
-        if (shared->each_histogram) shared->each_histogram(net, on_histogram, found);
-        found->group0 = found->skips->groups;
-    }
+    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
+        if (shared->each_histogram) shared->each_histogram(net, on_histogram, context);
 }
 
 static void find_histograms(struct weft__skips *s) {
     struct weft__network *net = s->net;
     uint32_t workers = net->engine.conf.workers, jobs = net->workload->jobs;
-    struct found found = {.skips = s};
-    each_histogram_of_boxes(&found, number_histogram);
-    size_t most = 2 * (size_t)jobs * workers + (size_t)workers * WEFT_PRIORITIES + found.n;
+    size_t most = 2 * (size_t)jobs * workers + (size_t)workers * WEFT_PRIORITIES;
+    each_histogram_of_boxes(net, number_histogram, &most);
     s->histogram = weft_arena_alloc(net->arena_qp, most, sizeof(struct weft_histogram *));
-    s->group = weft_arena_alloc(net->arena_qp, most, sizeof *s->group);
     for (uint32_t i = 0; i < jobs * workers; i++) {
         if (!net->programs->waits[i]) continue;
-        note_histogram(s, 2 * (i / workers), &net->programs->waits[i]->cts);
-        note_histogram(s, 2 * (i / workers) + 1, &net->programs->waits[i]->sender);
+        note_histogram(s, &net->programs->waits[i]->cts);
+        note_histogram(s, &net->programs->waits[i]->sender);
     }
     for (uint32_t k = 0; net->round_trips && k < workers; k++)
         for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-            note_histogram(s, 2 * jobs + p, &net->round_trips[k][p]);
-    found.group0 = s->groups;
-    each_histogram_of_boxes(&found, note_histogram_of_box);
+            note_histogram(s, &net->round_trips[k][p]);
+    each_histogram_of_boxes(net, note_histogram, s);
 }
 
 void weft__skips_init(struct weft__skips *s, struct weft__network *net) {

@@ -14,9 +14,7 @@ struct weft__skips {
     struct weft_fast_forward_outcome *outcome;
     weft_time_ps skipped_ps;
     struct weft_histogram **histogram; ///< histograms that programs, queue pairs and boxes count in
-    uint32_t *group;                   ///< [histograms]: those of one group belong to several workers and are one
-                                       ///< histogram
-    uint32_t histograms, groups;
+    uint32_t histograms;
     uint64_t audits; ///< left: stretches still to be run in full for comparison
 };
 
@@ -48,21 +46,6 @@ void weft__skips_init(struct weft__skips *s, struct weft__network *net);
 /// `now`: by the engine's clock. weft__mark_free frees it and may be called for a mark that was never taken.
 void weft__mark_take(const struct weft__skips *s, weft_time_ps now, struct weft__mark *ret);
 void weft__mark_free(struct weft__mark *m);
-
-/// Visits each number of the mark that adds up, except those of histograms and boxes; always in the same order.
-void weft__mark_each(const struct weft__skips *s, struct weft__mark *m, weft__on_count *on_count, void *context);
-struct weft__numbers {
-    uint64_t *number;
-    size_t n;
-};
-/// The same as a list, in `arena`.
-struct weft__numbers weft__mark_numbers(const struct weft__skips *s, const struct weft__mark *m,
-                                        struct weft_arena *arena);
-/// The k-th count of a box; 0 if it did not exist yet.
-uint64_t weft__mark_count_in(const struct weft__mark_counts *mark, uint32_t k);
-/// What was counted between two times.
-void weft__histogram_add_between(struct weft_histogram *h, const struct weft_histogram *from,
-                                 const struct weft_histogram *to);
 
 /// Takes a mark at `now` as if what was counted between two other marks had been counted from it on.
 void weft__mark_take_again(const struct weft__skips *s, weft_time_ps now, const struct weft__mark *from,

@@ -39,12 +39,11 @@ struct ring {
 
 /// The result of a skip when ranks did the same before.
 struct memo {
-    uint64_t kinds[2], stride;  ///< stride 0: none is stored
+    uint64_t kinds[2], stride;  ///< stride 0: none is known
     double *pace;               ///< [rings]: time for its stride, summed over lanes
     uint64_t *period;           ///< [rings]: in steps
     uint64_t *first;            ///< [rings]: step of its last lane when counting began
     double error;               ///< the error found
-    bool stored;                ///< by an earlier run
     struct weft__mark from, to; ///< the counts
 };
 
@@ -206,11 +205,10 @@ static struct memo *memo_anew(struct weft__steps *s, const struct weft__fingerpr
     weft__mark_free(&m->to);
     m->kinds[0] = kinds->all[0];
     m->kinds[1] = kinds->all[1];
-    m->stored = false;
     return m;
 }
 
-/// Also stores what was counted since the mark.
+/// Also keeps what was counted since the mark.
 static const struct memo *remember_plan(struct weft__steps *s, const struct plan *plan, weft_time_ps now) {
     struct weft__fingerprint kinds = kinds_of(s);
     struct memo *m = memo_anew(s, &kinds);
@@ -225,59 +223,6 @@ static const struct memo *remember_plan(struct weft__steps *s, const struct plan
     s->mark = (struct weft__mark){0};
     weft__mark_take(s->skips, now, &m->to);
     return m;
-}
-
-// --- what runs before this one remembered ------------------------------------------------------------------------
-
-static uint64_t bits_of(double number) {
-    uint64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
-static double number_of(uint64_t bits) {
-    double number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
-
-bool weft__steps_put(const struct weft__steps *s, struct weft__store *store) {
-    uint64_t memos = 0;
-    for (uint32_t i = 0; i < MEMOS; i++)
-        memos += s->memo[i].stride > 0;
-    weft__store_put(store, memos);
-    for (uint32_t i = 0; i < MEMOS; i++) {
-        const struct memo *m = &s->memo[i];
-        if (!m->stride) continue;
-        weft__store_put(store, m->kinds[0]);
-        weft__store_put(store, m->kinds[1]);
-        weft__store_put(store, m->stride);
-        weft__store_put(store, bits_of(m->error));
-        for (uint64_t k = 0; k < s->rings; k++) {
-            weft__store_put(store, bits_of(m->pace[k]));
-            weft__store_put(store, m->period[k]);
-            weft__store_put(store, m->first[k]);
-        }
-        weft__store_put_counted(store, s->skips, &m->from, &m->to);
-    }
-    return memos > 0;
-}
-
-void weft__steps_get(struct weft__steps *s, struct weft__store *store) {
-    for (uint64_t memos = weft__store_get(store); memos && !store->wrong; memos--) {
-        struct weft__fingerprint kinds = {.all = {weft__store_get(store)}};
-        kinds.all[1] = weft__store_get(store);
-        struct memo *m = memo_anew(s, &kinds);
-        m->stride = weft__store_get(store);
-        m->error = number_of(weft__store_get(store));
-        for (uint64_t k = 0; k < s->rings; k++) {
-            m->pace[k] = number_of(weft__store_get(store));
-            m->period[k] = weft__store_get(store);
-            m->first[k] = weft__store_get(store);
-        }
-        weft__store_get_counted(store, s->skips, &m->from, &m->to);
-        m->stored = true;
-    }
 }
 
 // --- watching -----------------------------------------------------------------------------------------------------
@@ -571,7 +516,6 @@ static bool skip_known(struct weft__steps *s, weft_time_ps now) {
     struct weft__mark mark;
     weft__mark_take_again(s->skips, now, &m->from, &m->to, &mark);
     skip_plan(s, &plan, &mark, m->to.time_ps - m->from.time_ps);
-    s->skips->outcome->remembered += m->stored;
     weft__mark_free(&mark);
     return true;
 }

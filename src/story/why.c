@@ -41,12 +41,7 @@ static bool is_data(const struct weft_followed *f) {
     return f->what == WEFT_FOLLOWED_FRAME && f->kind == WEFT_PACKET_DATA;
 }
 
-static int by_arrival(const void *a, const void *b) {
-    const struct weft_followed *x = *(const struct weft_followed *const *)a;
-    const struct weft_followed *y = *(const struct weft_followed *const *)b;
-    if (x->arrival_ps != y->arrival_ps) return x->arrival_ps < y->arrival_ps ? -1 : 1;
-    return weft__why_by_packet(a, b);
-}
+WEFT__ORDER_OF_POINTERS(by_arrival, struct weft_followed, WEFT__UP(arrival_ps) ?: weft__why_by_packet(a, b))
 
 /// Those that arrive at a host, and so at the flow's destination: at any of its ports, if its NIC has several. Frames
 /// are sorted by queue pair, so those of a flow are together.
@@ -137,17 +132,11 @@ uint32_t weft__why_far_node(const struct weft_whys *y, uint32_t port) {
 
 /// The packet that completed a flow of messages: the last one that its receiver got by then. NULL: none.
 static const struct weft_followed *last_arrived(const struct weft_whys *y, uint32_t flow, weft_time_ps by) {
-    uint64_t low = 0, high = y->lasts;
-    while (low < high) { // the first one after it
-        uint64_t middle = low + (high - low) / 2;
-        const struct weft_followed *f = y->last[middle];
-        uint32_t of = weft__why_flow_of(y, f->qp);
-        if (of < flow || (of == flow && f->arrival_ps <= by))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && weft__why_flow_of(y, y->last[low - 1]->qp) == flow ? y->last[low - 1] : NULL;
+#define MIDDLE_FLOW weft__why_flow_of(y, y->last[middle]->qp)
+    uint64_t after = WEFT__FIRST_WITHOUT(
+        0, y->lasts, MIDDLE_FLOW < flow || (MIDDLE_FLOW == flow && y->last[middle]->arrival_ps <= by));
+#undef MIDDLE_FLOW
+    return after && weft__why_flow_of(y, y->last[after - 1]->qp) == flow ? y->last[after - 1] : NULL;
 }
 
 static enum weft_status find_end(const struct weft_whys *y, uint32_t flow, const struct weft_followed **ret_end,

@@ -64,10 +64,9 @@ static enum weft_status check_counted(const struct weft_sweep *s, struct weft_er
 
 static enum weft_status cross_axes(struct design *d, const struct weft_sweep *s, struct weft_error *ret_error) {
     uint64_t points = 1;
-    enum weft_status status = check_counted(s, ret_error);
-    for (uint32_t a = 0; a < s->axes && !status; a++)
-        status = check_size(s, points *= s->axis[a].values, ret_error);
-    if (status) return status;
+    WEFT_TRY(check_counted(s, ret_error));
+    for (uint32_t a = 0; a < s->axes; a++)
+        WEFT_TRY(check_size(s, points *= s->axis[a].values, ret_error));
     make_room(d, s, (uint32_t)points);
     for (uint32_t p = 0; p < points; p++)
         for (uint32_t a = s->axes, rest = p; a-- > 0; rest /= s->axis[a].values)
@@ -77,9 +76,9 @@ static enum weft_status cross_axes(struct design *d, const struct weft_sweep *s,
 
 /// A single value is combined with all the others.
 static enum weft_status zip_axes(struct design *d, const struct weft_sweep *s, struct weft_error *ret_error) {
-    enum weft_status status = check_counted(s, ret_error);
+    WEFT_TRY(check_counted(s, ret_error));
     uint32_t points = 1, longest = 0;
-    for (uint32_t a = 0; a < s->axes && !status; a++) {
+    for (uint32_t a = 0; a < s->axes; a++) {
         uint32_t n = s->axis[a].values;
         if (n > 1 && points > 1 && n != points)
             return FAIL(ret_error, s->axis[a].place, "%s has %s and %s %u; expected as many of each, to be zipped",
@@ -87,7 +86,6 @@ static enum weft_status zip_axes(struct design *d, const struct weft_sweep *s, s
         if (n > points) longest = a;
         if (n > points) points = n;
     }
-    if (status) return status;
     make_room(d, s, points);
     for (uint32_t p = 0; p < points; p++)
         for (uint32_t a = 0; a < s->axes; a++)

@@ -96,16 +96,15 @@ const char *const weft__topology_lists[] = {"override", "routes", NULL};
 static enum weft_status set_link(struct weft_topology *t, const struct weft_tree *entry, struct weft_error *ret_error) {
     struct override_conf conf;
     uint32_t *link, n;
-    enum weft_status status = weft_params_load(&override_table, entry, &conf, t->arena, ret_error);
-    if (!status)
-        status = weft_topology_select_links(t, conf.link, weft_tree_find(entry, "link")->place, &link, &n, ret_error);
-    for (uint32_t i = 0; !status && i < n; i++) {
+    WEFT_TRY(weft_params_load(&override_table, entry, &conf, t->arena, ret_error));
+    WEFT_TRY(weft_topology_select_links(t, conf.link, weft_tree_find(entry, "link")->place, &link, &n, ret_error));
+    for (uint32_t i = 0; i < n; i++) {
         struct weft_link_info *l = &t->link[link[i]];
         if (weft_tree_find(entry, "rate")) l->rate_bps = conf.rate_bps;
         if (weft_tree_find(entry, "delay")) l->delay_ps = conf.delay_ps;
         if (weft_tree_find(entry, "bit_error_rate")) l->bit_error_rate = conf.bit_error_rate;
     }
-    return status;
+    return WEFT_OK;
 }
 
 enum weft_status weft__topology_override(struct weft_topology *t, const struct weft_tree *tree,
@@ -115,8 +114,7 @@ enum weft_status weft__topology_override(struct weft_topology *t, const struct w
     if (list->type != WEFT_TREE_LIST)
         return WEFT_REFUSE(ret_error, list->place, "override: expected a list, as in [{link: \"%s/0\", rate: 100Gbps}]",
                            t->node[0].name);
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < list->n && !status; i++)
-        status = set_link(t, list->child[i], ret_error);
-    return status;
+    for (uint32_t i = 0; i < list->n; i++)
+        WEFT_TRY(set_link(t, list->child[i], ret_error));
+    return WEFT_OK;
 }

@@ -99,16 +99,15 @@ static enum weft_status read_nics(struct machines *m, const struct weft_tree *tr
         return BAD(map ? map->place : tree->place,
                    "nics of machine %s: expected a map of 1 to %d networks and numbers of NICs, such as {%s: 1}",
                    e->conf.name, NICS_MAX, m->pool[0].name);
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < map->n && !status; i++) {
+    for (uint32_t i = 0; i < map->n; i++) {
         const struct weft_tree *child = map->child[i];
         struct nics_conf *nics = &e->nics[e->n++];
         nics->name = child->key;
         WEFT_TRY(find_pool(m, child, &nics->pool, ret_error));
         if (child->type != WEFT_TREE_TEXT) return BAD(child->place, "nics.%s: expected a number", child->key);
-        status = weft__param_parse_at(&nics_row, child->text, child->place, "nics", nics, m->b->arena, ret_error);
+        WEFT_TRY(weft__param_parse_at(&nics_row, child->text, child->place, "nics", nics, m->b->arena, ret_error));
     }
-    return status;
+    return WEFT_OK;
 }
 
 /// The NICs that a machine of `e` takes in each network.
@@ -145,8 +144,8 @@ static enum weft_status read_entry(struct machines *m, const struct weft_tree *t
     for (uint32_t k = 0; k < i; k++)
         if (!strcmp(m->entry[k].conf.name, e->conf.name))
             return BAD(tree->place, "a second entry of machines named %s", e->conf.name);
-    enum weft_status status = read_nics(m, tree, e, ret_error);
-    return status ? status : reserve_hosts(m, e, tree->place, ret_error);
+    WEFT_TRY(read_nics(m, tree, e, ret_error));
+    return reserve_hosts(m, e, tree->place, ret_error);
 }
 
 /// The first host at or after `node`.
@@ -201,11 +200,10 @@ enum weft_status weft__topology_read_machines(const struct weft_tree *tree, stru
     m.pool = weft_arena_alloc(b->arena, m.pools, sizeof *m.pool);
     m.entry = weft_arena_alloc(b->arena, list->n, sizeof *m.entry);
     fill_pools(&m);
-    enum weft_status status = WEFT_OK;
-    for (; m.entries < list->n && !status; m.entries++)
-        status = read_entry(&m, list->child[m.entries], m.entries, ret_error);
-    if (!status) add_machines(&m);
-    return status;
+    for (; m.entries < list->n; m.entries++)
+        WEFT_TRY(read_entry(&m, list->child[m.entries], m.entries, ret_error));
+    add_machines(&m);
+    return WEFT_OK;
 }
 
 static void add_nics(struct weft_topology_builder *b, const char *name, const struct weft_nic_info *nic,
@@ -233,13 +231,9 @@ struct device {
     uint32_t node;
 };
 
-static int by_device(const void *a, const void *b) {
-    const struct device *x = a, *y = b;
-    int order = memcmp(x->name, y->name, x->length < y->length ? x->length : y->length);
-    if (order) return order;
-    if (x->length != y->length) return x->length < y->length ? -1 : 1;
-    return x->node < y->node ? -1 : 1;
-}
+WEFT__ORDER(by_device, struct device,
+            memcmp(x->name, y->name, x->length < y->length ? x->length : y->length) ?: WEFT__UP(length)
+                ?: WEFT__UP(node))
 
 WEFT__ORDER(by_first, struct weft_machine_info, WEFT__UP(nic0)) // nic0 is the first node here
 

@@ -58,9 +58,7 @@ static void append_route(struct reader *r, const struct weft_static_route *route
     r->route[r->n++] = *route;
 }
 
-static int by_port(const void *a, const void *b) {
-    return *(const uint16_t *)a - *(const uint16_t *)b;
-}
+WEFT__ORDER(by_port, uint16_t, *x - *y)
 
 /// The ports of a switch that `via` names, in ascending order.
 static enum weft_status find_ports(const struct weft_topology *t, uint32_t node, const char *via,

@@ -234,13 +234,10 @@ static enum weft_status validate_and_finish(const struct weft_topology_builder *
         degree[b->link[i].node[0]]++;
         degree[b->link[i].node[1]]++;
     }
-    enum weft_status status = weft__topology_validate(b, degree, ret_error);
-    if (!status) {
-        *ret_topology = finish_topology(b, degree);
-        status = weft__topology_hash_names(*ret_topology, b->node_place, ret_error);
-    }
-    if (!status) status = weft__topology_name_ports(*ret_topology, b, ret_error);
-    return status;
+    WEFT_TRY(weft__topology_validate(b, degree, ret_error));
+    *ret_topology = finish_topology(b, degree);
+    WEFT_TRY(weft__topology_hash_names(*ret_topology, b->node_place, ret_error));
+    return weft__topology_name_ports(*ret_topology, b, ret_error);
 }
 
 enum weft_status weft_topology_new(const struct weft_model_conf *model, const struct weft_tree *tree,

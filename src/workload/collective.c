@@ -35,12 +35,10 @@ static enum weft_status collective_schedule(const struct weft_model_conf *entry,
     for (weft_bytes size = c->size_bytes; size <= c->size_max_bytes / c->factor; size *= c->factor)
         sizes++;
     struct weft_job *job;
-    enum weft_status status = weft__job_new(&c->common, entry, topology, 2 * sizes, w, &job, ret_error);
+    WEFT_TRY(weft__job_new(&c->common, entry, topology, 2 * sizes, w, &job, ret_error));
     struct weft_model_conf barrier;
-    if (!status)
-        status = weft__model_load_at(WEFT_KIND_COLLECTIVE, "all_reduce_tree", NULL, "barrier", &barrier, w->arena,
-                                     ret_error);
-    if (status) return status;
+    WEFT_TRY(
+        weft__model_load_at(WEFT_KIND_COLLECTIVE, "all_reduce_tree", NULL, "barrier", &barrier, w->arena, ret_error));
     if (c->root >= job->ranks)
         return WEFT_REFUSE(ret_error, entry->place, "root: there is no rank %" PRIu64 "; expected less than %" PRIu32,
                            c->root, job->ranks);

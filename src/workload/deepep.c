@@ -293,9 +293,8 @@ static enum weft_status add_way(struct maker *m, bool combines) {
     const struct weft_model *model = combines ? &combine_model : &dispatch_model;
     const struct weft__moe_phase p = phase_of(m, combines);
     uint32_t lanes = modes[m->c->mode].lanes(&p);
-    enum weft_status status = check_rings(m, &p);
-    if (!status) status = check_lanes(m, lanes);
-    if (status) return status;
+    WEFT_TRY(check_rings(m, &p));
+    WEFT_TRY(check_lanes(m, lanes));
     add_meeting(m, &p);
     add_table(m, model, &p, lanes, modes[m->c->mode].fill, combines ? m->moe->combine_bytes : m->moe->dispatch_bytes);
     return WEFT_OK;
@@ -312,17 +311,15 @@ static enum weft_status find_routing(struct maker *m) {
     const struct deepep_conf *c = m->c;
     struct weft__routing_conf conf;
     struct weft_arena *arena = m->workload->arena;
-    enum weft_status status = check_routing(m, &conf);
-    if (status) return status;
+    WEFT_TRY(check_routing(m, &conf));
     m->routing = (struct weft__routing){.ranks = m->job->ranks,
                                         .experts = (uint32_t)conf.experts,
                                         .per_rank = (uint32_t)conf.experts / m->job->ranks,
                                         .top_k = (uint32_t)conf.top_k};
     if (*c->routing_file)
-        status = weft__routing_read(c->routing_file, m->entry, arena, &m->routing, m->error);
+        WEFT_TRY(weft__routing_read(c->routing_file, m->entry, arena, &m->routing, m->error));
     else
         weft__routing_draw(&conf, m->workload->seed, m->workload->making, arena, &m->routing);
-    if (status) return status;
     m->moe = weft_arena_alloc(arena, 1, sizeof *m->moe);
     *m->moe = weft__routing_count(&m->routing, m->per_node, arena);
     bool plain = c->mode == LOW_LATENCY; // there DeepEP counts what goes with a token
@@ -352,17 +349,15 @@ static enum weft_status deepep_schedule(const struct weft_model_conf *entry, con
     enum { OPS = 4 };
     const struct deepep_conf *c = entry->conf;
     struct maker m = {.c = c, .entry = entry, .topology = topology, .workload = w, .error = ret_error};
-    enum weft_status status = check_keys(&m);
-    if (!status) status = weft__job_new(&c->common, entry, topology, OPS, w, &m.job, ret_error);
-    if (!status)
-        status = weft__model_load_at(WEFT_KIND_COLLECTIVE, "all_reduce_tree", NULL, "notify", &m.barrier, w->arena,
-                                     ret_error);
-    if (!status) status = find_nodes(&m);
-    if (!status) status = find_routing(&m);
-    if (!status && c->parts != COMBINE) status = add_way(&m, false);
+    WEFT_TRY(check_keys(&m));
+    WEFT_TRY(weft__job_new(&c->common, entry, topology, OPS, w, &m.job, ret_error));
+    WEFT_TRY(
+        weft__model_load_at(WEFT_KIND_COLLECTIVE, "all_reduce_tree", NULL, "notify", &m.barrier, w->arena, ret_error));
+    WEFT_TRY(find_nodes(&m));
+    WEFT_TRY(find_routing(&m));
+    if (c->parts != COMBINE) WEFT_TRY(add_way(&m, false));
     uint32_t before = m.job ? m.job->ops : 0;
-    if (!status && c->parts != DISPATCH) status = add_way(&m, true);
-    if (status) return status;
+    if (c->parts != DISPATCH) WEFT_TRY(add_way(&m, true));
     if (before < m.job->ops) m.job->op[before].compute_ps = c->compute_ps;
     m.job->iterations = (uint32_t)c->iterations;
     if (c->mode == LOW_LATENCY) m.job->unadmitted = true;

@@ -30,9 +30,8 @@ static enum weft_status flow_expand(const void *conf, struct weft_place place, c
                                     struct weft_error *ret_error) {
     const struct flow_conf *c = conf;
     uint32_t *src, *dst, n_src, n_dst;
-    enum weft_status status = weft_topology_select_hosts(topology, c->src, place, &src, &n_src, ret_error);
-    if (!status) status = weft_topology_select_hosts(topology, c->dst, place, &dst, &n_dst, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_topology_select_hosts(topology, c->src, place, &src, &n_src, ret_error));
+    WEFT_TRY(weft_topology_select_hosts(topology, c->dst, place, &dst, &n_dst, ret_error));
     if (n_src != n_dst && n_src != 1 && n_dst != 1)
         return WEFT_REFUSE(ret_error, place,
                            "src '%s' is %" PRIu32 " hosts and dst '%s' is %" PRIu32
@@ -49,18 +48,17 @@ static enum weft_status flow_expand(const void *conf, struct weft_place place, c
         return WEFT_REFUSE(ret_error, place,
                            "draw is %" PRIu64 " of %" PRIu32 " pairs; expected no more than there are", c->draw, pairs);
     uint64_t wanted = c->draw ? c->draw : pairs;
-    status = weft__workload_reserve(w, &c->common, place, wanted, ret_error);
+    WEFT_TRY(weft__workload_reserve(w, &c->common, place, wanted, ret_error));
     struct weft_random random = weft__workload_stream(seed, entry, 0, WEFT_RANDOM_DRAW);
     // A pair is taken with probability "still needed" over "not yet seen" (Knuth, algorithm S).
-    for (uint32_t i = 0; i < pairs && wanted && !status; i++) {
+    for (uint32_t i = 0; i < pairs && wanted; i++) {
         if (wanted < pairs - i && weft_random_below(&random, pairs - i) >= wanted) continue;
         wanted--;
         uint32_t from = src[n_src == 1 ? 0 : i], to = dst[n_dst == 1 ? 0 : i];
-        status = weft_workload_path(w, c->path, place, from, to, &common.path, ret_error);
-        if (!status)
-            status = weft_workload_add(w, &common, place, from, to, common.size_bytes, common.start_ps, ret_error);
+        WEFT_TRY(weft_workload_path(w, c->path, place, from, to, &common.path, ret_error));
+        WEFT_TRY(weft_workload_add(w, &common, place, from, to, common.size_bytes, common.start_ps, ret_error));
     }
-    return status;
+    return WEFT_OK;
 }
 
 static bool flow_draws(const void *conf) {

@@ -238,20 +238,20 @@ static void take_work(void *context, struct weft_job_stage *stage, struct weft__
 
 static enum weft_status add_pipeline(struct maker *m, const struct pipeline *p) {
     struct dimension d;
-    enum weft_status status = find_dimension(m, p->conf.over, p->place, &d);
+    WEFT_TRY(find_dimension(m, p->conf.over, p->place, &d));
     struct work work = {.of = p};
     struct weft__pipeline pipeline = {.stages = d.size,
                                       .microbatches = (uint32_t)p->conf.microbatches,
                                       .chunks = 1,
                                       .context = &work,
                                       .take_work = take_work};
-    for (uint32_t k = 0; k < 2 && !status; k++) {
+    for (uint32_t k = 0; k < 2; k++) {
         work.first[k] = weft_arena_alloc(m->workload->arena, p->pass[k].n, sizeof *work.first[k]);
         pipeline.hop[k] = add_hops(m, p, d, k);
-        status = add_pass(m, p, &p->pass[k], work.first[k]);
+        WEFT_TRY(add_pass(m, p, &p->pass[k], work.first[k]));
     }
-    if (!status) weft__pipeline_take(&pipeline, m->job, m->workload->arena);
-    return status;
+    weft__pipeline_take(&pipeline, m->job, m->workload->arena);
+    return WEFT_OK;
 }
 
 /// Without a pipeline, one stage; with several pipelines, all must be over the same dimension.
@@ -340,14 +340,13 @@ static enum weft_status load_list(struct maker *m, const struct weft_tree *paren
 static enum weft_status add_written(struct maker *m) {
     const struct job_conf *c = m->entry->conf;
     struct operation_list list = {0};
-    enum weft_status status = load_list(m, m->entry->tree, "operations", m->entry->place, &list);
-    if (!status)
-        status = weft__job_new(&c->common, m->entry, m->topology, (uint32_t)list.ops, m->workload, &m->job, m->error);
-    if (!status) status = read_dimensions(m);
-    if (!status) status = make_stages(m, &list);
-    for (uint32_t i = 0; i < list.n && !status; i++)
-        status = list.conf[i].pipeline ? add_pipeline(m, list.conf[i].pipeline) : add_operation(m, &list.conf[i]);
-    return status;
+    WEFT_TRY(load_list(m, m->entry->tree, "operations", m->entry->place, &list));
+    WEFT_TRY(weft__job_new(&c->common, m->entry, m->topology, (uint32_t)list.ops, m->workload, &m->job, m->error));
+    WEFT_TRY(read_dimensions(m));
+    WEFT_TRY(make_stages(m, &list));
+    for (uint32_t i = 0; i < list.n; i++)
+        WEFT_TRY(list.conf[i].pipeline ? add_pipeline(m, list.conf[i].pipeline) : add_operation(m, &list.conf[i]));
+    return WEFT_OK;
 }
 
 /// With a model nothing else says what ranks do, and without one nothing says how.
@@ -371,11 +370,9 @@ static enum weft_status job_schedule(const struct weft_model_conf *entry, const 
     const struct job_conf *c = entry->conf;
     struct maker m = {.entry = entry, .topology = topology, .workload = w, .error = ret_error};
     bool has_model = false;
-    enum weft_status status = check_model(&m, &has_model);
-    if (!status)
-        status = has_model ? weft__training_schedule(&c->common, entry, topology, c->gpus, w, &m.job, ret_error)
-                           : add_written(&m);
-    if (status) return status;
+    WEFT_TRY(check_model(&m, &has_model));
+    WEFT_TRY(has_model ? weft__training_schedule(&c->common, entry, topology, c->gpus, w, &m.job, ret_error)
+                       : add_written(&m));
     m.job->iterations = (uint32_t)c->iterations;
     m.job->slow_rank = (uint32_t)c->slow_rank;
     m.job->slow_factor = c->slow_factor;

@@ -58,9 +58,8 @@ enum weft_status weft__job_new(const struct weft__job_common *common, const stru
         .op = weft_arena_alloc(w->arena, ops, sizeof *job->op),
     };
     job->machine = weft_arena_alloc(w->arena, 1, sizeof *job->machine);
-    enum weft_status status = weft__job_choose_gpus(common, place, topology, job, w->arena, ret_error);
-    if (!status) status = weft__job_find_hosts(common, entry, topology, w, job, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__job_choose_gpus(common, place, topology, job, w->arena, ret_error));
+    WEFT_TRY(weft__job_find_hosts(common, entry, topology, w, job, ret_error));
     *job->machine = machine_of(job, topology);
     if (job->ranks < 2)
         return WEFT_REFUSE(ret_error, place, "hosts '%s' is one host; a job expects at least 2", common->hosts);
@@ -279,19 +278,18 @@ enum weft_status weft__job_add_flows(const struct weft__job_common *common, stru
                                      const struct weft_topology *topology, struct weft_job *job,
                                      struct weft_workload *w, struct weft_error *ret_error) {
     struct weft_workload_common flow = weft__job_flow(common, job);
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < job->connections && !status; i++) {
+    for (uint32_t i = 0; i < job->connections; i++) {
         struct weft_connection *c = &job->connection[i];
         bool inside = weft__job_server(job, topology, c->src) == weft__job_server(job, topology, c->dst);
         if (inside && job->server.within == WEFT_WITHIN_SERVER) continue;
         WEFT_TRY(weft__job_check_connection(common, place, c, ret_error));
         c->flow = w->flows;
         flow.qps = job->qps * weft_job_strands(job, c);
-        status = weft_workload_add(w, &flow, place, job->host[c->src], job->host[c->dst], c->bytes, common->start_ps,
-                                   ret_error);
-        if (!status && c->plane) w->flow[c->flow].plane = c->plane;
+        WEFT_TRY(weft_workload_add(w, &flow, place, job->host[c->src], job->host[c->dst], c->bytes, common->start_ps,
+                                   ret_error));
+        if (c->plane) w->flow[c->flow].plane = c->plane;
     }
-    return status;
+    return WEFT_OK;
 }
 
 static enum weft_status check_channels(const struct weft_job *job, struct weft_place place,
@@ -350,10 +348,9 @@ static enum weft_status check_processors(const struct weft_job *job, const struc
 enum weft_status weft__job_connect(const struct weft__job_common *common, struct weft_place place,
                                    const struct weft_topology *topology, struct weft_job *job, struct weft_workload *w,
                                    struct weft_error *ret_error) {
-    enum weft_status status = weft__job_load(job, place, w->arena, ret_error);
-    if (!status) status = check_processors(job, topology, place, ret_error);
-    if (!status) status = find_communicators(job, place, w->arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__job_load(job, place, w->arena, ret_error));
+    WEFT_TRY(check_processors(job, topology, place, ret_error));
+    WEFT_TRY(find_communicators(job, place, w->arena, ret_error));
     make_stages(job, w->arena);
     for (uint32_t s = 0; s < job->stages; s++)
         weft__job_order_turns(job, &job->stage[s], w->arena);
@@ -361,10 +358,10 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
     WEFT_TRY(find_connections(common, place, topology, job, w, ret_error));
     weft__job_place(common, job, w->arena);
     job->group = weft__workload_group(w, common->group);
-    status = check_channels(job, place, ret_error);
-    if (!status) status = weft__job_add_flows(common, place, topology, job, w, ret_error);
-    if (!status) status = check_results(job, common, place, ret_error);
-    if (!status) status = weft__job_check_loaded(job, place, topology, ret_error);
-    if (!status) weft__job_add(w, job);
-    return status;
+    WEFT_TRY(check_channels(job, place, ret_error));
+    WEFT_TRY(weft__job_add_flows(common, place, topology, job, w, ret_error));
+    WEFT_TRY(check_results(job, common, place, ret_error));
+    WEFT_TRY(weft__job_check_loaded(job, place, topology, ret_error));
+    weft__job_add(w, job);
+    return WEFT_OK;
 }

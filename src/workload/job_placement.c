@@ -230,9 +230,8 @@ static enum weft_status take_rank_file(struct finder *f) {
     if (f->common->placement.tree)
         return FAIL(f, f->common->placement.place, "placement: there is a rank_file, '%s', too; expected one of them",
                     f->common->rank_file);
-    enum weft_status status = weft__rank_file_read(f->common->rank_file, f->entry->place,
-                                                   weft__job_rank_file_place(f->entry), f->arena, &file, f->error);
-    if (status) return status;
+    WEFT_TRY(weft__rank_file_read(f->common->rank_file, f->entry->place, weft__job_rank_file_place(f->entry), f->arena,
+                                  &file, f->error));
     if (f->common->ranks && f->common->ranks != file.ranks)
         return FAIL(f, weft__job_rank_file_place(f->entry),
                     "rank_file: '%s' has %" PRIu32 " ranks; expected the %" PRIu64 " of the job", f->common->rank_file,
@@ -244,9 +243,9 @@ static enum weft_status take_rank_file(struct finder *f) {
     f->job->host = weft_arena_alloc(f->arena, file.ranks, sizeof *f->job->host);
     f->job->gpu = weft_arena_alloc(f->arena, file.ranks, sizeof *f->job->gpu);
     f->job->ranks = file.ranks;
-    for (uint32_t r = 0; r < file.ranks && !status; r++)
-        status = bind_line(f, &file.line[r], first, rank_of, r);
-    return status;
+    for (uint32_t r = 0; r < file.ranks; r++)
+        WEFT_TRY(bind_line(f, &file.line[r], first, rank_of, r));
+    return WEFT_OK;
 }
 
 // --- servers with fewer NICs --------------------------------------------------------------------------------------
@@ -371,8 +370,7 @@ enum weft_status weft__job_find_hosts(const struct weft__job_common *common, con
         return FAIL(&f, entry->place, "ranks, occupied and placement are about whole servers; expected %s",
                     listed ? "order: server" : "hosts that are all those of their servers");
     }
-    enum weft_status status = wants_slots(common) ? WEFT_OK : check_taken(&f); // otherwise it takes what is left
-    if (status) return status;
+    WEFT_TRY(wants_slots(common) ? WEFT_OK : check_taken(&f)); // otherwise it takes what is left
     occupy_taken(&f);
     struct weft_placement_problem *p = weft_arena_alloc(f.arena, 1, sizeof *p);
     WEFT_TRY(make_slots(&f, p));

@@ -131,18 +131,16 @@ static void keep_tags(struct finder *f, struct weft_arena *arena) {
 static enum weft_status find_connections(struct finder *f, struct weft_job *job,
                                          const struct weft__collectives *collectives, struct weft_arena *arena) {
     struct weft__finder all;
-    enum weft_status status = WEFT_OK;
     weft__finder_init(&all, job, arena);
-    for (uint32_t rank = 0; rank < job->ranks && !status; rank++) {
-        if (job->tag_first) status = find_tags(f, rank);
-        if (!status) status = find_peers(f, rank);
-        if (status) break;
+    for (uint32_t rank = 0; rank < job->ranks; rank++) {
+        if (job->tag_first) WEFT_TRY(find_tags(f, rank));
+        WEFT_TRY(find_peers(f, rank));
         weft__collectives_connect(collectives, &all, rank);
         add_peers(f, rank, &all);
         weft__finder_end_rank(&all, rank);
     }
     weft__finder_deinit(&all);
-    return status;
+    return WEFT_OK;
 }
 
 /// Makes operations, if there are collectives, and connections.
@@ -181,9 +179,9 @@ static enum weft_status connect_all(const struct weft__job_common *common, struc
     WEFT_TRY(connect_job(&f, common, topology, models, job, w));
     weft__job_place(common, job, w->arena);
     job->group = weft__workload_group(w, common->group);
-    enum weft_status status = weft__job_add_flows(common, place, topology, job, w, ret_error);
-    if (!status) weft__job_add(w, job);
-    return status;
+    WEFT_TRY(weft__job_add_flows(common, place, topology, job, w, ret_error));
+    weft__job_add(w, job);
+    return WEFT_OK;
 }
 
 enum weft_status weft__job_add_schedule(const struct weft__job_common *common, const struct weft_model_conf *entry,

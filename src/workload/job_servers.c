@@ -122,9 +122,7 @@ static enum weft_status check_servers(const struct weft__job_common *common, str
         if (host[i] - network->host0 >= network->hosts)
             return BAD("hosts '%s' are of different networks (%s and %s); a job expects hosts of one", common->hosts,
                        network->name, t->network[weft_topology_network_of(t, host[i])].name);
-        enum weft_status status = WEFT_OK;
-        if (machine != WEFT_NONE) status = check_machine(server, t, host[i], chosen[machine], place, ret_error);
-        if (status) return status;
+        if (machine != WEFT_NONE) WEFT_TRY(check_machine(server, t, host[i], chosen[machine], place, ret_error));
         if (machine == WEFT_NONE && network->hosts % nics_of(server))
             return BAD("server.%s: %" PRIu32 " hosts are not servers of %" PRIu32 "; expected a divisor",
                        server->nics ? "nics" : "gpus", network->hosts, nics_of(server));
@@ -163,8 +161,8 @@ enum weft_status weft__job_choose_gpus(const struct weft__job_common *common, st
                                        const struct weft_topology *topology, struct weft_job *job,
                                        struct weft_arena *arena, struct weft_error *ret_error) {
     uint32_t *host, n;
-    enum weft_status status = weft_topology_select_hosts(topology, common->hosts, place, &host, &n, ret_error);
-    if (!status) status = check_servers(common, place, topology, host, n, arena, ret_error);
-    if (!status) take_gpus(job, topology, host, n, common->order == WEFT__ORDER_SERVER, arena);
-    return status;
+    WEFT_TRY(weft_topology_select_hosts(topology, common->hosts, place, &host, &n, ret_error));
+    WEFT_TRY(check_servers(common, place, topology, host, n, arena, ret_error));
+    take_gpus(job, topology, host, n, common->order == WEFT__ORDER_SERVER, arena);
+    return WEFT_OK;
 }

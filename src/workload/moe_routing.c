@@ -10,6 +10,7 @@
 
 #include "base/grow.h"
 #include "base/lines.h"
+#include "base/order.h"
 #include "generator.h"
 #include "moe.h"
 #include "weft/memory.h"
@@ -53,17 +54,10 @@ static double weight_of(const struct drawing *d, uint32_t expert) {
 
 /// Of all experts, those that may not be taken included.
 static uint32_t draw_any(struct drawing *d) {
-    uint32_t n = (uint32_t)d->conf->experts, low = 0, high = n - 1;
+    uint32_t n = (uint32_t)d->conf->experts;
     if (d->conf->skew <= 0) return (uint32_t)weft_random_below(&d->random, n);
     double at = weft_random_unit(&d->random) * d->until[n - 1];
-    while (low < high) {
-        uint32_t mid = (low + high) / 2;
-        if (d->until[mid] > at)
-            high = mid;
-        else
-            low = mid + 1;
-    }
-    return low;
+    return WEFT__FIRST_WITHOUT(0, n - 1, d->until[middle] <= at);
 }
 
 /// Of those that may be taken, if they are so unpopular that they hardly come.
@@ -166,23 +160,20 @@ enum weft_status weft__routing_read(const char *path, const struct weft_model_co
     uint64_t lines = 0;
     struct weft_place place = weft__job_key_place(entry, "routing");
     path = weft__path_beside(path, entry->place, arena);
-    enum weft_status status = weft__lines_open(&in, path, place, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__lines_open(&in, path, place, ret_error));
     for (bool more = true;;) {
-        status = weft__lines_next_full(&in, &more, ret_error);
-        if (status || !more) break;
+        WEFT_TRY(weft__lines_next_full(&in, &more, ret_error));
+        if (!more) break;
         struct line next;
-        status = read_line(&in, r, &next, ret_error);
-        if (!status && lines == WEFT__MOE_TOKENS_MAX)
-            status = WEFT_REFUSE(ret_error, in.place, "more than %d tokens; expected fewer", WEFT__MOE_TOKENS_MAX);
-        if (status) break;
+        WEFT_TRY(read_line(&in, r, &next, ret_error));
+        if (lines == WEFT__MOE_TOKENS_MAX)
+            return WEFT_REFUSE(ret_error, in.place, "more than %d tokens; expected fewer", WEFT__MOE_TOKENS_MAX);
         WEFT__ADD(arena, line, lines) = next;
     }
     weft__lines_close(&in);
-    if (!status && !lines)
-        status = WEFT_REFUSE(ret_error, place, "routing: '%s' has no token; expected a line a token", path);
-    if (!status) sort_lines(line, lines, arena, r);
-    return status;
+    if (!lines) return WEFT_REFUSE(ret_error, place, "routing: '%s' has no token; expected a line a token", path);
+    sort_lines(line, lines, arena, r);
+    return WEFT_OK;
 }
 
 // --- counted ------------------------------------------------------------------------------------------------------

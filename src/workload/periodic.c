@@ -47,11 +47,10 @@ static enum weft_status one_time(const struct periodic_conf *c, struct weft_plac
     weft_time_ps start = time_of(&c->common, r) + weft_random_below(&draws->jitter, c->common.jitter_ps + 1);
     uint32_t first = (uint32_t)((i + r) % s->destinations), n = c->to == TO_ALL ? s->destinations : 1;
     if (c->to == TO_RANDOM) first = (uint32_t)weft_random_below(&draws->destination, s->destinations);
-    enum weft_status status = WEFT_OK;
-    for (uint32_t k = 0; k < n && !status; k++)
-        status = weft_workload_add(w, &once, place, s->src[i], s->dst[(first + k) % s->destinations],
-                                   c->common.size_bytes, start, ret_error);
-    return status;
+    for (uint32_t k = 0; k < n; k++)
+        WEFT_TRY(weft_workload_add(w, &once, place, s->src[i], s->dst[(first + k) % s->destinations],
+                                   c->common.size_bytes, start, ret_error));
+    return WEFT_OK;
 }
 
 static enum weft_status periodic_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
@@ -59,18 +58,17 @@ static enum weft_status periodic_expand(const void *conf, struct weft_place plac
                                         struct weft_error *ret_error) {
     const struct periodic_conf *c = conf;
     struct sides s;
-    enum weft_status status = weft_topology_select_hosts(topology, c->src, place, &s.src, &s.sources, ret_error);
-    if (!status) status = weft_topology_select_hosts(topology, c->dst, place, &s.dst, &s.destinations, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_topology_select_hosts(topology, c->src, place, &s.src, &s.sources, ret_error));
+    WEFT_TRY(weft_topology_select_hosts(topology, c->dst, place, &s.dst, &s.destinations, ret_error));
     uint64_t flows = c->to == TO_ALL ? (uint64_t)s.sources * s.destinations : s.sources;
-    status = weft__workload_reserve(w, &c->common, place, flows, ret_error);
-    for (uint32_t i = 0; i < s.sources && !status; i++) {
+    WEFT_TRY(weft__workload_reserve(w, &c->common, place, flows, ret_error));
+    for (uint32_t i = 0; i < s.sources; i++) {
         struct draws draws = {.jitter = weft__workload_stream(seed, entry, i, WEFT_RANDOM_ARRIVAL),
                               .destination = weft__workload_stream(seed, entry, i, WEFT_RANDOM_WORKLOAD)};
-        for (uint64_t r = 0; r < c->common.repeat && !status; r++)
-            status = one_time(c, place, &s, i, r, &draws, w, ret_error);
+        for (uint64_t r = 0; r < c->common.repeat; r++)
+            WEFT_TRY(one_time(c, place, &s, i, r, &draws, w, ret_error));
     }
-    return status;
+    return WEFT_OK;
 }
 
 const struct weft_model weft__workload_periodic = WEFT_MODEL_OF(

@@ -2,6 +2,7 @@
 // Who communicates with whom between servers, and how much of it crosses racks and zones.
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "job.h"
 #include "weft/placement.h"
 
@@ -23,11 +24,7 @@ struct pair {
     weft_bytes bytes, rack_bytes;
 };
 
-static int by_units(const void *x, const void *y) {
-    const struct pair *p = x, *q = y;
-    if (p->a != q->a) return p->a < q->a ? -1 : 1;
-    return (p->b > q->b) - (p->b < q->b);
-}
+WEFT__ORDER(by_units, struct pair, WEFT__UP(a) ?: WEFT__UP(b))
 
 /// The part that placement can keep within a pod, or at a switch: data for another rail leaves it wherever the two
 /// units are.

@@ -31,14 +31,8 @@ void weft__triggers_free(struct weft__trigger_builder *b) {
 WEFT__ORDER(by_id, struct weft__trigger_named, WEFT__UP(id) ?: WEFT__UP(place.line))
 
 /// Uses of one trigger together, waiting ones first, by flow.
-static int by_trigger(const void *a, const void *b) {
-    const struct weft__trigger_use *x = a, *y = b;
-    if (x->id != y->id) return x->id < y->id ? -1 : 1;
-    bool x_waits = x->role == WEFT__TRIGGER_WAITS, y_waits = y->role == WEFT__TRIGGER_WAITS;
-    if (x_waits != y_waits) return x_waits ? -1 : 1;
-    if (x->flow != y->flow) return x->flow < y->flow ? -1 : 1;
-    return (x->role > y->role) - (x->role < y->role);
-}
+WEFT__ORDER(by_trigger, struct weft__trigger_use,
+            WEFT__UP(id) ?: (y->role == WEFT__TRIGGER_WAITS) - (x->role == WEFT__TRIGGER_WAITS) ?: WEFT__UP(flow) ?: WEFT__UP(role))
 
 #define FAIL(place, ...) WEFT_REFUSE(ret_error, place, __VA_ARGS__)
 

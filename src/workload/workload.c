@@ -77,9 +77,8 @@ static enum weft_status check_bytes(const struct weft_workload *w, const struct 
 enum weft_status weft__workload_add_counted(struct weft_workload *w, const struct weft_workload_common *common,
                                             struct weft_place place, uint64_t flows, weft_bytes bytes,
                                             struct weft_error *ret_error) {
-    enum weft_status status = check_room(w, common, place, flows, common->qps, ret_error);
-    if (!status) status = check_bytes(w, common, place, bytes, ret_error);
-    if (status) return status;
+    WEFT_TRY(check_room(w, common, place, flows, common->qps, ret_error));
+    WEFT_TRY(check_bytes(w, common, place, bytes, ret_error));
     w->counted_flows += (uint32_t)flows;
     w->job_flows += (uint32_t)flows;
     w->counted_bytes += bytes;
@@ -91,9 +90,9 @@ enum weft_status weft__workload_add_counted(struct weft_workload *w, const struc
 enum weft_status weft__workload_reserve(struct weft_workload *w, const struct weft_workload_common *common,
                                         struct weft_place place, uint64_t flows, struct weft_error *ret_error) {
     uint64_t qps = qps_of(common, common->size_bytes);
-    enum weft_status status = check_room(w, common, place, flows, qps, ret_error);
-    if (!status && !w->counts) grow_flows(w, w->flows + flows * common->repeat);
-    return status;
+    WEFT_TRY(check_room(w, common, place, flows, qps, ret_error));
+    if (!w->counts) grow_flows(w, w->flows + flows * common->repeat);
+    return WEFT_OK;
 }
 
 uint32_t weft__workload_group(struct weft_workload *w, const char *name) {
@@ -255,10 +254,10 @@ static enum weft_status check_size(const struct weft_model_conf *entry, struct w
 static enum weft_status expand_flows(struct weft_workload *w, const struct weft_model_conf *entry, uint32_t e,
                                      uint64_t seed, struct weft_error *ret_error) {
     const struct weft_workload_ops *ops = entry->model->ops;
-    enum weft_status status = check_size(entry, ret_error);
-    if (!status) status = ops->expand(entry->conf, entry->place, w->topology, seed, e, w, ret_error);
-    if (!status && !ops->jitters) add_jitter(w, entry->conf, seed, e);
-    return status;
+    WEFT_TRY(check_size(entry, ret_error));
+    WEFT_TRY(ops->expand(entry->conf, entry->place, w->topology, seed, e, w, ret_error));
+    if (!ops->jitters) add_jitter(w, entry->conf, seed, e);
+    return WEFT_OK;
 }
 
 /// `empty`: where it is made, for which topology, and whether its flows are only counted.
@@ -272,10 +271,9 @@ static enum weft_status make_workload(struct weft_workload empty, const struct w
     for (uint32_t e = 0; e < w->entries; e++) {
         const struct weft_workload_ops *ops = entry[e].model->ops;
         w->making = e;
-        enum weft_status status = ops->schedule ? ops->schedule(&entry[e], w->topology, w, ret_error)
-                                                : expand_flows(w, &entry[e], e, seed, ret_error);
-        if (!status) status = end_flows(w, &entry[e], e, until, ret_error);
-        if (status) return status;
+        WEFT_TRY(ops->schedule ? ops->schedule(&entry[e], w->topology, w, ret_error)
+                               : expand_flows(w, &entry[e], e, seed, ret_error));
+        WEFT_TRY(end_flows(w, &entry[e], e, until, ret_error));
         w->entry_flow[e + 1] = w->flows;
     }
     WEFT_TRY(check_groups(w, ret_error));

@@ -195,6 +195,7 @@ STREAMED = {"decode.packets"}
 OF_RUNS = {"compare", "sweep"}
 # A recorded key that is not printed any more, or has another type, by its path: why.
 DIFFERENCES = {
+    "variants[].config.run.fast_forward_store",  # removed
 }
 # What is refused before anything is written, and a part of the message.
 REFUSED = """timeline dir --out dir/results.sqlite --force: 'dir/results.sqlite' is read, and would be overwritten

@@ -52,7 +52,6 @@ class Writes(unittest.TestCase):
     def forms(self, name):
         """Every key that names a file or folder for writing."""
         yield "capture", NETWORK + f"capture: {{ports: host-0, file: '{name}'}}\n"
-        yield "fast_forward_store", JOB + f"run: {{fast_forward: steady, fast_forward_store: '{name}'}}\n"
 
     OUTSIDE = ("../x", "{at}/elsewhere/x", "{at}/elsewhere", "sub/../../x", "out-link/x", "out-link", "file-link.pcapng",
                "dangling.pcapng", "no/../../x", "/proc/x", "./../scenario2")
@@ -66,7 +65,7 @@ class Writes(unittest.TestCase):
                 path, before = self.write(text), self.files()
                 done = weft(*command, path, cwd=self.home)
                 self.assertEqual(done.returncode, 2, (name, key, command, done.stderr))
-                self.assertRegex(done.stderr, r"s\.yaml:3:\d+: (capture\.file|run\.fast_forward_store): .*--allow-write PATH")
+                self.assertRegex(done.stderr, r"s\.yaml:3:\d+: capture\.file: .*--allow-write PATH")
                 self.assertEqual(self.files(), before)
         self.assertEqual((self.at / "elsewhere" / "secret").read_text(), "secret")
 
@@ -86,9 +85,6 @@ class Writes(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertTrue((self.scenario / name).exists())
             (self.scenario / name).unlink()
-        path = self.write(JOB + "run: {fast_forward: steady, fast_forward_store: memos}\n")
-        self.assertEqual(weft("run", path, "--quiet", cwd=self.home).returncode, 0)
-        self.assertEqual(len(list((self.scenario / "memos").iterdir())), 1)
         self.assertEqual(list(self.home.glob("*")), [])
 
     def test_out_and_allow_write(self):
@@ -158,19 +154,6 @@ class Writes(unittest.TestCase):
         (out / "link").symlink_to(self.at / "elsewhere")
         self.assertEqual(weft("run", path, "--quiet", "--out", out, "--force", cwd=self.home).returncode, 0)
         self.assertEqual((self.at / "elsewhere" / "secret").read_text(), "secret")
-
-    def test_verify_and_sweep(self):
-        claims = "claims: [{text: t, that: g.finished == 2, toothless: it is}]\nsweep: {vary: {workload.0.size: [10KB, 20KB]}}\n"
-        text = JOB.replace("kind: job", "kind: job, group: g") + f"run: {{fast_forward: steady, fast_forward_store: {self.at}/elsewhere/m}}\n"
-        path = self.write(text + claims.replace("g.finished == 2", "sim_time_ps > 0us").replace("workload.0.size", "topology.delay").replace("10KB, 20KB", "500ns, 600ns"))
-        allow = f"--allow-write={self.at}/elsewhere"
-        for command, expected in ((["verify", path], 2), (["verify", path, allow], 0), (["sweep", path, allow], 0)):
-            done = weft(*command, "--quiet", cwd=self.home)
-            self.assertEqual(done.returncode, expected, (command, done.stdout, done.stderr))
-        self.assertTrue((self.at / "elsewhere" / "m").exists())
-        done = weft("sweep", path, "--quiet", cwd=self.home)
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("--allow-write PATH", done.stdout + done.stderr)
 
 
 class Options(unittest.TestCase):

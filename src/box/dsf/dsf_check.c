@@ -63,10 +63,9 @@ static enum weft_status check_outside(const struct weft__plan *plan, struct weft
     bool any = false;
     for (uint32_t k = 0; k < t->networks && !any; k++)
         any = leads_out(t, &t->network[k], fabric);
-    enum weft_status status = WEFT_OK;
-    for (uint32_t n = 0; any && n < t->nodes && !status; n++)
-        if (t->node[n].box == WEFT_BOX_DSF_INTERFACE) status = check_gate(plan, n, &first[fabric[n]], ret_error);
-    return status;
+    for (uint32_t n = 0; any && n < t->nodes; n++)
+        if (t->node[n].box == WEFT_BOX_DSF_INTERFACE) WEFT_TRY(check_gate(plan, n, &first[fabric[n]], ret_error));
+    return WEFT_OK;
 }
 
 /// Whether a control plane is simulated: something fails, or interface nodes learn of one another only in the run.
@@ -83,11 +82,9 @@ enum weft_status weft__dsf_check_shared(const struct weft__plan *plan, struct we
     struct weft_control_event *event;
     uint32_t events, fabrics;
     struct weft_fabric **fabric;
-    enum weft_status status = weft_control_events_read(t, plan->scenario->control_tree, &event, &events, ret_error);
-    if (!status)
-        status = weft_control_picks_check(t, &plan->scenario->control, plan->scenario->control_tree, ret_error);
-    if (!status && is_controlled(plan, event, events))
-        status = weft_fabric_find(t, &plan->scenario->control.reach, arena, &fabric, &fabrics, ret_error);
-    if (!status) status = check_outside(plan, arena, ret_error);
-    return status;
+    WEFT_TRY(weft_control_events_read(t, plan->scenario->control_tree, &event, &events, ret_error));
+    WEFT_TRY(weft_control_picks_check(t, &plan->scenario->control, plan->scenario->control_tree, ret_error));
+    if (is_controlled(plan, event, events))
+        WEFT_TRY(weft_fabric_find(t, &plan->scenario->control.reach, arena, &fabric, &fabrics, ret_error));
+    return check_outside(plan, arena, ret_error);
 }

@@ -4,6 +4,7 @@
 // arrived, they wait because of that pause; else because more arrives for it than its link carries.
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "box/switch/switch.h"
 #include "weft/memory.h"
 
@@ -46,15 +47,8 @@ static void collect_share(void *context, const struct weft_packet *packet, uint3
     s->share[s->n++] = (struct share){packet->qp, packet->bytes};
 }
 
-static int by_qp(const void *a, const void *b) {
-    const struct share *x = a, *y = b;
-    return (x->qp > y->qp) - (x->qp < y->qp);
-}
-
-static int by_bytes(const void *a, const void *b) {
-    const struct share *x = a, *y = b;
-    return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes) : by_qp(a, b);
-}
+WEFT__ORDER(by_qp, struct share, WEFT__UP(qp))
+WEFT__ORDER(by_bytes, struct share, WEFT__DOWN(bytes) ?: WEFT__UP(qp))
 
 /// One entry per queue pair, most bytes first.
 static void sum_shares(struct shares *s) {

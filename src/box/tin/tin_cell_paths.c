@@ -60,13 +60,9 @@ static int compare_arrival(const struct weft_cell_hop *x, uint32_t node, uint32_
     return (x->in_ps > time) - (x->in_ps < time);
 }
 
-static int by_arrival(const void *a, const void *b) {
-    const struct weft_cell_hop *x = *(const struct weft_cell_hop *const *)a,
-                               *y = *(const struct weft_cell_hop *const *)b;
-    int order = compare_arrival(x, y->node, y->port_in, y->in_ps);
-    return order ? order : (x > y) - (x < y); // several endpoints may send at the same time
-}
-
+/// Several endpoints may send at the same time.
+WEFT__ORDER_OF_POINTERS(by_arrival, struct weft_cell_hop,
+                        compare_arrival(x, y->node, y->port_in, y->in_ps) ?: WEFT__PLACE)
 WEFT__ORDER_OF_POINTERS(by_time, struct weft_cell_hop, WEFT__UP(in_ps) ?: WEFT__PLACE)
 
 /// Where the cell arrived next; NULL: not noted by any TiN.

@@ -38,13 +38,10 @@ enum weft_status weft__tin_nics_check(const struct weft_topology *t, uint32_t ti
         struct group g = find_group(t, tin, first, conf->nic_hosts);
         first = g.end;
         if (!is_shared(&g, conf) || g.most <= conf->nic_rate_bps) continue;
-        char has[32], may[32];
-        weft_format_rate(g.most, has, sizeof has);
-        weft_format_rate(conf->nic_rate_bps, may, sizeof may);
         return WEFT_REFUSE(ret_error, place,
                            "a host of %s has a link of %s, more than the NIC of %s that it shares; expected at most "
                            "that, or a higher tin.nic_rate, or tin.nic_hosts: 1",
-                           t->node[tin].name, has, may);
+                           t->node[tin].name, weft__short_rate(g.most).text, weft__short_rate(conf->nic_rate_bps).text);
     }
     return WEFT_OK;
 }

@@ -14,16 +14,12 @@
 enum { TEXT = 64, TRANSITIONS_MAX = 8 };
 
 static void print_tin(FILE *file, const struct weft_tin_outcome *d) {
-    char hops[TEXT], fifo[TEXT], rts[TEXT], egress[TEXT], stall[TEXT];
+    char hops[TEXT];
     uint64_t cells = 0, links = 0, ways = d->ways_minimal + d->ways_nonminimal;
     for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++) {
         cells += d->hops[h];
         links += h * d->hops[h];
     }
-    weft_format_bytes(d->fifo_bytes_max, fifo, sizeof fifo);
-    weft_format_bytes(d->rts_bytes_max, rts, sizeof rts);
-    weft_format_bytes(d->egress_bytes_max, egress, sizeof egress);
-    weft_format_time(d->credit_stall_ps, stall, sizeof stall);
     fprintf(file,
             "Aquila %s cell-hops, %.2f links a cell, %.1f%% of routes not minimal; %s and %s lost, %" PRIu64
             " discarded by CTD\n       without credits %" PRIu64
@@ -31,15 +27,16 @@ static void print_tin(FILE *file, const struct weft_tin_outcome *d) {
             weft__count_text(hops, (double)d->cell_hops), cells ? (double)links / (double)cells : 0,
             ways ? 100 * (double)d->ways_nonminimal / (double)ways : 0,
             weft__counted(d->cells_lost + d->cells_unroutable, "cell").text,
-            weft__counted(d->packets_lost, "packet").text, d->ctd, d->credit_stalls, stall, fifo, rts, egress);
+            weft__counted(d->packets_lost, "packet").text, d->ctd, d->credit_stalls,
+            weft__short_time(d->credit_stall_ps).text, weft__short_bytes(d->fifo_bytes_max).text,
+            weft__short_bytes(d->rts_bytes_max).text, weft__short_bytes(d->egress_bytes_max).text);
 }
 
 static void print_ns(FILE *file, const char *what, const struct weft_histogram *h) {
-    char p50[TEXT], p99[TEXT], p999[TEXT];
-    weft_format_time(weft_histogram_quantile(h, 0.5) * WEFT_PS_PER_NS, p50, sizeof p50);
-    weft_format_time(weft_histogram_quantile(h, 0.99) * WEFT_PS_PER_NS, p99, sizeof p99);
-    weft_format_time(weft_histogram_quantile(h, 0.999) * WEFT_PS_PER_NS, p999, sizeof p999);
-    fprintf(file, "       %s p50 %s, p99 %s, p99.9 %s\n", what, p50, p99, p999);
+    fprintf(file, "       %s p50 %s, p99 %s, p99.9 %s\n", what,
+            weft__short_time(weft_histogram_quantile(h, 0.5) * WEFT_PS_PER_NS).text,
+            weft__short_time(weft_histogram_quantile(h, 0.99) * WEFT_PS_PER_NS).text,
+            weft__short_time(weft_histogram_quantile(h, 0.999) * WEFT_PS_PER_NS).text);
 }
 
 static void print_tin_packets(FILE *file, const struct weft_tin_outcome *d) {
@@ -73,9 +70,8 @@ static void print_links(FILE *file, const struct weft_tin_transition *t) {
 }
 
 static void print_transition(FILE *file, const struct weft_tin_transition *t) {
-    char at[TEXT], after[TEXT], mean[TEXT], max[TEXT];
-    weft_format_time(t->from_ps, at, sizeof at);
-    fprintf(file, "       at %s ", at);
+    char after[TEXT];
+    fprintf(file, "       at %s ", weft__short_time(t->from_ps).text);
     print_links(file, t);
     if (t->to_ps == WEFT_TIME_NEVER)
         fprintf(file, ": tables never follow");
@@ -85,10 +81,8 @@ static void print_transition(FILE *file, const struct weft_tin_transition *t) {
     fprintf(file, "; in that time %s and %s lost, %s on escape VCs", weft__counted(t->cells_lost, "cell").text,
             weft__counted(t->packets_lost, "packet").text, weft__counted(t->escapes, "cell").text);
     if (t->packets) {
-        weft_format_time(t->fetch_ps / t->packets, mean, sizeof mean);
-        weft_format_time(t->fetch_max_ps, max, sizeof max);
-        fprintf(file, "; %s whole after %s on average, %s at most", weft__counted(t->packets, "packet").text, mean,
-                max);
+        fprintf(file, "; %s whole after %s on average, %s at most", weft__counted(t->packets, "packet").text,
+                weft__short_time(t->fetch_ps / t->packets).text, weft__short_time(t->fetch_max_ps).text);
     }
     putc('\n', file);
 }

@@ -12,6 +12,7 @@
 // again. Differences: both hosts of a TiN share one window; no encryption, no key is checked; refusals are not
 // modelled.
 #include "box/tin/tin_rma.h"
+#include "base/order.h"
 
 #include <assert.h>
 
@@ -601,14 +602,8 @@ static void on_unanswered(struct weft__node *node, struct weft__tin_rma *rma, st
 }
 
 static void on_client_timer(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t key) {
-    uint32_t low = 0, high = rma->clients - 1; // the last whose timers begin at or before the key
-    while (low < high) {
-        uint32_t middle = (low + high + 1) / 2;
-        if (rma->client[middle].key0 <= key)
-            low = middle;
-        else
-            high = middle - 1;
-    }
+    // the last whose timers begin at or before the key
+    uint32_t low = WEFT__FIRST_WITHOUT(1, rma->clients, rma->client[middle].key0 <= key) - 1;
     uint32_t k = key - rma->client[low].key0;
     if (k == NEXT)
         begin_op(node, rma, w, low);

@@ -9,22 +9,14 @@
 
 #include "base/units.h"
 
-enum { NAME = 160, TEXT = 32 };
+enum { NAME = 160 };
 
 static const struct weft__tin *tin_of(const struct weft__network *net, uint32_t node) {
     return net->topology->node[node].box == WEFT_BOX_TIN ? net->engine.node[node].state : NULL;
 }
 
-static void print_age(FILE *text, const struct weft__network *net, weft_time_ps since) {
-    char age[TEXT];
-    weft_format_time(net->outcome->sim_time_ps > since ? net->outcome->sim_time_ps - since : 0, age, sizeof age);
-    fputs(age, text);
-}
-
-static void print_bytes(FILE *text, weft_bytes bytes) {
-    char amount[TEXT];
-    weft_format_bytes(bytes, amount, sizeof amount);
-    fputs(amount, text);
+static struct weft__quantity_text age_of(const struct weft__network *net, weft_time_ps since) {
+    return weft__short_time(net->outcome->sim_time_ps > since ? net->outcome->sim_time_ps - since : 0);
 }
 
 /// The groups of TiNs that working GNet links connect: the same number for all that reach one another.
@@ -119,11 +111,8 @@ static void say_starved(FILE *text, const struct weft__network *net) {
             char name[NAME], peer[NAME];
             weft_topology_port_name(t, port, name, sizeof name);
             weft_topology_port_name(t, t->port[port].peer, peer, sizeof peer);
-            fprintf(text, "  %s VC %u: ", name, vc);
-            print_bytes(text, wait.bytes);
-            fprintf(text, " waiting, no room at %s for ", peer);
-            print_age(text, net, wait.since_ps);
-            putc('\n', text);
+            fprintf(text, "  %s VC %u: %s waiting, no room at %s for %s\n", name, vc,
+                    weft__short_bytes(wait.bytes).text, peer, age_of(net, wait.since_ps).text);
         }
     }
     weft__stall_end(&list);
@@ -141,11 +130,8 @@ static void say_why(FILE *text, const struct weft__network *net, const struct we
         fprintf(text, "; that port is paused by %s\n", peer);
         return;
     }
-    fputs("; that port has asked for ", text);
-    print_bytes(text, tin->port[k].fetching_bytes);
-    fputs(" that has not come, and keeps room for ", text);
-    print_bytes(text, tin->port[k].egress_bytes);
-    fputs(" to leave\n", text);
+    fprintf(text, "; that port has asked for %s that has not come, and keeps room for %s to leave\n",
+            weft__short_bytes(tin->port[k].fetching_bytes).text, weft__short_bytes(tin->port[k].egress_bytes).text);
 }
 
 static void say_rts(FILE *text, const struct weft__network *net) {
@@ -160,10 +146,9 @@ static void say_rts(FILE *text, const struct weft__network *net) {
             if (!queue->n || !weft__stall_line(&list)) continue;
             char name[NAME];
             weft_topology_port_name(t, port, name, sizeof name);
-            fprintf(text, "  %s priority %u: %s, ", name, priority, weft__counted(queue->n, "packet").text);
-            print_bytes(text, tin->port[k].rts_bytes[priority]);
-            fputs(" announced, the first for ", text);
-            print_age(text, net, weft__fifo_head(queue)->time_ps);
+            fprintf(text, "  %s priority %u: %s, %s announced, the first for %s", name, priority,
+                    weft__counted(queue->n, "packet").text, weft__short_bytes(tin->port[k].rts_bytes[priority]).text,
+                    age_of(net, weft__fifo_head(queue)->time_ps).text);
             say_why(text, net, tin, port, k, priority);
         }
     }
@@ -194,10 +179,8 @@ static void say_announced(FILE *text, const struct weft__network *net) {
         }
         for (uint32_t i = 0; to && i < f->tins; i++) {
             if (!to[i].packets || !weft__stall_line(&list)) continue;
-            fprintf(text, "  %s: %u announced to %s, the first for ", t->node[node].name, to[i].packets,
-                    t->node[f->tin[i].node].name);
-            print_age(text, net, to[i].since_ps);
-            fputs(", without a CTS", text);
+            fprintf(text, "  %s: %u announced to %s, the first for %s, without a CTS", t->node[node].name,
+                    to[i].packets, t->node[f->tin[i].node].name, age_of(net, to[i].since_ps).text);
             say_way(text, island, node, f->tin[i].node);
             putc('\n', text);
         }
@@ -237,19 +220,14 @@ static void add_requests(const struct weft__tin_rma *rma, uint32_t client, struc
 static void say_operations(FILE *text, const struct weft__network *net, const struct weft__tin_rma *rma,
                            const struct operations *o) {
     const char *before = ": ";
-    fprintf(text, "%u, the first begun ", o->asked + o->waiting + o->paced);
-    print_age(text, net, o->begun_ps);
-    fputs(" ago", text);
+    fprintf(text, "%u, the first begun %s ago", o->asked + o->waiting + o->paced, age_of(net, o->begun_ps).text);
     if (o->asked) {
         fprintf(text, "%s%u asked for and not answered", before, o->asked);
         before = ", ";
     }
     if (o->waiting) {
-        fprintf(text, "%s%u wait for the window, of which ", before, o->waiting);
-        print_bytes(text, rma->solicited_bytes);
-        fputs(" of ", text);
-        print_bytes(text, rma->conf->window_bytes);
-        fputs(" are taken", text);
+        fprintf(text, "%s%u wait for the window, of which %s of %s are taken", before, o->waiting,
+                weft__short_bytes(rma->solicited_bytes).text, weft__short_bytes(rma->conf->window_bytes).text);
         before = ", ";
     }
     if (o->paced) fprintf(text, "%s%u wait for their pace", before, o->paced);

@@ -37,10 +37,8 @@ static enum weft_status read_link(const struct weft_tree *link, const struct wef
     }
     if (!ends || ends->type != WEFT_TREE_LIST || ends->n != 2)
         return BAD(link->place, "expected two 'endpoints' in a link");
-    enum weft_status status = WEFT_OK;
-    for (uint32_t e = 0; e < 2 && !status; e++)
-        status = read_end(ends->child[e], list->arena, &c.device[e], &c.port[e], ret_error);
-    if (status) return status;
+    for (uint32_t e = 0; e < 2; e++)
+        WEFT_TRY(read_end(ends->child[e], list->arena, &c.device[e], &c.port[e], ret_error));
     if (!weft_tree_find(nodes, c.device[0]) || !weft_tree_find(nodes, c.device[1]))
         list->outside++;
     else
@@ -51,8 +49,7 @@ static enum weft_status read_link(const struct weft_tree *link, const struct wef
 enum weft_status weft__cables_read_lab(const struct weft__cables_file *file, struct weft__cable_list *list,
                                        struct weft_error *ret_error) {
     struct weft_tree *root = NULL;
-    enum weft_status status = weft_tree_read(file->path, list->arena, &root, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_tree_read(file->path, list->arena, &root, ret_error));
     const struct weft_tree *topology = weft_tree_find(root, "topology"), *nodes = weft_tree_find(topology, "nodes");
     const struct weft_tree *links = weft_tree_find(topology, "links"), *kinds = weft_tree_find(topology, "defaults");
     if (!nodes || nodes->type != WEFT_TREE_MAP || !links || links->type != WEFT_TREE_LIST)
@@ -64,9 +61,9 @@ enum weft_status weft__cables_read_lab(const struct weft__cables_file *file, str
             weft__cables_tell(list, nodes->child[i]->key,
                               strcmp(kind, "linux") ? WEFT__CABLE_SWITCH : WEFT__CABLE_HOST);
     }
-    for (uint32_t i = 0; i < links->n && !status; i++)
-        status = read_link(links->child[i], nodes, list, ret_error);
-    return status;
+    for (uint32_t i = 0; i < links->n; i++)
+        WEFT_TRY(read_link(links->child[i], nodes, list, ret_error));
+    return WEFT_OK;
 }
 
 bool weft__cables_is_lab(const char *head) {

@@ -72,10 +72,9 @@ static enum weft_status read_interfaces(const struct weft_tree *tree, const char
     if (tree->type != WEFT_TREE_MAP) return BAD(tree->place, "expected interfaces, as lldpctl -f json writes them");
     const char *name = text_at(tree, "name");
     if (name) return read_interface(name, tree, device, list, ret_error);
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < tree->n && !status; i++)
-        status = read_interface(tree->child[i]->key, tree->child[i], device, list, ret_error);
-    return status;
+    for (uint32_t i = 0; i < tree->n; i++)
+        WEFT_TRY(read_interface(tree->child[i]->key, tree->child[i], device, list, ret_error));
+    return WEFT_OK;
 }
 
 enum weft_status weft__cables_read_lldp(const struct weft_tree *root, const char *device, struct weft__cable_list *list,
@@ -85,8 +84,7 @@ enum weft_status weft__cables_read_lldp(const struct weft_tree *root, const char
     if (!interfaces || (interfaces->type != WEFT_TREE_MAP && interfaces->type != WEFT_TREE_LIST))
         return BAD(lldp->place, "no 'interface' in 'lldp'; expected neighbours as lldpctl -f json writes them");
     if (interfaces->type == WEFT_TREE_MAP) return read_interfaces(interfaces, device, list, ret_error);
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < interfaces->n && !status; i++)
-        status = read_interfaces(interfaces->child[i], device, list, ret_error);
-    return status;
+    for (uint32_t i = 0; i < interfaces->n; i++)
+        WEFT_TRY(read_interfaces(interfaces->child[i], device, list, ret_error));
+    return WEFT_OK;
 }

@@ -149,46 +149,43 @@ static enum weft_status take_line(struct slurm *s, char *line, struct weft_place
 static enum weft_status join_lines(struct slurm *s, struct weft__lines *lines, char **line,
                                    struct weft_error *ret_error) {
     bool more = true;
-    enum weft_status status = WEFT_OK;
-    for (size_t n; !status && more && (n = strlen(*line)) && (*line)[n - 1] == '\\';) {
+    for (size_t n; more && (n = strlen(*line)) && (*line)[n - 1] == '\\';) {
         (*line)[n - 1] = 0;
-        status = weft__lines_next(lines, &more, ret_error);
-        if (!status && more) *line = weft_arena_format(s->arena, "%s%s", *line, lines->line);
+        WEFT_TRY(weft__lines_next(lines, &more, ret_error));
+        if (more) *line = weft_arena_format(s->arena, "%s%s", *line, lines->line);
     }
-    return status;
+    return WEFT_OK;
 }
 
 static enum weft_status read_conf(struct slurm *s, struct weft_error *ret_error) {
     WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
     bool more = true;
-    enum weft_status status = weft__lines_open(&lines, s->file->path, s->file->place, ret_error);
-    if (status) return status;
-    while (!status && more) {
-        status = weft__lines_next_full(&lines, &more, ret_error);
-        if (status || !more) break;
+    WEFT_TRY(weft__lines_open(&lines, s->file->path, s->file->place, ret_error));
+    while (more) {
+        WEFT_TRY(weft__lines_next_full(&lines, &more, ret_error));
+        if (!more) break;
         struct weft_place place = {.file = lines.path, .line = lines.place.line, .column = 1};
         char *line = weft_arena_format(s->arena, "%s", lines.line);
-        status = join_lines(s, &lines, &line, ret_error);
-        if (!status) status = take_line(s, line, place, ret_error);
+        WEFT_TRY(join_lines(s, &lines, &line, ret_error));
+        WEFT_TRY(take_line(s, line, place, ret_error));
     }
-    return status;
+    return WEFT_OK;
 }
 
 // --- topology.yaml ------------------------------------------------------------------------------------------------
 
 static enum weft_status take_entries(struct slurm *s, const struct weft_tree *list, const char *name,
                                      struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; list && list->type == WEFT_TREE_LIST && i < list->n && !status; i++) {
+    for (uint32_t i = 0; list && list->type == WEFT_TREE_LIST && i < list->n; i++) {
         const struct weft_tree *entry = list->child[i];
         struct branch b = {.name = weft__tree_text(entry, name),
                            .nodes = weft__tree_text(entry, "nodes"),
                            .switches = weft__tree_text(entry, "children"),
                            .place = entry->place};
         if (!b.name) return WEFT_REFUSE(ret_error, entry->place, "no '%s'; expected its name", name);
-        status = add_branch(s, &b, ret_error);
+        WEFT_TRY(add_branch(s, &b, ret_error));
     }
-    return status;
+    return WEFT_OK;
 }
 
 /// The topology that is the cluster's default, else the first with a tree or blocks.
@@ -268,18 +265,17 @@ static enum weft_status add_below(struct slurm *s, struct branch *b, unsigned de
 }
 
 static enum weft_status mark_below(struct slurm *s, struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < s->branches && !status; i++) {
+    for (uint32_t i = 0; i < s->branches; i++) {
         const char **name;
         uint32_t n = 0;
         if (!s->branch[i].switches) continue;
-        status = expand_hosts(s, s->branch[i].switches, s->branch[i].place, &name, &n, ret_error);
-        for (uint32_t k = 0; k < n && !status; k++) {
+        WEFT_TRY(expand_hosts(s, s->branch[i].switches, s->branch[i].place, &name, &n, ret_error));
+        for (uint32_t k = 0; k < n; k++) {
             struct branch *below = find_branch(s, name[k]);
             if (below) below->above++;
         }
     }
-    return status;
+    return WEFT_OK;
 }
 
 /// Several switches or blocks with nothing above them are joined by one more, unless they have the same switches below.

@@ -115,7 +115,6 @@ static bool is_no_link(const struct weft__table_row *row) {
 static enum weft_status add_cable(const struct weft__table_row *row, struct weft_place place, const char *unit,
                                   const struct weft__cables_file *file, struct weft__cable_list *list,
                                   struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
     struct weft__cable c = {.device = {row->text[DEVICE_A] ? copy_text(list, row->text[DEVICE_A]) : file->device,
                                        copy_text(list, row->text[DEVICE_B])},
                             .port = {copy_text(list, row->text[PORT_A]), copy_text(list, row->text[PORT_B])},
@@ -127,12 +126,12 @@ static enum weft_status add_cable(const struct weft__table_row *row, struct weft
         return WEFT_OK;
     }
     if (row->text[LENGTH])
-        status = weft__cables_delay(row->text[LENGTH], row->text[LENGTH_UNIT] ? row->text[LENGTH_UNIT] : unit,
-                                    row->place[LENGTH], file->conf, &c.delay_ps, ret_error);
-    if (!status) weft__cables_add(list, &c);
-    for (uint32_t e = 0; e < 2 && !status; e++)
+        WEFT_TRY(weft__cables_delay(row->text[LENGTH], row->text[LENGTH_UNIT] ? row->text[LENGTH_UNIT] : unit,
+                                    row->place[LENGTH], file->conf, &c.delay_ps, ret_error));
+    weft__cables_add(list, &c);
+    for (uint32_t e = 0; e < 2; e++)
         weft__cables_tell(list, c.device[e], role_of(row->text[e ? ROLE_B : ROLE_A]));
-    return status;
+    return WEFT_OK;
 }
 
 /// Checks a link's speed. A number without a unit may not be below 1 Gbit/s: 100 rather means 100 Gbit/s.
@@ -154,9 +153,8 @@ static enum weft_status add_row(struct weft__lines *lines, const struct weft__ta
                                 const struct weft__cables_file *file, struct weft__cable_list *list,
                                 struct weft_error *ret_error) {
     struct weft__table_row row = {0};
-    enum weft_status status = weft__table_row(lines, table, true, &row, ret_error);
-    if (!status) status = check_speed(&row, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__table_row(lines, table, true, &row, ret_error));
+    WEFT_TRY(check_speed(&row, ret_error));
     struct weft_place place = {.file = lines->path, .line = lines->place.line, .column = 1};
     if (table->has[DEVICE_A] && !row.text[DEVICE_A] && !is_no_link(&row))
         return WEFT_REFUSE(ret_error, place, "device A is empty; expected a device");
@@ -266,8 +264,8 @@ static enum weft_status add_aligned(const struct weft__lines *lines, const struc
     if (row.text[SPEED] && !weft__number_parse(WEFT__RATE, weft__cables_units[file->conf->speed_unit], row.text[SPEED],
                                                &row.value[SPEED], why, sizeof why))
         row.text[SPEED] = NULL; // "N/A", "1G" of a port that is down
-    enum weft_status status = check_speed(&row, ret_error);
-    return status ? status : add_cable(&row, place, "m", file, list, ret_error);
+    WEFT_TRY(check_speed(&row, ret_error));
+    return add_cable(&row, place, "m", file, list, ret_error);
 }
 
 enum weft_status weft__cables_read_columns(const struct weft__cables_file *file, struct weft__cable_list *list,
@@ -276,20 +274,19 @@ enum weft_status weft__cables_read_columns(const struct weft__cables_file *file,
     struct aligned aligned;
     bool more = true, begun = false, ends = false;
     uint32_t before = list->cables;
-    enum weft_status status = weft__lines_open(&lines, file->path, file->place, ret_error);
-    if (status) return status;
-    while (!status && !ends) {
-        status = weft__lines_next(&lines, &more, ret_error);
-        if (status || !more) break;
+    WEFT_TRY(weft__lines_open(&lines, file->path, file->place, ret_error));
+    while (!ends) {
+        WEFT_TRY(weft__lines_next(&lines, &more, ret_error));
+        if (!more) break;
         if (!begun) {
             begun = read_aligned_header(lines.line, &aligned);
         } else if (is_ruler(lines.line)) {
             ends = list->cables > before; // the table ends at its total line
         } else {
-            status = add_aligned(&lines, &aligned, file, list, &ends, ret_error);
+            WEFT_TRY(add_aligned(&lines, &aligned, file, list, &ends, ret_error));
         }
     }
-    return status;
+    return WEFT_OK;
 }
 
 bool weft__cables_is_columns(const char *head) {

@@ -219,13 +219,11 @@ static void say_pauses(struct weft_import *import, const struct signs *s, const 
     weft_time_ps mean = s->paused_ps / s->xoff;
     weft_format_bytes((weft_bytes)((double)mean * (double)s->rate_bps / 8 / (double)WEFT_PS_PER_S), bytes,
                       sizeof bytes);
-    char time[32];
-    weft_format_time(mean, time, sizeof time);
     weft_import_note(import, WEFT_IMPORT_FOUND,
                      "%" PRIu64
                      " XOFFs of %s each in the mean: at line rate a port drains %s in that time, so XOFF and XON are "
                      "no further apart, if one input fills it",
-                     s->xoff, time, bytes);
+                     s->xoff, weft__short_time(mean).text, bytes);
     if (!say_buffer(import, t))
         weft_import_note(import, WEFT_IMPORT_ASSUMED, "XOFF, XON and the buffer: the defaults (weft models buffer)");
 }

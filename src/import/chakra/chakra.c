@@ -189,17 +189,15 @@ static enum weft_status take_node(struct loader *l, const struct weft__chakra_re
     struct weft_schedule_step step = {
         .kind = WEFT_SCHEDULE_COMPUTE, .cpu = STREAM_NONE, .line = n->id <= UINT32_MAX ? (uint32_t)n->id : 0};
     bool communicates = n->type == WEFT__CHAKRA_COLL || n->type == WEFT__CHAKRA_SEND || n->type == WEFT__CHAKRA_RECV;
-    enum weft_status status = WEFT_OK;
     l->facts->nodes++;
     if (communicates && on_cpu(n))
         l->facts->wrappers++;
     else if (communicates)
-        status = take_communication(l, r, n, rank, &step);
+        WEFT_TRY(take_communication(l, r, n, rank, &step));
     else if (n->type == WEFT__CHAKRA_METADATA)
-        status = take_metadata(l, r, n);
+        WEFT_TRY(take_metadata(l, r, n));
     else if (n->type != WEFT__CHAKRA_INVALID)
-        status = find_time(l, r, n, &step);
-    if (status) return status;
+        WEFT_TRY(find_time(l, r, n, &step));
     if (l->steps == WEFT_SCHEDULE_STEPS_MAX)
         return weft__chakra_fail(r, n->at, l->error, "too many nodes; expected at most %u", WEFT_SCHEDULE_STEPS_MAX);
     l->step = weft__memory_grow(l->step, l->steps, &l->steps_room, sizeof *l->step);
@@ -213,15 +211,13 @@ static enum weft_status take_node(struct loader *l, const struct weft__chakra_re
 static enum weft_status read_nodes(struct loader *l, struct weft__chakra_reader *r, uint32_t rank) {
     struct weft__chakra_node n;
     bool more = true;
-    enum weft_status status = WEFT_OK;
     l->steps = l->names = 0;
     weft__chakra_graph_clear(&l->graph);
-    while (!status && more) {
-        status = weft__chakra_next(r, &n, &more, l->error);
-        if (!status && more) status = take_node(l, r, &n, rank);
+    while (more) {
+        WEFT_TRY(weft__chakra_next(r, &n, &more, l->error));
+        if (more) WEFT_TRY(take_node(l, r, &n, rank));
     }
-    if (!status) status = weft__chakra_graph_connect(&l->graph, r, l->error);
-    return status;
+    return weft__chakra_graph_connect(&l->graph, r, l->error);
 }
 
 static void *copy_list(struct loader *l, const void *list, size_t n, size_t size) {
@@ -420,16 +416,16 @@ static enum weft_status find_ranks(struct loader *l, uint32_t in_groups) {
 
 static enum weft_status load_chakra(struct loader *l, const char *path, struct weft_schedule **ret_schedule) {
     uint32_t in_groups = 0;
-    enum weft_status status = weft__chakra_find(path, l->place, l->arena, &l->files, l->error);
-    if (!status && *l->conf->groups)
-        status = weft__chakra_groups_read(&l->groups, l->conf->groups, l->place, &in_groups, l->error);
-    if (!status) status = find_ranks(l, in_groups);
-    if (!status) status = read_traces(l);
-    if (!status) status = define_others(l);
-    for (uint32_t f = 0; f < l->files.files && !status; f++)
-        status = find_groups(l, &l->program[f]);
-    if (!status) status = write_all(l, ret_schedule);
-    return status ? status : weft_schedule_check(*ret_schedule, l->error);
+    WEFT_TRY(weft__chakra_find(path, l->place, l->arena, &l->files, l->error));
+    if (*l->conf->groups)
+        WEFT_TRY(weft__chakra_groups_read(&l->groups, l->conf->groups, l->place, &in_groups, l->error));
+    WEFT_TRY(find_ranks(l, in_groups));
+    WEFT_TRY(read_traces(l));
+    WEFT_TRY(define_others(l));
+    for (uint32_t f = 0; f < l->files.files; f++)
+        WEFT_TRY(find_groups(l, &l->program[f]));
+    WEFT_TRY(write_all(l, ret_schedule));
+    return weft_schedule_check(*ret_schedule, l->error);
 }
 
 static enum weft_status load_with(const char *path, const struct weft__chakra_conf *conf, struct weft_place place,

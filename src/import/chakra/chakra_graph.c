@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "import/chakra/chakra.h"
 #include "import/chakra/chakra_read.h"
 
@@ -98,10 +99,7 @@ static enum weft_status find_deps(struct weft__chakra_graph *g, uint32_t i, size
 
 // --- edges --------------------------------------------------------------------------------------------------------
 
-static int later_first(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x < y) - (x > y);
-}
+WEFT__ORDER(later_first, uint32_t, (*x < *y) - (*x > *y))
 
 static uint64_t *row_of(const struct weft__chakra_graph *g, uint32_t i, uint32_t words) {
     return g->row + (size_t)(i % BLOCK) * words;

@@ -58,11 +58,9 @@ void weft__decode_pause_end(struct weft_decode *d) {
         end_pause(&d->pauser[i], d->last_ps);
         assumed |= d->pauser[i].assumed;
     }
-    char rate[WEFT_DECODE_TEXT];
-    weft_format_rate(d->conf.rate_bps, rate, sizeof rate);
     if (assumed)
         weft__decode_warn(d, "the file does not say how fast every paused link is: times paused assume %s (--rate)",
-                          rate);
+                          weft__short_rate(d->conf.rate_bps).text);
     if (d->pausers == WEFT_DECODE_PAUSERS_MAX)
         weft__decode_warn(d, "%u stations and classes sent pauses; those of later ones are in the total only",
                           WEFT_DECODE_PAUSERS_MAX);

@@ -135,12 +135,11 @@ static enum weft_status take_option(struct reader *r, const char *name, uint64_t
 static enum weft_status take_calc(struct reader *r, struct weft_schedule_step *step) {
     uint64_t ns, cpu;
     step->kind = WEFT_SCHEDULE_COMPUTE;
-    enum weft_status status = take_number(r, WEFT_TIME_MAX / 1000, "",
-                                          "expected nanoseconds, at most 8640000000000000 "
-                                          "(100 days)",
-                                          NULL, &ns);
-    if (!status) status = take_option(r, "cpu", 255, "expected the number of a CPU stream, at most 255", false, &cpu);
-    if (status) return status;
+    WEFT_TRY(take_number(r, WEFT_TIME_MAX / 1000, "",
+                         "expected nanoseconds, at most 8640000000000000 "
+                         "(100 days)",
+                         NULL, &ns));
+    WEFT_TRY(take_option(r, "cpu", 255, "expected the number of a CPU stream, at most 255", false, &cpu));
     step->size = ns * 1000;
     step->cpu = (uint8_t)cpu;
     return WEFT_OK;
@@ -180,17 +179,15 @@ static enum weft_status take_end(struct reader *r) {
 
 static enum weft_status take_operation(struct reader *r, const char *label, size_t label_size) {
     struct weft_schedule_step step = {.line = (uint32_t)r->here.line};
-    enum weft_status status;
     if (take_word(r, "calc"))
-        status = take_calc(r, &step);
+        WEFT_TRY(take_calc(r, &step));
     else if (take_word(r, "send"))
-        status = take_message(r, true, &step);
+        WEFT_TRY(take_message(r, true, &step));
     else if (take_word(r, "recv"))
-        status = take_message(r, false, &step);
+        WEFT_TRY(take_message(r, false, &step));
     else
         return bad_text(r, r->next, "expected send, recv or calc");
-    if (!status) status = take_end(r);
-    if (status) return status;
+    WEFT_TRY(take_end(r));
     if (label_size) weft__goal_label_add(&r->labels, label, label_size, r->b->steps);
     if (!weft_schedule_add(r->b, &step)) return bad_text(r, r->line, "expected at most 2^30 operations of a rank");
     return WEFT_OK;

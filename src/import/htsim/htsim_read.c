@@ -51,9 +51,9 @@ static enum weft_status read_header(struct weft__lines *lines, struct weft__htsi
         if (strcasecmp(key, keys[k].name)) continue;
         *ret_known = true;
         if (*keys[k].value) return BAD(place, "a second line '%s'", keys[k].name);
-        enum weft_status status = weft__lines_number(lines, keys[k].name, keys[k].max, keys[k].value, ret_error);
-        if (!status && !*keys[k].value) return BAD(place, "%s is 0; expected at least 1", keys[k].name);
-        return status;
+        WEFT_TRY(weft__lines_number(lines, keys[k].name, keys[k].max, keys[k].value, ret_error));
+        if (!*keys[k].value) return BAD(place, "%s is 0; expected at least 1", keys[k].name);
+        return WEFT_OK;
     }
     return WEFT_OK;
 }
@@ -80,8 +80,8 @@ static enum weft_status read_tier_line(struct weft__lines *lines, struct weft__h
         if (*seen & 1u << k) return BAD(place, "a second line '%s' of a tier", tier_keys[k].name);
         *seen |= 1u << k;
         uint64_t *value = (uint64_t *)((char *)tier + tier_keys[k].offset);
-        enum weft_status status = weft__lines_number(lines, tier_keys[k].name, value_max, value, ret_error);
-        return status ? status : check_link(tier, lines->place, ret_error);
+        WEFT_TRY(weft__lines_number(lines, tier_keys[k].name, value_max, value, ret_error));
+        return check_link(tier, lines->place, ret_error);
     }
     return BAD(place,
                "'%.40s'; expected Nodes, Tiers, Podsize, Tier, Downlink_speed_Gbps, Radix_Down, Radix_Up, "
@@ -194,9 +194,9 @@ enum weft_status weft__htsim_read_topology(const char *path, struct weft_place p
     struct weft_place whole = {.file = path, .line = 1, .column = 1};
     *ret_topology = (struct weft__htsim_topology){0};
     WEFT_TRY(weft__lines_open(&lines, path, place, ret_error));
-    enum weft_status status = read_lines(&lines, ret_topology, ret_error);
-    if (!status) status = check_tiers(ret_topology, whole, ret_error);
-    return status ? status : count_switches(ret_topology, whole, ret_error);
+    WEFT_TRY(read_lines(&lines, ret_topology, ret_error));
+    WEFT_TRY(check_tiers(ret_topology, whole, ret_error));
+    return count_switches(ret_topology, whole, ret_error);
 }
 
 // --- connection matrix --------------------------------------------------------------------------------------------
@@ -224,8 +224,8 @@ static enum weft_status read_count(struct weft__htsim_matrix *m, const char *key
         *ret_known = true;
         if (m->types & keys[k].bit) return BAD(place, "a second line '%s'", key);
         m->types |= keys[k].bit;
-        enum weft_status status = weft__lines_number(&m->lines, key, keys[k].max, keys[k].value, ret_error);
-        return status ? status : weft__lines_end(&m->lines, key, ret_error);
+        WEFT_TRY(weft__lines_number(&m->lines, key, keys[k].max, keys[k].value, ret_error));
+        return weft__lines_end(&m->lines, key, ret_error);
     }
     return WEFT_OK;
 }
@@ -251,9 +251,9 @@ static enum weft_status read_ends(const struct weft__htsim_matrix *m, char *word
 static enum weft_status read_trigger_number(struct weft__lines *lines, const char *what, uint64_t *ret,
                                             struct weft_error *ret_error) {
     if (*ret) return BAD(lines->place, "a second %s", what);
-    enum weft_status status = weft__lines_number(lines, what, UINT32_MAX, ret, ret_error);
-    if (!status && !*ret) return BAD(lines->place, "%s 0; expected at least 1", what);
-    return status;
+    WEFT_TRY(weft__lines_number(lines, what, UINT32_MAX, ret, ret_error));
+    if (!*ret) return BAD(lines->place, "%s 0; expected at least 1", what);
+    return WEFT_OK;
 }
 
 static enum weft_status check_flow(const struct weft__htsim_flow *f, bool started, bool sized,
@@ -273,33 +273,33 @@ static enum weft_status read_flow(struct weft__htsim_matrix *m, char *word, stru
     bool started = false, sized = false;
     uint64_t id;
     *f = (struct weft__htsim_flow){.file.place = lines->place};
-    enum weft_status status = read_ends(m, word, f, ret_error);
-    while (!status && (word = weft__lines_word(lines))) {
+    WEFT_TRY(read_ends(m, word, f, ret_error));
+    while ((word = weft__lines_word(lines))) {
         if (!strcmp(word, "start") && !started) {
             started = true;
-            status = weft__lines_quantity(lines, "the start", WEFT__TIME, "ps", &f->file.start_ps, ret_error);
+            WEFT_TRY(weft__lines_quantity(lines, "the start", WEFT__TIME, "ps", &f->file.start_ps, ret_error));
         } else if (!strcmp(word, "size") && !sized) {
             sized = true;
-            status = weft__lines_quantity(lines, "the size", WEFT__BYTES, "B", &f->file.bytes, ret_error);
+            WEFT_TRY(weft__lines_quantity(lines, "the size", WEFT__BYTES, "B", &f->file.bytes, ret_error));
         } else if (!strcmp(word, "prio") && !f->file.prioritised) {
             f->file.prioritised = true;
-            status = weft__lines_number(lines, "the priority", PRIORITY_MAX, &f->file.priority, ret_error);
+            WEFT_TRY(weft__lines_number(lines, "the priority", PRIORITY_MAX, &f->file.priority, ret_error));
         } else if (!strcmp(word, "id")) {
-            status = weft__lines_number(lines, "the flow's id", UINT32_MAX, &id, ret_error);
+            WEFT_TRY(weft__lines_number(lines, "the flow's id", UINT32_MAX, &id, ret_error));
         } else if (!strcmp(word, "trigger")) {
-            status = read_trigger_number(lines, "trigger", &f->trigger, ret_error);
+            WEFT_TRY(read_trigger_number(lines, "trigger", &f->trigger, ret_error));
         } else if (!strcmp(word, "send_done_trigger")) {
-            status = read_trigger_number(lines, "send_done_trigger", &f->send_done, ret_error);
+            WEFT_TRY(read_trigger_number(lines, "send_done_trigger", &f->send_done, ret_error));
         } else if (!strcmp(word, "recv_done_trigger")) {
-            status = read_trigger_number(lines, "recv_done_trigger", &f->recv_done, ret_error);
+            WEFT_TRY(read_trigger_number(lines, "recv_done_trigger", &f->recv_done, ret_error));
         } else {
-            status = BAD(lines->place,
-                         "'%.40s'; expected start, size, prio, id, trigger, send_done_trigger or recv_done_trigger, "
-                         "once each",
-                         word);
+            return BAD(lines->place,
+                       "'%.40s'; expected start, size, prio, id, trigger, send_done_trigger or recv_done_trigger, "
+                       "once each",
+                       word);
         }
     }
-    return status ? status : check_flow(f, started, sized, ret_error);
+    return check_flow(f, started, sized, ret_error);
 }
 
 static enum weft_status read_trigger(struct weft__htsim_matrix *m, struct weft__htsim_trigger *t,
@@ -308,16 +308,15 @@ static enum weft_status read_trigger(struct weft__htsim_matrix *m, struct weft__
     struct weft__lines *lines = &m->lines;
     const char *word;
     bool has_kind = false;
-    enum weft_status status = WEFT_OK;
     *t = (struct weft__htsim_trigger){.place = lines->place};
-    while (!status && (word = weft__lines_word(lines))) {
+    while ((word = weft__lines_word(lines))) {
         uint32_t k = 0;
         while (k < 3 && strcmp(word, kinds[k]))
             k++;
         if (!strcmp(word, "id")) {
-            status = read_trigger_number(lines, "id", &t->id, ret_error);
+            WEFT_TRY(read_trigger_number(lines, "id", &t->id, ret_error));
         } else if (!strcmp(word, "count")) {
-            status = read_trigger_number(lines, "count", &t->count, ret_error);
+            WEFT_TRY(read_trigger_number(lines, "count", &t->count, ret_error));
         } else if (k < 3 && !has_kind) {
             has_kind = true;
             t->kind = (enum weft_trigger_kind)k;
@@ -325,10 +324,10 @@ static enum weft_status read_trigger(struct weft__htsim_matrix *m, struct weft__
             return BAD(lines->place, "'%.40s'; expected id, count, and one of oneshot, multishot and barrier", word);
         }
     }
-    if (!status && (!t->id || !has_kind || (t->kind == WEFT_TRIGGER_ALL) != (t->count > 0)))
+    if ((!t->id || !has_kind || (t->kind == WEFT_TRIGGER_ALL) != (t->count > 0)))
         return BAD(t->place, "a trigger needs an id and oneshot, multishot or barrier; a barrier, and nothing else, "
                              "needs a count");
-    return status;
+    return WEFT_OK;
 }
 
 static enum weft_status read_tier(struct weft__lines *lines, bool *ret_has, uint32_t *ret_tier,
@@ -345,24 +344,23 @@ static enum weft_status read_failure(struct weft__htsim_matrix *m, struct weft__
     struct weft__lines *lines = &m->lines;
     const char *word;
     bool has_type = false, has_number = false, has_link = false;
-    enum weft_status status = WEFT_OK;
     *f = (struct weft__htsim_failure){.place = lines->place};
-    while (!status && (word = weft__lines_word(lines))) {
+    while ((word = weft__lines_word(lines))) {
         if (!strcmp(word, "switch_type")) {
-            status = read_tier(lines, &has_type, &f->tier, ret_error);
+            WEFT_TRY(read_tier(lines, &has_type, &f->tier, ret_error));
         } else if (!strcmp(word, "switch_id")) {
             has_number = true;
-            status = weft__lines_number(lines, "switch_id", nodes_max, &f->number, ret_error);
+            WEFT_TRY(weft__lines_number(lines, "switch_id", nodes_max, &f->number, ret_error));
         } else if (!strcmp(word, "link_id")) {
             has_link = true;
-            status = weft__lines_number(lines, "link_id", nodes_max, &f->link, ret_error);
+            WEFT_TRY(weft__lines_number(lines, "link_id", nodes_max, &f->link, ret_error));
         } else {
             return BAD(lines->place, "'%.40s'; expected switch_type, switch_id or link_id", word);
         }
     }
-    if (!status && (!has_type || !has_number || !has_link))
+    if ((!has_type || !has_number || !has_link))
         return BAD(f->place, "a failure needs switch_type, switch_id and link_id");
-    return status;
+    return WEFT_OK;
 }
 
 static enum weft_status check_counts(const struct weft__htsim_matrix *m, struct weft_error *ret_error) {

@@ -51,8 +51,8 @@ static enum weft_status infragraph_build(const void *conf, const struct weft_tre
         WEFT__ADD(b->arena, path, paths) = weft__path_beside(weft_arena_text(b->arena, item), entry, b->arena);
     }
     if (!paths) return WEFT_REFUSE(ret_error, entry, "file: expected the name of a file");
-    enum weft_status status = weft__infragraph_read(path, paths, entry, &c->graph, b->arena, &g, ret_error);
-    return status ? status : weft__file_graph_build_parts(&g.graph, b, ret_error);
+    WEFT_TRY(weft__infragraph_read(path, paths, entry, &c->graph, b->arena, &g, ret_error));
+    return weft__file_graph_build_parts(&g.graph, b, ret_error);
 }
 
 const struct weft_model weft__topology_infragraph =
@@ -182,12 +182,10 @@ static enum weft_status infragraph_make(const void *conf, const struct weft_impo
             return WEFT_REFUSE(ret_error, (struct weft_place){.file = path[f]},
                                "a comma in its name; expected a name without one");
     }
-    enum weft_status status = weft__infragraph_read(path, files, (struct weft_place){.file = file->path}, &graph,
-                                                    weft_import_arena(import), &g, ret_error);
-    if (!status)
-        status = weft__file_graph_check(&g.graph, true, (struct weft_place){.file = file->path},
-                                        weft_import_arena(import), ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__infragraph_read(path, files, (struct weft_place){.file = file->path}, &graph,
+                                   weft_import_arena(import), &g, ret_error));
+    WEFT_TRY(weft__file_graph_check(&g.graph, true, (struct weft_place){.file = file->path}, weft_import_arena(import),
+                                    ret_error));
     uint32_t *part, parts = weft__file_graph_parts(&g.graph, weft_import_arena(import), &part);
     SAY(TOPOLOGY, "  kind: infragraph\n  file:%s", files > 1 ? "\n" : "");
     for (uint32_t f = 0; f < files; f++)

@@ -140,15 +140,13 @@ static enum weft_status read_component(const struct weft__infragraph_parts *part
                                        struct weft_error *ret_error) {
     struct weft__infragraph_component_conf conf;
     uint32_t device;
-    enum weft_status status = weft_params_load(&weft__infragraph_component_table, tree, &conf, arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_params_load(&weft__infragraph_component_table, tree, &conf, arena, ret_error));
     struct weft__infragraph_component *c = &p->component[p->names.n];
     *c = (struct weft__infragraph_component){(enum weft__infragraph_choice)conf.choice, conf.count, p->slots, NULL};
     p->names.name[p->names.n++] = conf.named.name;
     if (c->choice == WEFT__INFRAGRAPH_DEVICE) {
-        status = weft__infragraph_find_device(parts, conf.named.name, tree->place, arena, &device, ret_error);
-        if (!status) status = open_device(parts, &parts->part[device], depth + 1, arena, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft__infragraph_find_device(parts, conf.named.name, tree->place, arena, &device, ret_error));
+        WEFT_TRY(open_device(parts, &parts->part[device], depth + 1, arena, ret_error));
         c->within = &parts->part[device];
     }
     p->slots += weft__times(c->count, c->within ? c->within->slots : 1);
@@ -190,24 +188,24 @@ static enum weft_status read_inside(struct weft__infragraph_part *p, struct weft
                                     struct weft_arena *arena, struct weft_error *ret_error) {
     const struct weft_tree *list;
     struct weft__infragraph_links links = {0};
-    enum weft_status status = weft__infragraph_read_links(p->tree, arena, &links, ret_error);
-    if (!status) status = weft__infragraph_list(p->tree, "edges", &list, ret_error);
-    for (uint32_t l = 0; !status && l < links.names.n && l < 12; l++)
+    WEFT_TRY(weft__infragraph_read_links(p->tree, arena, &links, ret_error));
+    WEFT_TRY(weft__infragraph_list(p->tree, "edges", &list, ret_error));
+    for (uint32_t l = 0; l < links.names.n && l < 12; l++)
         p->about.inside = weft_arena_format(arena, "%s%s%.40s", p->about.inside, l ? ", " : "", links.names.name[l]);
-    for (uint32_t i = 0; !status && i < list->n; i++) {
+    for (uint32_t i = 0; i < list->n; i++) {
         struct weft__infragraph_end_conf end[2];
         const struct weft__infragraph_link *link;
         uint32_t scheme;
-        status = weft__infragraph_load_edge(list->child[i], &weft__infragraph_inner_end_table, &links, arena, &scheme,
-                                            end, &link, ret_error);
-        for (uint32_t e = 0; e < 2 && !status; e++) {
+        WEFT_TRY(weft__infragraph_load_edge(list->child[i], &weft__infragraph_inner_end_table, &links, arena, &scheme,
+                                            end, &link, ret_error));
+        for (uint32_t e = 0; e < 2; e++) {
             const char *path =
                 weft_arena_format(arena, "%s%s%s", end[e].instance, *end[e].instance ? "." : "", end[e].component);
-            status = weft__infragraph_expand(p, path, list->child[i]->place, slots, ret_error);
-            if (!status) note_inner_edge(&p->about, slots->choice, link);
+            WEFT_TRY(weft__infragraph_expand(p, path, list->child[i]->place, slots, ret_error));
+            note_inner_edge(&p->about, slots->choice, link);
         }
     }
-    return status;
+    return WEFT_OK;
 }
 
 enum weft_status weft__infragraph_read_devices(const struct weft_tree *root, struct weft_arena *arena,
@@ -225,13 +223,13 @@ enum weft_status weft__infragraph_read_devices(const struct weft_tree *root, str
         ret_parts->part[names->n] = (struct weft__infragraph_part){
             .about = {.name = conf.named.name, .inside = "", .place = tree->place}, .tree = tree};
     }
-    enum weft_status status = sort_names(names, list, "device", arena, ret_error);
+    WEFT_TRY(sort_names(names, list, "device", arena, ret_error));
     struct weft__infragraph_slots slots = {.slot = weft_arena_alloc(arena, WEFT__PORTS_MAX, sizeof *slots.slot)};
-    for (uint32_t d = 0; d < names->n && !status; d++)
-        status = open_device(ret_parts, &ret_parts->part[d], 0, arena, ret_error);
-    for (uint32_t d = 0; d < names->n && !status; d++)
-        status = read_inside(&ret_parts->part[d], &slots, arena, ret_error);
-    return status;
+    for (uint32_t d = 0; d < names->n; d++)
+        WEFT_TRY(open_device(ret_parts, &ret_parts->part[d], 0, arena, ret_error));
+    for (uint32_t d = 0; d < names->n; d++)
+        WEFT_TRY(read_inside(&ret_parts->part[d], &slots, arena, ret_error));
+    return WEFT_OK;
 }
 
 // --- paths of components ------------------------------------------------------------------------------------------
@@ -310,7 +308,8 @@ enum weft_status weft__infragraph_expand(const struct weft__infragraph_part *par
                                          struct weft_error *ret_error) {
     ret->slot[0] = 0;
     ret->n = 1;
-    for (const char *at = path;; at++) { // behind a point
+    for (const char *at = path;; at++) {
+        // behind a point
         struct weft__infragraph_slice slice;
         uint32_t number;
         char what[96];
@@ -320,9 +319,8 @@ enum weft_status weft__infragraph_expand(const struct weft__infragraph_part *par
         const struct weft__infragraph_component *c = &part->component[number];
         const char *name = part->names.name[number];
         at += length;
-        enum weft_status status = weft__infragraph_read_slice(&at, path, c->count, place, &slice, ret_error);
-        if (!status) status = expand_element(c, &slice, path, place, ret, ret_error);
-        if (status) return status;
+        WEFT_TRY(weft__infragraph_read_slice(&at, path, c->count, place, &slice, ret_error));
+        WEFT_TRY(expand_element(c, &slice, path, place, ret, ret_error));
         if (!*at && c->within)
             return BAD(place, "'%.80s' is a whole device; expected a component of it, such as %.40s[0].port[0]", path,
                        name);

@@ -92,8 +92,8 @@ static bool has_entry(const char *path, const char *key, const char *member, con
     if (!weft_tree_read(path, scratch, &root, NULL)) {
         const struct weft_tree *list = weft_tree_find(unwrap_file(scratch, root), key);
         for (uint32_t i = 0; list && list->type == WEFT_TREE_LIST && i < list->n && !found; i++) {
-            const struct weft_tree *text = weft_tree_find(list->child[i], member);
-            found = text && text->type == WEFT_TREE_TEXT && !strcmp(text->text, value);
+            const char *text = weft__tree_text(list->child[i], member);
+            found = text && !strcmp(text, value);
         }
     }
     return found;

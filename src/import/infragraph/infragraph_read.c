@@ -85,14 +85,12 @@ static enum weft_status read_instance(struct reader *r, const struct weft_tree *
 static enum weft_status read_instances(struct reader *r, const struct weft_tree *root, struct weft_error *ret_error) {
     const struct weft_tree *list;
     uint64_t key = 0;
-    enum weft_status status = weft__infragraph_list(root, "instances", &list, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__infragraph_list(root, "instances", &list, ret_error));
     r->instance = weft_arena_alloc(r->arena, list->n, sizeof *r->instance);
     r->graph->instance = weft_arena_alloc(r->arena, list->n, sizeof *r->graph->instance);
     r->names.name = weft_arena_alloc(r->arena, list->n, sizeof *r->names.name);
-    for (uint32_t i = 0; i < list->n && !status; i++)
-        status = read_instance(r, list->child[i], &key, ret_error);
-    if (status) return status;
+    for (uint32_t i = 0; i < list->n; i++)
+        WEFT_TRY(read_instance(r, list->child[i], &key, ret_error));
     r->names.n = list->n;
     uint32_t second = weft__names_sort(&r->names, r->arena);
     if (second == WEFT_NONE) return WEFT_OK;
@@ -101,15 +99,9 @@ static enum weft_status read_instances(struct reader *r, const struct weft_tree 
 
 /// The instance of a key, with its copy and slot.
 static const struct instance *locate_key(const struct reader *r, uint64_t key, uint64_t *ret_copy, uint64_t *ret_slot) {
-    uint32_t low = 0, high = r->graph->instances - 1; // the last one that does not begin behind this key
-    while (low < high) {
-        uint32_t middle = (low + high + 1) / 2;
-        if (r->instance[middle].key <= key)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    const struct instance *i = &r->instance[low];
+    // the last one that does not begin behind this key
+    const struct instance *i =
+        &r->instance[WEFT__FIRST_WITHOUT(1, r->graph->instances, r->instance[middle].key <= key) - 1];
     *ret_copy = (key - i->key) / i->part->slots;
     *ret_slot = (key - i->key) % i->part->slots;
     return i;
@@ -166,11 +158,10 @@ static enum weft_status read_edge(struct reader *r, const struct weft_tree *tree
     struct weft__infragraph_end_conf conf[2];
     const struct weft__infragraph_link *link;
     uint32_t scheme;
-    enum weft_status status = weft__infragraph_load_edge(tree, &weft__infragraph_end_table, &r->links, r->arena,
-                                                         &scheme, conf, &link, ret_error);
-    for (uint32_t e = 0; e < 2 && !status; e++)
-        status = expand_end(r, &conf[e], tree->place, &r->end[e], ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__infragraph_load_edge(tree, &weft__infragraph_end_table, &r->links, r->arena, &scheme, conf, &link,
+                                        ret_error));
+    for (uint32_t e = 0; e < 2; e++)
+        WEFT_TRY(expand_end(r, &conf[e], tree->place, &r->end[e], ret_error));
     uint64_t n[2], least;
     for (uint32_t e = 0; e < 2; e++)
         n[e] = r->end[e].copies.n * r->end[e].slots.n;
@@ -275,19 +266,19 @@ static enum weft_status fail_edges(const struct reader *r, const struct weft_tre
 static enum weft_status read_root(struct reader *r, const struct weft_tree *root, struct weft_error *ret_error) {
     const struct weft_tree *list;
     struct weft__infragraph_infrastructure_conf conf;
-    enum weft_status status = weft__infragraph_upgrade(root, r->arena, &root, ret_error);
-    if (!status) status = weft_params_load(&weft__infragraph_infrastructure_table, root, &conf, r->arena, ret_error);
-    if (!status) status = weft__infragraph_read_links(root, r->arena, &r->links, ret_error);
-    if (!status) status = weft__infragraph_read_devices(root, r->arena, &r->parts, ret_error);
-    if (!status) status = read_instances(r, root, ret_error);
-    if (!status) status = weft__infragraph_list(root, "edges", &list, ret_error);
-    for (uint32_t e = 0; e < 2 && !status; e++)
+    WEFT_TRY(weft__infragraph_upgrade(root, r->arena, &root, ret_error));
+    WEFT_TRY(weft_params_load(&weft__infragraph_infrastructure_table, root, &conf, r->arena, ret_error));
+    WEFT_TRY(weft__infragraph_read_links(root, r->arena, &r->links, ret_error));
+    WEFT_TRY(weft__infragraph_read_devices(root, r->arena, &r->parts, ret_error));
+    WEFT_TRY(read_instances(r, root, ret_error));
+    WEFT_TRY(weft__infragraph_list(root, "edges", &list, ret_error));
+    for (uint32_t e = 0; e < 2; e++)
         r->end[e].slots.slot = weft_arena_alloc(r->arena, WEFT__PORTS_MAX, sizeof *r->end[e].slots.slot);
-    for (uint32_t i = 0; !status && i < list->n; i++)
-        status = read_edge(r, list->child[i], ret_error);
-    if (!status && !r->wires) status = fail_edges(r, root, ret_error);
-    if (!status) make_graph(r);
-    return status;
+    for (uint32_t i = 0; i < list->n; i++)
+        WEFT_TRY(read_edge(r, list->child[i], ret_error));
+    if (!r->wires) WEFT_TRY(fail_edges(r, root, ret_error));
+    make_graph(r);
+    return WEFT_OK;
 }
 
 enum weft_status weft__infragraph_read(const char *const *path, uint32_t paths, struct weft_place place,
@@ -296,6 +287,6 @@ enum weft_status weft__infragraph_read(const char *const *path, uint32_t paths, 
     struct reader r = {.conf = conf, .arena = arena, .graph = ret_graph};
     const struct weft_tree *root = NULL;
     *ret_graph = (struct weft__infragraph){0};
-    enum weft_status status = weft__infragraph_open(path, paths, place, arena, &root, ret_error);
-    return status ? status : read_root(&r, root, ret_error);
+    WEFT_TRY(weft__infragraph_open(path, paths, place, arena, &root, ret_error));
+    return read_root(&r, root, ret_error);
 }

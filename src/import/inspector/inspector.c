@@ -102,10 +102,9 @@ static void add_op(const struct inspector_conf *c, const struct weft_topology *t
 static enum weft_status read_files(const char *files, struct weft_place place, struct weft__inspector_log *log,
                                    struct weft_error *ret_error) {
     char *item = weft_arena_alloc(log->arena, strlen(files) + 1, 1);
-    enum weft_status status = WEFT_OK;
-    while (!status && weft__choice_next(&files, item))
-        status = weft__inspector_read(weft__path_beside(item, place, log->arena), place, log, ret_error);
-    return status ? status : weft__inspector_sort(log, place, ret_error);
+    while (weft__choice_next(&files, item))
+        WEFT_TRY(weft__inspector_read(weft__path_beside(item, place, log->arena), place, log, ret_error));
+    return weft__inspector_sort(log, place, ret_error);
 }
 
 static enum weft_status inspector_schedule(const struct weft_model_conf *entry, const struct weft_topology *topology,
@@ -115,21 +114,18 @@ static enum weft_status inspector_schedule(const struct weft_model_conf *entry, 
     struct weft_job *job;
     uint32_t at = 0, to = 0, first = WEFT_NONE;
     double sum_us = 0;
-    enum weft_status status = read_files(c.file, entry->place, &log, ret_error);
-    if (!status) status = find_communicator(&log, c.communicator, entry->place, &at, &to, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_files(c.file, entry->place, &log, ret_error));
+    WEFT_TRY(find_communicator(&log, c.communicator, entry->place, &at, &to, ret_error));
     if (!c.common.ranks) c.common.ranks = log.record[at].ranks;
     uint32_t most = to - at < OPS_MAX ? to - at : OPS_MAX;
-    status = weft__job_new(&c.common, entry, topology, most, w, &job, ret_error);
-    while (!status && at < to) {
+    WEFT_TRY(weft__job_new(&c.common, entry, topology, most, w, &job, ret_error));
+    while (at < to) {
         struct weft__inspector_measured m;
         struct weft_place place = log.record[at].place;
-        status = weft__inspector_next(&log, &at, &m, ret_error);
-        if (!status && job->ops == most)
-            return WEFT_REFUSE(ret_error, place, "expected at most %d collectives", OPS_MAX);
-        if (!status) add_op(&c, topology, &m, job, &first, &sum_us);
+        WEFT_TRY(weft__inspector_next(&log, &at, &m, ret_error));
+        if (job->ops == most) return WEFT_REFUSE(ret_error, place, "expected at most %d collectives", OPS_MAX);
+        add_op(&c, topology, &m, job, &first, &sum_us);
     }
-    if (status) return status;
     job->iterations = 1;
     return weft__job_connect(&c.common, entry->place, topology, job, w, ret_error);
 }
@@ -184,11 +180,11 @@ static void say_communicator(const struct weft_import_file *file, uint32_t files
 static enum weft_status check_communicator(const struct weft__inspector_log *log, uint32_t from, uint32_t to,
                                            struct weft_error *ret_error) {
     const struct weft__lines lines = {.place = log->record[from].place};
-    enum weft_status status = weft__lines_name(&lines, log->record[from].id, ret_error);
+    WEFT_TRY(weft__lines_name(&lines, log->record[from].id, ret_error));
     struct weft__inspector_measured m;
-    while (!status && from < to)
-        status = weft__inspector_next(log, &from, &m, ret_error);
-    return status;
+    while (from < to)
+        WEFT_TRY(weft__inspector_next(log, &from, &m, ret_error));
+    return WEFT_OK;
 }
 
 static enum weft_status inspector_make(const void *conf, const struct weft_import_file *file, uint32_t files,

@@ -48,12 +48,9 @@ static enum weft_status read_number(const struct weft__lines *lines, const json_
 static enum weft_status read_header(struct reader *r, const json_t *object, struct weft_error *ret_error) {
     const char *id = json_string_value(find_key(object, "id"));
     double ranks, nodes = 1, rank;
-    enum weft_status status = read_number(&r->lines, object, "n_ranks", 1, RANKS_MAX, &ranks, ret_error);
-    if (!status && find_key(object, "nnodes"))
-        status = read_number(&r->lines, object, "nnodes", 1, RANKS_MAX, &nodes, ret_error);
-    if (!status && find_key(object, "rank"))
-        status = read_number(&r->lines, object, "rank", 0, ranks - 1, &rank, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_number(&r->lines, object, "n_ranks", 1, RANKS_MAX, &ranks, ret_error));
+    if (find_key(object, "nnodes")) WEFT_TRY(read_number(&r->lines, object, "nnodes", 1, RANKS_MAX, &nodes, ret_error));
+    if (find_key(object, "rank")) WEFT_TRY(read_number(&r->lines, object, "rank", 0, ranks - 1, &rank, ret_error));
     r->header = (struct weft__inspector_record){.ranks = (uint32_t)ranks, .nodes = (uint32_t)nodes};
     snprintf(r->header.id, sizeof r->header.id, "%s", id ? id : "");
     return WEFT_OK;
@@ -74,14 +71,12 @@ static enum weft_status read_collective(struct reader *r, const json_t *object, 
                            "coll is '%.40s'; expected AllReduce, AllGather, ReduceScatter, AllToAll, Broadcast or "
                            "Reduce",
                            coll ? coll : "missing");
-    enum weft_status status = read_number(lines, object, "coll_sn", 0, 1e15, &number, ret_error);
-    if (!status) status = read_number(lines, object, "coll_msg_size_bytes", 1, 1e12, &bytes, ret_error);
-    if (!status) status = read_number(lines, object, "coll_exec_time_us", 1e-3, 1e9, &ret->time_us, ret_error);
-    if (!status && find_key(object, "coll_busbw_gbs"))
-        status = read_number(lines, object, "coll_busbw_gbs", 0, 1e9, &ret->busbw, ret_error);
-    if (!status && !ret->ranks)
-        status = WEFT_REFUSE(ret_error, lines->place, "n_ranks: expected it in the collective or before it");
-    if (status) return status;
+    WEFT_TRY(read_number(lines, object, "coll_sn", 0, 1e15, &number, ret_error));
+    WEFT_TRY(read_number(lines, object, "coll_msg_size_bytes", 1, 1e12, &bytes, ret_error));
+    WEFT_TRY(read_number(lines, object, "coll_exec_time_us", 1e-3, 1e9, &ret->time_us, ret_error));
+    if (find_key(object, "coll_busbw_gbs"))
+        WEFT_TRY(read_number(lines, object, "coll_busbw_gbs", 0, 1e9, &ret->busbw, ret_error));
+    if (!ret->ranks) return WEFT_REFUSE(ret_error, lines->place, "n_ranks: expected it in the collective or before it");
     ret->number = (uint64_t)number;
     ret->bytes = (weft_bytes)bytes;
     return WEFT_OK;

@@ -46,19 +46,17 @@ static enum weft_status match_steps(const struct weft__msccl *m, const struct we
 }
 
 enum weft_status weft__msccl_match(struct weft__msccl *m, struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
     for (uint32_t g = 0; g < m->ranks; g++)
-        for (uint32_t k = 0; k < m->gpu[g].blocks && !status; k++) {
+        for (uint32_t k = 0; k < m->gpu[g].blocks; k++) {
             struct weft__msccl_block *b = &m->gpu[g].block[k];
             b->send_block = b->send == WEFT_NONE ? WEFT_NONE : find_block(&m->gpu[b->send], true, g, b->channel);
             b->recv_block = b->recv == WEFT_NONE ? WEFT_NONE : find_block(&m->gpu[b->recv], false, g, b->channel);
             const struct weft__msccl_block *to =
                 b->send_block == WEFT_NONE ? NULL : &m->gpu[b->send].block[b->send_block];
-            if (b->send != WEFT_NONE) status = match_steps(m, b, to, ret_error);
-            if (!status && b->recv != WEFT_NONE && b->recv_block == WEFT_NONE)
-                status = match_steps(m, NULL, b, ret_error);
+            if (b->send != WEFT_NONE) WEFT_TRY(match_steps(m, b, to, ret_error));
+            if (b->recv != WEFT_NONE && b->recv_block == WEFT_NONE) WEFT_TRY(match_steps(m, NULL, b, ret_error));
         }
-    return status;
+    return WEFT_OK;
 }
 
 // --- playing ------------------------------------------------------------------------------------------------------
@@ -236,13 +234,12 @@ static enum weft_status run_all(struct play *p, bool backwards, struct weft_erro
         p->ready[k] = backwards ? k : lanes - 1 - k;
     }
     p->readies = lanes;
-    enum weft_status status = WEFT_OK;
-    while (p->readies && !status)
-        status = run_lane(p, p->ready[--p->readies], ret_error);
-    for (uint32_t k = 0; k < lanes && !status; k++)
+    while (p->readies)
+        WEFT_TRY(run_lane(p, p->ready[--p->readies], ret_error));
+    for (uint32_t k = 0; k < lanes; k++)
         if (p->lane[k].step < block_of(p, &p->lane[k])->steps)
-            status = lane_fault(p, &p->lane[k], "it waits for ever, as others wait for it", ret_error);
-    return status;
+            WEFT_TRY(lane_fault(p, &p->lane[k], "it waits for ever, as others wait for it", ret_error));
+    return WEFT_OK;
 }
 
 // --- what there should be -----------------------------------------------------------------------------------------
@@ -288,10 +285,9 @@ enum weft_status weft__msccl_play(const struct weft__msccl *m, bool verify, stru
     for (uint32_t g = 0; g < m->ranks; g++)
         for (uint32_t c = 0; c < m->chunks; c++)
             sums[c] += value_of(g, c);
-    enum weft_status status = WEFT_OK;
-    for (uint32_t order = 0; order < 2 && !status; order++) {
-        status = run_all(&p, order, ret_error);
-        if (!status && p.verify) status = check_output(&p, sums, ret_error);
+    for (uint32_t order = 0; order < 2; order++) {
+        WEFT_TRY(run_all(&p, order, ret_error));
+        if (p.verify) WEFT_TRY(check_output(&p, sums, ret_error));
     }
-    return status;
+    return WEFT_OK;
 }

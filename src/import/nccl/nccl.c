@@ -83,7 +83,6 @@ static enum weft_status check_channels(const struct maker *m, const struct weft_
 
 /// Files of channels are those of the servers in turn.
 static enum weft_status read_channels(struct maker *m) {
-    enum weft_status status = WEFT_OK;
     for (uint32_t f = 0; f < m->files; f++) {
         struct weft__nccl_graphs own, *g = m->channels ? &own : &m->graphs;
         if (m->file[f].what != channels_file) continue;
@@ -94,8 +93,7 @@ static enum weft_status read_channels(struct maker *m) {
                                "has channels of %" PRIu32 " GPUs, and %s has %" PRIu32 "; expected those of the server",
                                gpus, m->server_file ? m->server_file->path : m->channels_file->path, m->gpus);
         m->gpus = gpus;
-        if (m->server_file) status = check_channels(m, &m->file[f], m->channels, g);
-        if (status) return status;
+        if (m->server_file) WEFT_TRY(check_channels(m, &m->file[f], m->channels, g));
         m->channels++;
     }
     return WEFT_OK;
@@ -273,10 +271,9 @@ static enum weft_status nccl_make(const void *conf, const struct weft_import_fil
                       .channels_file = weft_import_find(file, files, channels_file),
                       .import = import,
                       .error = ret_error};
-    enum weft_status status = read_servers(&m);
+    WEFT_TRY(read_servers(&m));
     m.gpus = m.server.gpus;
-    if (!status) status = read_channels(&m);
-    if (status) return status;
+    WEFT_TRY(read_channels(&m));
     if (!m.conf->servers && m.channels > m.servers) m.servers = m.channels;
     if (!m.conf->servers && m.list.n < 2 && m.channels < 2) ASSUMED(&m, "2 servers that are alike (servers)");
     uint64_t hosts = (uint64_t)(m.server_file ? weft__nccl_hosts_max(&m.list) : m.gpus) * m.servers;

@@ -141,12 +141,11 @@ static enum weft_status fill_channels(struct loaded *l, const struct files *f, b
     l->order.child[0] = first->pattern == PATTERN_BALANCED || first->pattern == PATTERN_SPLIT ? second : 0;
     l->order.child[1] = first->pattern == PATTERN_SPLIT ? second : 0;
     l->relay = relay;
-    enum weft_status status = WEFT_OK;
-    for (uint32_t s = 0; s < servers && !status; s++) {
-        status = fill_order(l, f, s, rank + s * size, place + s * size, ret_error);
-        if (!status && !tree) fill_relays(l, f, s, relay + (size_t)s * channels);
+    for (uint32_t s = 0; s < servers; s++) {
+        WEFT_TRY(fill_order(l, f, s, rank + s * size, place + s * size, ret_error));
+        if (!tree) fill_relays(l, f, s, relay + (size_t)s * channels);
     }
-    return status;
+    return WEFT_OK;
 }
 
 /// The configuration of the inner collective with this many channels.
@@ -192,21 +191,20 @@ static enum weft_status read_files(const struct conf *c, bool tree, struct weft_
                                    struct files *f, struct weft_error *ret_error) {
     size_t longest = strlen(c->file) > strlen(c->topology) ? strlen(c->file) : strlen(c->topology);
     char *item = weft_arena_alloc(arena, longest + 1, 1);
-    enum weft_status status = WEFT_OK;
-    for (const char *rest = c->file; !status && weft__choice_next(&rest, item);) {
+    for (const char *rest = c->file; weft__choice_next(&rest, item);) {
         struct weft__nccl_graphs *graphs = weft_arena_alloc(arena, 1, sizeof *graphs);
         f->path = weft__arena_grow(arena, f->path, f->graphs, sizeof *f->path);
         f->graph = weft__arena_grow(arena, f->graph, f->graphs, sizeof *f->graph);
         f->path[f->graphs] = weft__path_beside(item, place, arena);
         f->graph[f->graphs] = &graphs->of[tree ? WEFT__NCCL_TREE : WEFT__NCCL_RING];
-        status = weft__nccl_graphs_read(f->path[f->graphs++], place, arena, graphs, ret_error);
+        WEFT_TRY(weft__nccl_graphs_read(f->path[f->graphs++], place, arena, graphs, ret_error));
     }
-    for (const char *rest = *c->topology ? c->topology : NULL; !status && weft__choice_next(&rest, item);) {
+    for (const char *rest = *c->topology ? c->topology : NULL; weft__choice_next(&rest, item);) {
         f->server = weft__arena_grow(arena, f->server, f->servers, sizeof *f->server);
-        status = weft__nccl_server_read(weft__path_beside(item, place, arena), place, arena, &f->server[f->servers++],
-                                        ret_error);
+        WEFT_TRY(weft__nccl_server_read(weft__path_beside(item, place, arena), place, arena, &f->server[f->servers++],
+                                        ret_error));
     }
-    return status;
+    return WEFT_OK;
 }
 
 /// For a goal; AUTO: none.
@@ -276,10 +274,9 @@ static enum weft_status nccl_load(struct weft_place place, struct weft_arena *ar
                            "'%s' goes round no channels; expected all_reduce_ring, all_gather, reduce_scatter, "
                            "broadcast, reduce or all_reduce_tree",
                            c->inner.model->name);
-    enum weft_status status = read_files(c, tree, place, arena, &files, ret_error);
-    if (!status) status = check_graphs(c, &files, &loaded->shape, place, ret_error);
-    if (!status) status = fill_channels(l, &files, tree, arena, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_files(c, tree, place, arena, &files, ret_error));
+    WEFT_TRY(check_graphs(c, &files, &loaded->shape, place, ret_error));
+    WEFT_TRY(fill_channels(l, &files, tree, arena, ret_error));
     l->ops = c->inner.model->ops;
     l->conf = with_channels(&c->inner, (tree ? 2 : 1) * l->order.channels, arena);
     l->common = *(const struct weft_collective_common *)l->conf;

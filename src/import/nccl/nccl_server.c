@@ -83,10 +83,9 @@ static enum weft_status read_gpu(struct server_reader *r, const struct weft__xml
     const char *gcn = weft__xml_find(e, "gcn");
     int64_t sm;
     *g = (struct weft__nccl_gpu){.pci_gbps = r->pci[e->depth].gbps, .busid = r->pci[e->depth].busid, .depth = e->depth};
-    enum weft_status status = weft__xml_number(e, "dev", 0, INT32_MAX, &g->dev, ret_error);
-    if (!status) status = weft__xml_number_or(e, "rank", -1, INT32_MAX, -1, &g->rank, ret_error);
-    if (!status) status = weft__xml_number_or(e, "sm", 0, 100000, 0, &sm, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__xml_number(e, "dev", 0, INT32_MAX, &g->dev, ret_error));
+    WEFT_TRY(weft__xml_number_or(e, "rank", -1, INT32_MAX, -1, &g->rank, ret_error));
+    WEFT_TRY(weft__xml_number_or(e, "sm", 0, 100000, 0, &sm, ret_error));
     for (uint32_t k = 0; k < s->gpus; k++)
         if (s->gpu[k].dev == g->dev || (g->rank >= 0 && s->gpu[k].rank == g->rank))
             return FAIL(e, "another GPU of the file has this dev or rank; expected one of its own");
@@ -106,8 +105,8 @@ static enum weft_status read_link(struct server_reader *r, const struct weft__xm
                                   struct weft_error *ret_error) {
     int64_t count;
     const char *target = weft__xml_find(e, "target");
-    enum weft_status status = weft__xml_number(e, "count", 1, 1000, &count, ret_error);
-    if (status || !r->gpu) return status;
+    WEFT_TRY(weft__xml_number(e, "count", 1, 1000, &count, ret_error));
+    if (!r->gpu) return WEFT_OK;
     r->gpu->nvlinks += (uint32_t)count;
     if (!target) return WEFT_OK;
     WEFT__ADD(r->arena, r->link, r->links) =
@@ -131,9 +130,8 @@ static enum weft_status read_net(struct server_reader *r, const struct weft__xml
                                  struct weft_error *ret_error) {
     int64_t dev, mbps;
     const char *name = weft__xml_find(e, "name");
-    enum weft_status status = weft__xml_number(e, "dev", 0, INT64_MAX, &dev, ret_error);
-    if (!status) status = weft__xml_number_or(e, "speed", INT64_MIN, INT64_MAX, 0, &mbps, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__xml_number(e, "dev", 0, INT64_MAX, &dev, ret_error));
+    WEFT_TRY(weft__xml_number_or(e, "speed", INT64_MIN, INT64_MAX, 0, &mbps, ret_error));
     r->server->unbelievable += mbps > MBPS_MAX;
     if (mbps > MBPS_MAX) r->server->unbelievable_mbps = mbps;
     if (mbps < 0 || mbps > MBPS_MAX) mbps = 0;
@@ -187,7 +185,6 @@ WEFT__ORDER(by_busid, struct device, WEFT__TEXT(busid))
 /// What a file of PCI devices alone leaves to be found when NCCL starts: GPUs are numbered by bus, as CUDA and NVML do.
 static enum weft_status add_static(struct server_reader *r, struct weft_place place, struct weft_error *ret_error) {
     struct weft__nccl_server *s = r->server;
-    enum weft_status status = WEFT_OK;
     if (s->gpus || !r->gpus.n) return WEFT_OK;
     if (r->gpus.n > GPUS_MAX) return WEFT_REFUSE(ret_error, place, "expected at most %d GPUs in a server", GPUS_MAX);
     s->is_static = true;
@@ -200,10 +197,10 @@ static enum weft_status add_static(struct server_reader *r, struct weft_place pl
     }
     bool nets = s->nics > 0;
     if (r->nics.n) qsort(r->nics.device, r->nics.n, sizeof *r->nics.device, by_busid);
-    for (uint32_t k = 0; k < r->nics.n && !nets && !status; k++)
-        status = add_nic(r, k, r->nics.device[k].busid, 0, r->nics.device[k].path, r->nics.device[k].depth, place,
-                         ret_error);
-    return status;
+    for (uint32_t k = 0; k < r->nics.n && !nets; k++)
+        WEFT_TRY(add_nic(r, k, r->nics.device[k].busid, 0, r->nics.device[k].path, r->nics.device[k].depth, place,
+                         ret_error));
+    return WEFT_OK;
 }
 
 /// Pairs of GPUs without a link, where links go from GPU to GPU.
@@ -232,13 +229,12 @@ enum weft_status weft__nccl_server_read(const char *path, struct weft_place plac
     *r = (struct server_reader){.arena = arena, .server = ret_server};
     *ret_server = (struct weft__nccl_server){.gpu = weft_arena_alloc(arena, GPUS_MAX, sizeof *ret_server->gpu),
                                              .nic = weft_arena_alloc(arena, NICS_MAX, sizeof *ret_server->nic)};
-    enum weft_status status = weft__xml_read(path, place, &handler, r, ret_error);
-    if (!status) status = add_static(r, whole, ret_error);
-    if (!status && !ret_server->gpus)
-        status = WEFT_REFUSE(ret_error, whole,
-                             "no <gpu> is in it, and no <pci> with the class of a GPU (0x0302.., 0x12..); expected "
-                             "some");
-    if (status) return status;
+    WEFT_TRY(weft__xml_read(path, place, &handler, r, ret_error));
+    WEFT_TRY(add_static(r, whole, ret_error));
+    if (!ret_server->gpus)
+        return WEFT_REFUSE(ret_error, whole,
+                           "no <gpu> is in it, and no <pci> with the class of a GPU (0x0302.., 0x12..); expected "
+                           "some");
     count_unlinked(r);
     qsort(ret_server->gpu, ret_server->gpus, sizeof *ret_server->gpu, by_rank);
     weft__nccl_share_nics(ret_server, arena);

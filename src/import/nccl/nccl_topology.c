@@ -126,10 +126,8 @@ static enum weft_status build_servers(const void *conf, const struct weft_tree *
     struct weft_place entry = b->place;
     const char *rest = c->file;
     char *item = weft_arena_alloc(b->arena, strlen(rest) + 1, 1);
-    enum weft_status status = WEFT_OK;
-    while (!status && weft__choice_next(&rest, item))
-        status = weft__nccl_servers_add(&list, weft__path_beside(item, entry, b->arena), entry, b->arena, ret_error);
-    if (status) return status;
+    while (weft__choice_next(&rest, item))
+        WEFT_TRY(weft__nccl_servers_add(&list, weft__path_beside(item, entry, b->arena), entry, b->arena, ret_error));
     if (!list.n) return WEFT_REFUSE(ret_error, entry, "topology.file: expected a file");
     uint32_t servers = weft__nccl_servers_count(&list, c->servers), rails = weft__nccl_hosts_max(&list);
     bool by_rail = c->network == WEFT__NCCL_RAIL && rails > 1;

@@ -138,14 +138,11 @@ static enum weft_status make_graph(const struct format *format, const struct imp
     struct weft__networkx g;
     graph.rate_bps = c->common.rate_bps;
     graph.delay_ps = c->common.delay_ps;
-    enum weft_status status = weft_import_once(file, files, "topology", ret_error);
-    if (!status)
-        status = format->read(file->path, (struct weft_place){.file = file->path}, &graph, weft_import_arena(import),
-                              &g, ret_error);
-    if (!status)
-        status = weft__file_graph_check(&g.graph, false, (struct weft_place){.file = file->path},
-                                        weft_import_arena(import), ret_error);
-    if (status) return status;
+    WEFT_TRY(weft_import_once(file, files, "topology", ret_error));
+    WEFT_TRY(format->read(file->path, (struct weft_place){.file = file->path}, &graph, weft_import_arena(import), &g,
+                          ret_error));
+    WEFT_TRY(weft__file_graph_check(&g.graph, false, (struct weft_place){.file = file->path}, weft_import_arena(import),
+                                    ret_error));
     uint32_t hosts = weft__file_graph_hosts(&g.graph);
     weft_import_say(import, WEFT_IMPORT_TOPOLOGY, "  kind: %s\n  file: %s\n", format->name,
                     weft_import_quote(import, file->written));

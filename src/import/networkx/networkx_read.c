@@ -141,12 +141,10 @@ static enum weft_status read_nodes(struct reader *r, struct weft_error *ret_erro
     r->identity = weft_arena_alloc(r->arena, g->nodes, sizeof *r->identity);
     r->degree = weft_arena_alloc(r->arena, g->nodes, sizeof *r->degree);
     const struct weft_place *place = r->node_place;
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < g->nodes && !status; i++) {
+    for (uint32_t i = 0; i < g->nodes; i++) {
         g->node[i].place = place[i];
-        status = read_node(r, i, json_array_get(list, i), ret_error);
+        WEFT_TRY(read_node(r, i, json_array_get(list, i), ret_error));
     }
-    if (status) return status;
     qsort(r->identity, g->nodes, sizeof *r->identity, by_identity);
     for (uint32_t i = 1; i < g->nodes; i++)
         if (!by_identity(&r->identity[i - 1], &r->identity[i])) {
@@ -293,13 +291,12 @@ static enum weft_status read_links(struct reader *r, const struct weft__networkx
     g->links = (uint32_t)json_array_size(list);
     g->link = weft_arena_alloc(r->arena, g->links, sizeof *g->link);
     const struct weft_place *place = r->link_place;
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < g->links && !status; i++) {
+    for (uint32_t i = 0; i < g->links; i++) {
         g->link[i] =
             (struct weft__file_link){.rate_bps = conf->rate_bps, .delay_ps = conf->delay_ps, .place = place[i]};
-        status = read_link(r, i, json_array_get(list, i), ret_error);
+        WEFT_TRY(read_link(r, i, json_array_get(list, i), ret_error));
     }
-    return status;
+    return WEFT_OK;
 }
 
 // --- both directions ----------------------------------------------------------------------------------------------
@@ -393,13 +390,13 @@ static enum weft_status read_graph(struct reader *r, const struct weft__networkx
                                  weft__networkx_rate_units[conf->rate_unit]};
     r->delay = (struct attribute){WEFT__TIME, delay_names, weft__networkx_delay_units, conf->delay_key,
                                   weft__networkx_delay_units[conf->delay_unit]};
-    enum weft_status status = read_unit(r, &r->rate, ret_error);
-    if (!status) status = read_unit(r, &r->delay, ret_error);
-    if (!status) status = read_nodes(r, ret_error);
-    if (!status) status = read_links(r, conf, ret_error);
-    if (!status) status = match_directions(r, ret_error);
-    if (!status) name_nodes(r);
-    return status;
+    WEFT_TRY(read_unit(r, &r->rate, ret_error));
+    WEFT_TRY(read_unit(r, &r->delay, ret_error));
+    WEFT_TRY(read_nodes(r, ret_error));
+    WEFT_TRY(read_links(r, conf, ret_error));
+    WEFT_TRY(match_directions(r, ret_error));
+    name_nodes(r);
+    return WEFT_OK;
 }
 
 enum weft_status weft__networkx_read_root(const json_t *root, const char *path, const struct weft_place *node_place,

@@ -84,8 +84,7 @@ static enum weft_status read_header(struct weft__lines *lines, struct weft_arena
                 {"all_gpus", &w->gpus, 1, NUMBER_MAX},
                 {"pp_comm", &w->pp_bytes, 0, bytes_max}};
     bool more;
-    enum weft_status status = weft__lines_next_full(lines, &more, ret_error);
-    if (status) return status;
+    WEFT_TRY(weft__lines_next_full(lines, &more, ret_error));
     const char *word = weft__lines_word(lines);
     uint32_t kind = 0;
     while (kind < 3 && (!word || strcmp(word, kinds[kind])))
@@ -94,23 +93,23 @@ static enum weft_status read_header(struct weft__lines *lines, struct weft_arena
         return BAD(lines, "'%.40s'; expected HYBRID_TRANSFORMER_FWD_IN_BCKWD, HYBRID_TRANSFORMER or MICRO",
                    word ? word : "");
     w->kind = (enum weft__simai_kind)kind;
-    while (!status && (word = weft__lines_word(lines))) {
+    while ((word = weft__lines_word(lines))) {
         size_t n = strlen(word), k = 0;
         n -= n && word[n - 1] == ':';
         while (k < sizeof keys / sizeof *keys && (strlen(keys[k].name) != n || strncmp(keys[k].name, word, n)))
             k++;
         if (k < sizeof keys / sizeof *keys)
-            status = weft__lines_number(lines, keys[k].name, keys[k].max, keys[k].value, ret_error);
+            WEFT_TRY(weft__lines_number(lines, keys[k].name, keys[k].max, keys[k].value, ret_error));
         else if (n == 11 && !strncmp(word, "checkpoints", n))
-            status = read_list(lines, "checkpoints", arena, &list[0], ret_error);
+            WEFT_TRY(read_list(lines, "checkpoints", arena, &list[0], ret_error));
         else if (n == 20 && !strncmp(word, "checkpoint_initiates", n))
-            status = read_list(lines, "checkpoint_initiates", arena, &list[1], ret_error);
+            WEFT_TRY(read_list(lines, "checkpoint_initiates", arena, &list[1], ret_error));
         else
-            status = skip_key(lines, word, arena, w, ret_error);
-        if (!status && k < sizeof keys / sizeof *keys && *keys[k].value < keys[k].min)
+            WEFT_TRY(skip_key(lines, word, arena, w, ret_error));
+        if (k < sizeof keys / sizeof *keys && *keys[k].value < keys[k].min)
             return BAD(lines, "%s is 0; expected 1 at least", keys[k].name);
     }
-    return status;
+    return WEFT_OK;
 }
 
 /// "ALLREDUCE_DP_EP"; `plain`: the group that no suffix means. Other words of capital letters are passed over, as SimAI
@@ -150,28 +149,22 @@ static enum weft_status read_layer(struct weft__lines *lines, struct weft_arena 
         {"the input gradient's compute time", "the input gradient's communication", "its bytes"},
         {"the weight gradient's compute time", "the weight gradient's communication", "its bytes"}};
     bool more;
-    enum weft_status status = weft__lines_next_full(lines, &more, ret_error);
-    if (!status && !more) return BAD(lines, "the file ends here; expected a layer");
-    if (!status) {
-        const char *name = weft__lines_word(lines);
-        layer->name = name ? weft__hash_text(WEFT__HASH_START, name) : 0;
-        if (!weft__lines_word(lines)) return BAD(lines, "the line ends here; expected twelve columns");
-    }
-    for (uint32_t p = 0; p < WEFT__SIMAI_PASSES && !status; p++) {
+    WEFT_TRY(weft__lines_next_full(lines, &more, ret_error));
+    if (!more) return BAD(lines, "the file ends here; expected a layer");
+    const char *name = weft__lines_word(lines);
+    layer->name = name ? weft__hash_text(WEFT__HASH_START, name) : 0;
+    if (!weft__lines_word(lines)) return BAD(lines, "the line ends here; expected twelve columns");
+    for (uint32_t p = 0; p < WEFT__SIMAI_PASSES; p++) {
         struct weft__simai_part *part = &layer->part[p];
-        status = weft__lines_quantity(lines, names[p][0], WEFT__TIME, "ns", &part->compute_ps, ret_error);
-        if (!status && part->compute_ps > 1000 * WEFT_PS_PER_S)
-            return BAD(lines, "%s: expected at most 1000s", names[p][0]);
-        if (!status)
-            status = read_type(lines, names[p][1], p == WEFT__SIMAI_WEIGHT ? WEFT__SIMAI_DP : WEFT__SIMAI_TP, arena, w,
-                               part, ret_error);
-        if (!status) status = weft__lines_number(lines, names[p][2], bytes_max, &part->bytes, ret_error);
+        WEFT_TRY(weft__lines_quantity(lines, names[p][0], WEFT__TIME, "ns", &part->compute_ps, ret_error));
+        if (part->compute_ps > 1000 * WEFT_PS_PER_S) return BAD(lines, "%s: expected at most 1000s", names[p][0]);
+        WEFT_TRY(read_type(lines, names[p][1], p == WEFT__SIMAI_WEIGHT ? WEFT__SIMAI_DP : WEFT__SIMAI_TP, arena, w,
+                           part, ret_error));
+        WEFT_TRY(weft__lines_number(lines, names[p][2], bytes_max, &part->bytes, ret_error));
     }
-    if (!status)
-        status = weft__lines_quantity(lines, "the update's time", WEFT__TIME, "ns", &layer->update_ps, ret_error);
-    if (!status && layer->update_ps > 1000 * WEFT_PS_PER_S)
-        return BAD(lines, "the update's time: expected at most 1000s");
-    return status ? status : weft__lines_end(lines, "the update's time", ret_error);
+    WEFT_TRY(weft__lines_quantity(lines, "the update's time", WEFT__TIME, "ns", &layer->update_ps, ret_error));
+    if (layer->update_ps > 1000 * WEFT_PS_PER_S) return BAD(lines, "the update's time: expected at most 1000s");
+    return weft__lines_end(lines, "the update's time", ret_error);
 }
 
 static enum weft_status mark_layers(const struct weft__simai *w, const struct list list[2],
@@ -242,23 +235,21 @@ static enum weft_status read_all(struct weft__lines *lines, struct weft_arena *a
     struct list list[2] = {{0}};
     uint64_t layers = 0;
     bool more = true;
-    enum weft_status status = read_header(lines, arena, w, list, ret_error);
-    if (!status) status = weft__lines_next_full(lines, &more, ret_error);
-    if (!status) status = weft__lines_number(lines, "the number of layers", LAYERS_MAX, &layers, ret_error);
-    if (!status) status = weft__lines_end(lines, "the number of layers", ret_error);
-    if (!status && !layers) return BAD(lines, "no layers; expected one at least");
-    if (status) return status;
+    WEFT_TRY(read_header(lines, arena, w, list, ret_error));
+    WEFT_TRY(weft__lines_next_full(lines, &more, ret_error));
+    WEFT_TRY(weft__lines_number(lines, "the number of layers", LAYERS_MAX, &layers, ret_error));
+    WEFT_TRY(weft__lines_end(lines, "the number of layers", ret_error));
+    if (!layers) return BAD(lines, "no layers; expected one at least");
     w->layers = (uint32_t)layers;
     w->layer = weft_arena_alloc(arena, layers, sizeof *w->layer);
-    for (uint32_t i = 0; i < w->layers && !status; i++)
-        status = read_layer(lines, arena, w, &w->layer[i], ret_error);
-    if (!status) status = weft__lines_next_full(lines, &more, ret_error);
-    if (!status && more)
-        return BAD(lines, "a line after the last of %" PRIu32 " layers; expected the end of the file", w->layers);
-    if (!status) status = mark_layers(w, list, ret_error);
-    if (!status && w->ga > 1) find_blocks(w);
-    if (!status && w->ga <= 1) find_block(w);
-    return status;
+    for (uint32_t i = 0; i < w->layers; i++)
+        WEFT_TRY(read_layer(lines, arena, w, &w->layer[i], ret_error));
+    WEFT_TRY(weft__lines_next_full(lines, &more, ret_error));
+    if (more) return BAD(lines, "a line after the last of %" PRIu32 " layers; expected the end of the file", w->layers);
+    WEFT_TRY(mark_layers(w, list, ret_error));
+    if (w->ga > 1) find_blocks(w);
+    if (w->ga <= 1) find_block(w);
+    return WEFT_OK;
 }
 
 enum weft_status weft__simai_read(const char *path, struct weft_place place, struct weft_arena *arena,

@@ -62,16 +62,15 @@ static enum weft_status read_member(struct fleet *f, const struct weft_import_fi
 
 static enum weft_status read_members(struct fleet *f, const struct weft_import_file *file,
                                      struct weft_error *ret_error) {
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < f->n && !status; i++) {
-        status = read_member(f, &file[i], &f->member[i], ret_error);
-        for (uint32_t k = 0; k < i && !status; k++)
+    for (uint32_t i = 0; i < f->n; i++) {
+        WEFT_TRY(read_member(f, &file[i], &f->member[i], ret_error));
+        for (uint32_t k = 0; k < i; k++)
             if (!strcmp(f->member[k].s->hostname, f->member[i].s->hostname))
-                status = WEFT_REFUSE(ret_error, (struct weft_place){.file = file[i].path},
-                                     "DEVICE_METADATA|localhost.hostname: '%.60s' is that of %s too",
-                                     f->member[i].s->hostname, file[k].path);
+                return WEFT_REFUSE(ret_error, (struct weft_place){.file = file[i].path},
+                                   "DEVICE_METADATA|localhost.hostname: '%.60s' is that of %s too",
+                                   f->member[i].s->hostname, file[k].path);
     }
-    return status;
+    return WEFT_OK;
 }
 
 /// The network, as the topology `cables` makes it of the same files.
@@ -86,11 +85,11 @@ static enum weft_status find_network(struct fleet *f, const struct weft_import_f
     struct weft_place place = {.file = file->path};
     for (uint32_t i = 0; i < f->n; i++)
         weft__cables_add_sonic(f->member[i].s, "", conf.metre_ps, (struct weft_place){.file = file[i].path}, &list);
-    enum weft_status status = weft__cables_finish(&list, &conf, &f->cables, ret_error);
-    if (!status && !f->cables.graph.links)
+    WEFT_TRY(weft__cables_finish(&list, &conf, &f->cables, ret_error));
+    if (!f->cables.graph.links)
         return WEFT_REFUSE(ret_error, place,
                            "DEVICE_NEIGHBOR: no port that is up has a neighbour; expected the cables of a network");
-    return status ? status : weft__file_graph_check(&f->cables.graph, false, place, f->arena, ret_error);
+    return weft__file_graph_check(&f->cables.graph, false, place, f->arena, ret_error);
 }
 
 static struct member *member_called(struct fleet *f, const char *name) {
@@ -180,9 +179,8 @@ enum weft_status weft__sonic_make_fleet(const struct weft__sonic_import_conf *co
                                         struct weft_import *import, struct weft_error *ret_error) {
     struct fleet f = {.conf = conf, .import = import, .arena = weft_import_arena(import), .lookup = lookup, .n = files};
     f.member = weft_arena_alloc(f.arena, files, sizeof *f.member);
-    enum weft_status status = read_members(&f, file, ret_error);
-    if (!status) status = find_network(&f, file, ret_error);
-    if (status) return status;
+    WEFT_TRY(read_members(&f, file, ret_error));
+    WEFT_TRY(find_network(&f, file, ret_error));
     uint32_t strangers = find_hosts(&f), hosts = weft__file_graph_hosts(&f.cables.graph);
     NOTE(FOUND, "%s, %" PRIu32 " cables by DEVICE_NEIGHBOR; other ports are left out",
          weft_import_nodes(import, hosts, f.cables.graph.nodes - hosts), f.cables.graph.links);
