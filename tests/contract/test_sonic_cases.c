@@ -249,6 +249,13 @@ static void parts_and_dumps(void **state) {
     struct fixture *f = *state;
     assert_int_equal(plan(f, "ports.json qos.json buffers.json", ""), 0);
     assert_int_equal(plan(f, "dump.json", ""), 0);
+    // A part that is not given is named, once, and nothing is patched for want of it.
+    assert_int_equal(plan(f, "ports.json buffers.json", ""), 1);
+    has(f, "\"where\":\"PORT_QOS_MAP\"");
+    has(f, "\"patch\":[]");
+    assert_int_equal(plan(f, "ports.json qos.json", ""), 1);
+    has(f, "\"where\":\"CABLE_LENGTH\"");
+    has(f, "\"patch\":[]");
     static const char *const parts[] = {"qos.json", "buffers.json"};
     for (size_t i = 0; i < 2; i++) {
         char arguments[256];
@@ -264,6 +271,8 @@ static void parts_and_dumps(void **state) {
     put(f, "c.json", json_pack("{s{ss}}", "SYSLOG_SERVER|10.0.0.1", "NULL", "NULL"));
     assert_int_equal(weft(f, "import c.json"), 0); // recognised by the form of its keys
     has(f, "config_db (sonic)");
+    assert_int_equal(weft(f, "import sonic " SONIC_DATA "buffers.json " SONIC_DATA "ports.json --out part.yaml"), 0);
+    assert_non_null(strstr(f->err, "lost: the headroom of priority groups"));
     assert_int_equal(weft(f, "check a.yaml"), 0);
     assert_int_equal(weft(f, "check b.yaml"), 0);
     assert_int_equal(weft(f, "import sonic " SONIC_DATA "sn5600.json " SONIC_DATA "sn2700.json " SONIC_DATA "qos.json"),
