@@ -424,7 +424,7 @@ static enum weft_status advise_admission(struct site *s, struct weft_error *ret_
     uint64_t n = s->place.conf.incast, qps;
     bool messages = false;
     weft_bytes now = outstanding_bytes(s, &qps, &messages), mtu = s->host->mtu_bytes;
-    weft_bytes xoff = s->place.conf.pfc_threshold_bytes;
+    weft_bytes xoff = xoff_of_each(s);
     struct weft_advice_window w = weft_advice_calc_window(s->place.conf.rate_bps, s->round_trip_ps, s->top_bytes, n);
     add_fact(s, "in flight",
              FORMAT("%s of each sender at most: %s%s", BYTES(now),
