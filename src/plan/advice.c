@@ -520,12 +520,16 @@ static void advise_dynamic(struct site *s, weft_bytes headroom) {
                            s->ports, BYTES(kmin), BYTES(shared)));
     while (power < 2 * alpha && power < 16)
         power *= 2;
-    if (alpha <= 0) power = s->alpha > 1 ? s->alpha : 1;
-    add_row(s, "switch.buffer.alpha", text_of(s, b, "alpha"), FORMAT("%g", power),
+    if (alpha <= 0) power = 1;
+    bool enough = s->alpha > power; // which only pauses later
+    add_row(s, "switch.buffer.alpha", text_of(s, b, "alpha"), FORMAT("%g", enough ? s->alpha : power),
             FORMAT("n Kmin / (S - p n Kmin) = %s with n = %u ports, p = %u, Kmin %s, S = %s",
                    alpha > 0 ? FORMAT("%.3g", alpha) : "none, so 1 at least", s->ports, s->priorities, BYTES(kmin),
                    BYTES(shared)),
-            "Zhu et al., SIGCOMM 2015, section 4, solved for alpha", "x 2, to the next power of two");
+            "Zhu et al., SIGCOMM 2015, section 4, solved for alpha",
+            enough
+                ? FORMAT("more than x 2, to the next power of two, which is %g: the more, the later pauses come", power)
+                : "x 2, to the next power of two");
 }
 
 static enum weft_status advise_buffers(struct site *s, struct weft_error *ret_error) {

@@ -126,6 +126,7 @@ static void test_good_values_are_left(void **state) {
                              "switch.aqm.max=80KB --set switch.buffer.headroom=60KB --set switch.buffer.alpha=1"),
                      0);
     assert_null(strstr(f->out, "wrong:"));
+    assert_non_null(strstr(f->out, "switch.buffer.alpha: 1 as it is")); // a smaller one would only pause sooner
 }
 
 /// The patch is a scenario, with the result that the advice was shown with, whatever the variant of the base says.
