@@ -317,11 +317,32 @@ static void largest_mtu(void **state) {
     has(f, "needs 77403B");
 }
 
+/// JSON has no lines: the first of two cables at a port is not on line 0.
+static void two_cables_at_a_port(void **state) {
+    struct fixture *f = *state;
+    static const char *const names[] = {"a", "b"};
+    for (size_t i = 0; i < 2; i++) {
+        json_t *config = data("ports.json");
+        set(config, "DEVICE_METADATA", "localhost", "hostname", names[i]);
+        json_t *end = json_pack("{ssss}", "name", names[!i], "port", "Ethernet64");
+        if (!i)
+            json_object_set_new(config, "DEVICE_NEIGHBOR",
+                                json_pack("{sOsOs{ss}s{ss}}", "Ethernet0", end, "Ethernet8", end, "Ethernet16", "name",
+                                          "gpu-1", "Ethernet24", "name", "gpu-2"));
+        json_decref(end);
+        put(f, i ? "b.json" : "a.json", config);
+    }
+    assert_int_equal(weft(f, "import sonic a.json b.json --out ab.yaml"), 2);
+    if (!strstr(f->err, "a second port Ethernet64 at b") || strstr(f->err, "line 0")) fail_msg("%s", f->err);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pools_of_each_vendor), cmocka_unit_test(pools_of_imports), cmocka_unit_test(thin_headroom),
-        cmocka_unit_test(missing_profiles),     cmocka_unit_test(traffic_classes),  cmocka_unit_test(keys_of_a_chassis),
+        cmocka_unit_test(pools_of_each_vendor), cmocka_unit_test(pools_of_imports),
+        cmocka_unit_test(thin_headroom),        cmocka_unit_test(missing_profiles),
+        cmocka_unit_test(traffic_classes),      cmocka_unit_test(keys_of_a_chassis),
         cmocka_unit_test(parts_and_dumps),      cmocka_unit_test(largest_mtu),
+        cmocka_unit_test(two_cables_at_a_port),
     };
     return cmocka_run_group_tests(tests, setup, remove_folder);
 }
