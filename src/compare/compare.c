@@ -203,12 +203,13 @@ static void print_group(struct compare *c, const char *name) {
     if (count == 1) { // a single flow has no distribution
         print_row(c, name, "FCT", unit, 2);
         fill_group(c, name, offsetof(struct weft_group_stats, slowdown.max));
-        print_row(c, "", "slowdown", (struct weft__unit){0}, 2);
+        if (largest_of(c) > 0) print_row(c, "", "slowdown", (struct weft__unit){0}, 2);
         return;
     }
     print_finished(c, name, count);
     for (size_t m = 0; m < sizeof group_metrics / sizeof *group_metrics; m++) {
         fill_group(c, name, group_metrics[m].offset);
+        if (!group_metrics[m].time && !(largest_of(c) > 0)) continue; // flows of a job have no slowdown
         print_row(c, "", group_metrics[m].name, group_metrics[m].time ? unit : (struct weft__unit){0}, 2);
     }
 }

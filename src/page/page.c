@@ -27,7 +27,8 @@ static const struct query {
     {"slowdown",
      "WITH f AS (SELECT slowdown, CASE WHEN bytes < 1e3 THEN 1e3 WHEN bytes < 1e4 THEN 1e4 WHEN bytes < 1e5 THEN 1e5 "
      "WHEN bytes < 1e6 THEN 1e6 WHEN bytes < 1e7 THEN 1e7 WHEN bytes < 1e8 THEN 1e8 ELSE 1e9 END AS bin FROM flows "
-     "WHERE run = ?1 AND slowdown IS NOT NULL), r AS (SELECT bin, slowdown, row_number() OVER (PARTITION BY bin "
+     "WHERE run = ?1 AND slowdown IS NOT NULL AND \"group\" NOT IN (SELECT name FROM jobs WHERE run = ?1)), r AS "
+     "(SELECT bin, slowdown, row_number() OVER (PARTITION BY bin "
      "ORDER BY slowdown) AS i, count(*) OVER (PARTITION BY bin) AS n FROM f) "
      "SELECT bin AS below_bytes, max(n) AS flows, min(CASE WHEN i >= 0.5 * n THEN slowdown END) AS p50, "
      "min(CASE WHEN i >= 0.95 * n THEN slowdown END) AS p95, min(CASE WHEN i >= 0.99 * n THEN slowdown END) AS p99 "

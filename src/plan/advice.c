@@ -141,6 +141,15 @@ static void find_shared(struct site *s) {
     s->alpha = real_of(b, "alpha");
 }
 
+/// The threshold of each input when all are at theirs: a dynamic one falls with what the others hold, to
+/// alpha S / (1 + n alpha) above a group's own reserve.
+static weft_bytes xoff_of_each(const struct site *s) {
+    weft_bytes alone = s->place.conf.pfc_threshold_bytes;
+    double share = s->alpha * (double)s->shared_bytes,
+           falls = share / (1 + s->alpha) - share / (1 + s->inputs * s->alpha);
+    return s->inputs > 1 && falls < (double)alone ? alone - (weft_bytes)falls : alone;
+}
+
 static enum weft_status find_site(struct site *s, const char *subject, struct weft_error *ret_error) {
     struct weft_place where = {.file = s->scenario->path};
     s->place = weft_plan_scenario_incast(s->scenario, s->t, s->w, s->arena);
@@ -165,8 +174,9 @@ static enum weft_status find_site(struct site *s, const char *subject, struct we
     s->round_trip_ps =
         s->place.path.round_trip_ps + 2 * c->delay_ps + c->processing_ps + (s->place.path.links + 1) * frame;
     s->bdp_bytes = weft_plan_calc_bytes(c->rate_bps, s->round_trip_ps);
-    s->top_bytes = s->inputs * c->pfc_threshold_bytes;
     find_shared(s);
+    weft_bytes each = xoff_of_each(s);
+    s->top_bytes = s->inputs * each;
     add_fact(s, "incast",
              FORMAT("%" PRIu64 " to 1: %s, queue of %s", c->incast, s->place.receiver_name, s->place.switch_name));
     add_fact(s, "rate", RATE(c->rate_bps));
@@ -176,8 +186,8 @@ static enum weft_status find_site(struct site *s, const char *subject, struct we
     add_fact(s, "inputs", FORMAT("%u of %u ports of the switch, by which the senders come", s->inputs, s->ports));
     add_fact(s, "buffer", s->place.buffer_text);
     add_fact(s, c->best_effort ? "drops above" : "XOFF",
-             FORMAT("%s for each input; the queue has %u x %s = %s when all are at it", BYTES(c->pfc_threshold_bytes),
-                    s->inputs, BYTES(c->pfc_threshold_bytes), BYTES(s->top_bytes)));
+             FORMAT("%s for %s; the queue has %u x %s = %s when all are at it", BYTES(c->pfc_threshold_bytes),
+                    s->alpha > 0 ? "a single input" : "each input", s->inputs, BYTES(each), BYTES(s->top_bytes)));
     return WEFT_OK;
 }
 
@@ -414,7 +424,7 @@ static enum weft_status advise_admission(struct site *s, struct weft_error *ret_
     uint64_t n = s->place.conf.incast, qps;
     bool messages = false;
     weft_bytes now = outstanding_bytes(s, &qps, &messages), mtu = s->host->mtu_bytes;
-    weft_bytes xoff = s->place.conf.pfc_threshold_bytes;
+    weft_bytes xoff = xoff_of_each(s);
     struct weft_advice_window w = weft_advice_calc_window(s->place.conf.rate_bps, s->round_trip_ps, s->top_bytes, n);
     add_fact(s, "in flight",
              FORMAT("%s of each sender at most: %s%s", BYTES(now),
@@ -510,12 +520,16 @@ static void advise_dynamic(struct site *s, weft_bytes headroom) {
                            s->ports, BYTES(kmin), BYTES(shared)));
     while (power < 2 * alpha && power < 16)
         power *= 2;
-    if (alpha <= 0) power = s->alpha > 1 ? s->alpha : 1;
-    add_row(s, "switch.buffer.alpha", text_of(s, b, "alpha"), FORMAT("%g", power),
+    if (alpha <= 0) power = 1;
+    bool enough = s->alpha > power; // which only pauses later
+    add_row(s, "switch.buffer.alpha", text_of(s, b, "alpha"), FORMAT("%g", enough ? s->alpha : power),
             FORMAT("n Kmin / (S - p n Kmin) = %s with n = %u ports, p = %u, Kmin %s, S = %s",
                    alpha > 0 ? FORMAT("%.3g", alpha) : "none, so 1 at least", s->ports, s->priorities, BYTES(kmin),
                    BYTES(shared)),
-            "Zhu et al., SIGCOMM 2015, section 4, solved for alpha", "x 2, to the next power of two");
+            "Zhu et al., SIGCOMM 2015, section 4, solved for alpha",
+            enough
+                ? FORMAT("more than x 2, to the next power of two, which is %g: the more, the later pauses come", power)
+                : "x 2, to the next power of two");
 }
 
 static enum weft_status advise_buffers(struct site *s, struct weft_error *ret_error) {

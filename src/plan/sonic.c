@@ -143,13 +143,21 @@ static void judge_missing(struct judge *j, const struct weft_sonic_port *port, c
                       port->name));
 }
 
+/// Priorities with PFC whose group SONiC gives a profile by speed and cable, and the files do not say both.
+static uint8_t unsaid_priorities(const struct weft_sonic_port *port) {
+    uint8_t mask = 0;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES && !(port->rate_bps && port->cable_mm); p++)
+        if (port->pfc_enable >> p & 1 && !group_of(port, p)) mask |= (uint8_t)(1u << p);
+    return mask;
+}
+
 static void need_headroom(struct judge *j) {
     for (uint32_t p = 0; p < j->s->ports; p++) {
         const struct weft_sonic_port *port = &j->s->port[p];
         weft_bytes need = need_of(j, port, j->base->formula, 0), cells = 0, ahead = 0;
         if (j->base->formula == WEFT_PLAN_BOUND) ahead = need_of(j, port, WEFT_PLAN_BOUND, port->mtu_bytes);
         if (j->base->formula == WEFT_PLAN_BOUND && j->s->chip) cells = need_of(j, port, WEFT_PLAN_SONIC, 0);
-        if (j->lossless[p] && !need)
+        if ((j->lossless[p] || unsaid_priorities(port)) && !need)
             add_port(j, WEFT_SONIC_HEADROOM, port->rate_bps ? "CABLE_LENGTH" : "PORT", NULL,
                      TEXT("%s has lossless groups and no %s: its headroom cannot be judged", port->name,
                           port->rate_bps ? "cable length" : "speed"));
@@ -384,15 +392,15 @@ static uint8_t lossless_priorities(const struct weft_sonic_port *port) {
 static void judge_pfc(struct judge *j) {
     for (uint32_t p = 0; p < j->s->ports; p++) {
         const struct weft_sonic_port *port = &j->s->port[p];
-        uint8_t want = j->lossless[p], less = port->pfc_enable & (uint8_t)~want,
+        uint8_t want = j->lossless[p] | unsaid_priorities(port), less = port->pfc_enable & (uint8_t)~want,
                 more = want & (uint8_t)~port->pfc_enable;
         if (!less && !more) continue;
         const char *key = port->qos_key ? port->qos_key : port->name, *value = mask_text(j, want);
-        struct weft_sonic_finding *f =
-            add_port(j, WEFT_SONIC_PFC, TEXT("PORT_QOS_MAP|%s.pfc_enable", key), value,
-                     TEXT("%s: %s%s%s%s%s", port->name, less ? "PFC without headroom in a priority group: " : "",
-                          mask_text(j, less), less && more ? "; " : "",
-                          more ? "priority group with headroom without PFC: " : "", mask_text(j, more)));
+        struct weft_sonic_finding *f = add_port(
+            j, WEFT_SONIC_PFC, port->qos_key ? TEXT("PORT_QOS_MAP|%s.pfc_enable", key) : "PORT_QOS_MAP", value,
+            TEXT("%s%s: %s%s%s%s%s", port->name, port->qos_key ? "" : " has no row here (is it in another file?)",
+                 less ? "PFC without headroom in a priority group: " : "", mask_text(j, less), less && more ? "; " : "",
+                 more ? "priority group with headroom without PFC: " : "", mask_text(j, more)));
         if (f && port->qos_key) add_change(j, f, "PORT_QOS_MAP", key, "pfc_enable", port->pfc_said, value);
     }
 }

@@ -81,6 +81,12 @@ struct weft_quantiles weft__quantiles(double *value, size_t n) {
     };
 }
 
+bool weft__report_is_of_job(const struct weft_workload *w, uint32_t group) {
+    for (uint32_t j = 0; j < w->jobs; j++)
+        if (w->job[j].group == group) return true;
+    return false;
+}
+
 struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct weft_arena *arena) {
     const struct weft_workload *w = run->workload;
     const struct weft_outcome *outcome = run->outcome;
@@ -114,7 +120,7 @@ struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct w
         size_t first = next[g] - group[g].finished;
         group[g].name = w->group[g];
         group[g].fct_ps = weft__quantiles(fct + first, group[g].finished);
-        group[g].slowdown = weft__quantiles(slowdown + first, group[g].finished);
+        group[g].slowdown = weft__quantiles(slowdown + first, weft__report_is_of_job(w, g) ? 0 : group[g].finished);
         weft__report_rma_group(run, g, &group[g]);
     }
     return group;

@@ -58,14 +58,18 @@ static struct entry *sort_entries(struct entry *entry, uint32_t n, const struct 
 static struct entry *list_entries(const struct weft_run *run, uint32_t *ret_n) {
     const struct weft_workload *w = run->workload;
     struct entry *entry = weft_memory_new(WEFT_MEMORY_RESULT, w->flows, sizeof *entry);
+    WEFT_FREED bool *of_job = weft_memory_new(WEFT_MEMORY_RESULT, w->groups, sizeof *of_job);
+    for (uint32_t g = 0; g < w->groups; g++)
+        of_job[g] = weft__report_is_of_job(w, g);
     uint32_t n = 0;
     for (uint32_t f = 0; f < w->flows; f++) {
         const struct weft_flow_outcome *o = &run->outcome->flow[f];
         bool finished = o->end_ps != WEFT_TIME_NEVER;
         if (w->flow[f].rma) continue;
         double fct = finished ? (double)(o->end_ps - o->start_ps) : NAN;
-        entry[n++] = (struct entry){w->flow[f].group, bin_of(w->flow[f].bytes), fct,
-                                    finished && o->ideal_ps ? fct / (double)o->ideal_ps : NAN};
+        entry[n++] =
+            (struct entry){w->flow[f].group, bin_of(w->flow[f].bytes), fct,
+                           finished && o->ideal_ps && !of_job[w->flow[f].group] ? fct / (double)o->ideal_ps : NAN};
     }
     *ret_n = n;
     return sort_entries(entry, n, w);

@@ -157,13 +157,6 @@ static void print_quantiles(FILE *file, const struct weft_quantiles *q, struct w
                 weft__text_ratio(p99, q->p99), weft__text_ratio(max, q->max));
 }
 
-/// Flows of a job are open for all of it, and mostly wait for its ranks: what they take alone says nothing.
-static bool is_of_job(const struct weft_workload *w, uint32_t group) {
-    for (uint32_t j = 0; j < w->jobs; j++)
-        if (w->job[j].group == group) return true;
-    return false;
-}
-
 static void print_groups(FILE *file, const struct weft_run *run) {
     WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const struct weft_group_stats *group = weft_report_groups(run, arena);
@@ -184,10 +177,7 @@ static void print_groups(FILE *file, const struct weft_run *run) {
         fprintf(file, "%-*s  %8" PRIu32 " %8" PRIu32 " %9s", width, group[g].name, group[g].count, group[g].finished,
                 weft__short_bytes(group[g].bytes).text);
         print_quantiles(file, &group[g].fct_ps, unit);
-        if (is_of_job(run->workload, g))
-            fprintf(file, " %7s %7s %7s %7s", "-", "-", "-", "-");
-        else
-            print_quantiles(file, &group[g].slowdown, (struct weft__unit){0});
+        print_quantiles(file, &group[g].slowdown, (struct weft__unit){0});
         putc('\n', file);
     }
 }

@@ -34,6 +34,9 @@ bool weft__report_rma_group(const struct weft_run *run, uint32_t group, struct w
 double weft__report_rma_throughput(const struct weft_run *run, uint32_t entry);
 void weft__report_rma_table(FILE *file, const struct weft_run *run);
 
+/// Flows of a job are open for all of it, and mostly wait for its ranks: a slowdown says nothing of them.
+bool weft__report_is_of_job(const struct weft_workload *w, uint32_t group);
+
 // Flows of a group by their size.
 /// Flows whose size is at least from_bytes and less than below_bytes; percentiles are over finished ones.
 struct weft__size_bin {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names that the user gives to ports, for example the names of a switch's own interfaces: E1/24, Ethernet12/24.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,10 +34,13 @@ static enum weft_status check_unique(const struct weft_topology_builder *b, stru
                                      struct weft_error *ret_error) {
     qsort(named, n, sizeof *named, by_node_and_name);
     for (uint32_t i = 1; i < n; i++)
-        if (named[i].node == named[i - 1].node && !strcmp(named[i].name->name, named[i - 1].name->name))
-            return WEFT_REFUSE(ret_error, b->link[named[i].name->link].place,
-                               "a second port %s at %s (the first is on line %d)", named[i].name->name,
-                               b->node[named[i].node].name, b->link[named[i - 1].name->link].place.line);
+        if (named[i].node == named[i - 1].node && !strcmp(named[i].name->name, named[i - 1].name->name)) {
+            char first[48] = ""; // JSON has no lines
+            int line = b->link[named[i - 1].name->link].place.line;
+            if (line) snprintf(first, sizeof first, " (the first is on line %d)", line);
+            return WEFT_REFUSE(ret_error, b->link[named[i].name->link].place, "a second port %s at %s%s",
+                               named[i].name->name, b->node[named[i].node].name, first);
+        }
     return WEFT_OK;
 }
 

@@ -101,7 +101,7 @@ static enum weft_status check_machine(const struct weft_server_conf *server, con
     return WEFT_OK;
 }
 
-/// Hosts must be in one network; servers must match the topology's machines or, without machines, be equal parts of it.
+/// Hosts must be in one network; servers must match the topology's machines or, without machines, be whole ones of it.
 static enum weft_status check_servers(const struct weft__job_common *common, struct weft_place place,
                                       const struct weft_topology *t, const uint32_t *host, uint32_t n,
                                       struct weft_arena *arena, struct weft_error *ret_error) {
@@ -123,7 +123,9 @@ static enum weft_status check_servers(const struct weft__job_common *common, str
             return BAD("hosts '%s' are of different networks (%s and %s); a job expects hosts of one", common->hosts,
                        network->name, t->network[weft_topology_network_of(t, host[i])].name);
         if (machine != WEFT_NONE) WEFT_TRY(check_machine(server, t, host[i], chosen[machine], place, ret_error));
-        if (machine == WEFT_NONE && network->hosts % nics_of(server))
+        uint32_t rest = network->hosts % nics_of(server); // of a fabric with spare host ports, no whole server
+        bool whole = server->cabling == WEFT_CABLING_RACK && host[i] - network->host0 < network->hosts - rest;
+        if (machine == WEFT_NONE && rest && !whole)
             return BAD("server.%s: %" PRIu32 " hosts are not servers of %" PRIu32 "; expected a divisor",
                        server->nics ? "nics" : "gpus", network->hosts, nics_of(server));
     }

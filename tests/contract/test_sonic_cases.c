@@ -249,6 +249,13 @@ static void parts_and_dumps(void **state) {
     struct fixture *f = *state;
     assert_int_equal(plan(f, "ports.json qos.json buffers.json", ""), 0);
     assert_int_equal(plan(f, "dump.json", ""), 0);
+    // A part that is not given is named, once, and nothing is patched for want of it.
+    assert_int_equal(plan(f, "ports.json buffers.json", ""), 1);
+    has(f, "\"where\":\"PORT_QOS_MAP\"");
+    has(f, "\"patch\":[]");
+    assert_int_equal(plan(f, "ports.json qos.json", ""), 1);
+    has(f, "\"where\":\"CABLE_LENGTH\"");
+    has(f, "\"patch\":[]");
     static const char *const parts[] = {"qos.json", "buffers.json"};
     for (size_t i = 0; i < 2; i++) {
         char arguments[256];
@@ -264,6 +271,8 @@ static void parts_and_dumps(void **state) {
     put(f, "c.json", json_pack("{s{ss}}", "SYSLOG_SERVER|10.0.0.1", "NULL", "NULL"));
     assert_int_equal(weft(f, "import c.json"), 0); // recognised by the form of its keys
     has(f, "config_db (sonic)");
+    assert_int_equal(weft(f, "import sonic " SONIC_DATA "buffers.json " SONIC_DATA "ports.json --out part.yaml"), 0);
+    assert_non_null(strstr(f->err, "lost: the headroom of priority groups"));
     assert_int_equal(weft(f, "check a.yaml"), 0);
     assert_int_equal(weft(f, "check b.yaml"), 0);
     assert_int_equal(weft(f, "import sonic " SONIC_DATA "sn5600.json " SONIC_DATA "sn2700.json " SONIC_DATA "qos.json"),
@@ -308,11 +317,32 @@ static void largest_mtu(void **state) {
     has(f, "needs 77403B");
 }
 
+/// JSON has no lines: the first of two cables at a port is not on line 0.
+static void two_cables_at_a_port(void **state) {
+    struct fixture *f = *state;
+    static const char *const names[] = {"a", "b"};
+    for (size_t i = 0; i < 2; i++) {
+        json_t *config = data("ports.json");
+        set(config, "DEVICE_METADATA", "localhost", "hostname", names[i]);
+        json_t *end = json_pack("{ssss}", "name", names[!i], "port", "Ethernet64");
+        if (!i)
+            json_object_set_new(config, "DEVICE_NEIGHBOR",
+                                json_pack("{sOsOs{ss}s{ss}}", "Ethernet0", end, "Ethernet8", end, "Ethernet16", "name",
+                                          "gpu-1", "Ethernet24", "name", "gpu-2"));
+        json_decref(end);
+        put(f, i ? "b.json" : "a.json", config);
+    }
+    assert_int_equal(weft(f, "import sonic a.json b.json --out ab.yaml"), 2);
+    if (!strstr(f->err, "a second port Ethernet64 at b") || strstr(f->err, "line 0")) fail_msg("%s", f->err);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pools_of_each_vendor), cmocka_unit_test(pools_of_imports), cmocka_unit_test(thin_headroom),
-        cmocka_unit_test(missing_profiles),     cmocka_unit_test(traffic_classes),  cmocka_unit_test(keys_of_a_chassis),
+        cmocka_unit_test(pools_of_each_vendor), cmocka_unit_test(pools_of_imports),
+        cmocka_unit_test(thin_headroom),        cmocka_unit_test(missing_profiles),
+        cmocka_unit_test(traffic_classes),      cmocka_unit_test(keys_of_a_chassis),
         cmocka_unit_test(parts_and_dumps),      cmocka_unit_test(largest_mtu),
+        cmocka_unit_test(two_cables_at_a_port),
     };
     return cmocka_run_group_tests(tests, setup, remove_folder);
 }

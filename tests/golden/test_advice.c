@@ -72,6 +72,31 @@ static double measured(const json_t *json, const char *metric, const char *which
     return 0;
 }
 
+/// A dynamic threshold falls with what other inputs hold: eight of them have 8 / 9 of the 3460 KB that 4 MB less nine
+/// headrooms leave, not eight times the half that one has, which is more than the memory.
+static void test_inputs_share_a_dynamic_pool(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "eight.yaml",
+               "topology: {kind: single, hosts: 9, rate: 100Gbps}\n"
+               "switch: {buffer: {kind: dynamic, total: 4MB, headroom: 60KB, reserve: 0B, alpha: 1}}\n"
+               "workload: [{kind: incast, sources: \"host-1..8\", dst: host-0, size: 2MB}]\n");
+    assert_int_equal(weft(f, "plan ecn eight.yaml --run off"), 0);
+    if (!strstr(f->out, "XOFF           1730KB for a single input; the queue has 8 x 384445B = 3075560B"))
+        fail_msg("%s", f->out);
+    // So marks at 3.6 MB never come, headroom in use or not.
+    static const char late[] = " --set 'switch.aqm={kind: wred, min: 3600KB, max: 3700KB}' --set host.cc=dcqcn";
+    char line[192];
+    snprintf(line, sizeof line, "plan ecn eight.yaml --run off%s", late);
+    assert_int_equal(weft(f, line), 0);
+    assert_non_null(strstr(f->out, "above the XOFF of all inputs (3075560B): PFC always precedes ECN"));
+    snprintf(line, sizeof line, "run eight.yaml --quiet --json%s", late);
+    assert_int_equal(weft(f, line), 0);
+    json_t *run = printed_json(f), *counters = json_object_get(run, "counters");
+    assert_int_equal(json_integer_value(json_object_get(counters, "ecn_marked")), 0);
+    assert_true(json_integer_value(json_object_get(counters, "pfc_xoff_frames")) > 0);
+    json_decref(run);
+}
+
 static void test_wrong_values_are_found(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "plan ecn s.yaml --variant plain --run off"), 0);
@@ -101,6 +126,7 @@ static void test_good_values_are_left(void **state) {
                              "switch.aqm.max=80KB --set switch.buffer.headroom=60KB --set switch.buffer.alpha=1"),
                      0);
     assert_null(strstr(f->out, "wrong:"));
+    assert_non_null(strstr(f->out, "switch.buffer.alpha: 1 as it is")); // a smaller one would only pause sooner
 }
 
 /// The patch is a scenario, with the result that the advice was shown with, whatever the variant of the base says.
@@ -279,6 +305,7 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_inputs_share_a_dynamic_pool),
         cmocka_unit_test(test_wrong_values_are_found),
         cmocka_unit_test(test_good_values_are_left),
         cmocka_unit_test(test_patches),

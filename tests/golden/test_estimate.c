@@ -251,13 +251,40 @@ static void intervals(void **state) {
     assert_non_null(strstr(f->err, "t.txt:1"));
 }
 
+/// A job of whole servers on every fabric, at numbers of hosts for which some have spare ports (54 for 16, 270 for
+/// 256): their last hosts are no server, and the job is on the first ones.
+static void servers_beside_spare_ports(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "job.yaml",
+               "workload:\n- {kind: job, group: t, server: {gpus: 8}, ranks: 16, operations: [{collective: "
+               "all_reduce_ring, size: 1MB}]}\n");
+    for (uint32_t hosts = 16; hosts <= 256; hosts *= 4) {
+        char line[96];
+        snprintf(line, sizeof line, "versus job.yaml --hosts %" PRIu32 " --estimate --quiet", hosts);
+        if (weft(f, line)) fail_msg("%s", f->err);
+    }
+    write_text(f, "s.yaml",
+               "topology: {kind: single, hosts: 54}\nworkload:\n- {kind: job, hosts: \"host-40..53\", server: {gpus: "
+               "8}, operations: [{collective: all_reduce_ring, size: 1MB}]}\n");
+    assert_int_equal(weft(f, "check s.yaml"), 2);
+    assert_int_equal(weft(f, "check s.yaml --set workload.0.hosts=host-32..47"), 0);
+    assert_int_equal(weft(f, "check s.yaml --set workload.0.hosts=host-32..47 --set workload.0.server.cabling=rail"),
+                     2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_packets), cmocka_unit_test(with_congestion_control),
-        cmocka_unit_test(refused),    cmocka_unit_test(circles),
-        cmocka_unit_test(slow_nics),  cmocka_unit_test(without_pauses),
-        cmocka_unit_test(intervals),  cmocka_unit_test(credit_ages),
-        cmocka_unit_test(leads),      cmocka_unit_test(hops),
+        cmocka_unit_test(as_packets),
+        cmocka_unit_test(with_congestion_control),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(circles),
+        cmocka_unit_test(servers_beside_spare_ports),
+        cmocka_unit_test(slow_nics),
+        cmocka_unit_test(without_pauses),
+        cmocka_unit_test(intervals),
+        cmocka_unit_test(credit_ages),
+        cmocka_unit_test(leads),
+        cmocka_unit_test(hops),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -463,6 +463,18 @@ static void an_import_of_amd(void **state) {
     run_free(&r);
 }
 
+/// A server without a NIC: what an import says of NICs is said once, and is not that some have no speed.
+static void an_import_without_nics(void **state) {
+    const char *path = put("bare.xml", "<system version='2'><cpu><pci>" AMD("a", "0", "gfx942", XGMI("b", "1"))
+                                           AMD("b", "1", "gfx942", XGMI("a", "1")) "</pci></cpu></system>");
+    struct weft_error error;
+    char *written = import("nccl", &path, 1, &error);
+    if (!strstr(written, "2 GPUs, 0 NICs") || strstr(written, "whose speed no file says") ||
+        !strstr(written, "# - the NICs: ") || !strstr(written, " has none, and each GPU gets one of 200Gbps (rate)"))
+        fail_msg("%s", written);
+    free(written);
+}
+
 #define DEVICE(busid, class) "<pci busid='" busid "' class='" class "' link_speed='32.0 GT/s' link_width='16'/>"
 
 /// Files of cloud images (NCCL_TOPO_FILE): PCI devices by their class, NICs with <net> or without. A VGA controller and
@@ -689,6 +701,7 @@ int main(void) {
         cmocka_unit_test(bad_shares),
         cmocka_unit_test(links_of_amd),
         cmocka_unit_test(an_import_of_amd),
+        cmocka_unit_test(an_import_without_nics),
         cmocka_unit_test(lists_of_devices),
         cmocka_unit_test(channels_of_each_server),
         cmocka_unit_test(servers_in_place),

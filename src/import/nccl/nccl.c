@@ -120,7 +120,10 @@ static bool say_servers(const struct maker *m) {
         }
     char rate[32];
     weft__quantity_format(WEFT__RATE, m->conf->common.rate_bps, rate, sizeof rate);
-    if (unknown) ASSUMED(m, "%s for %s whose speed no file says (rate)", rate, weft__counted(unknown, "NIC").text);
+    if (unknown && !m->server.nics)
+        LOST(m, "the NICs: %s has none, and each GPU gets one of %s (rate)", m->server_file->written, rate);
+    else if (unknown)
+        ASSUMED(m, "%s for %s whose speed no file says (rate)", rate, weft__counted(unknown, "NIC").text);
     if (bounded)
         ASSUMED(m, "links of %" PRIu32 " hosts, whose NICs have another speed: weft's links are 10Mbps to 100Tbps",
                 bounded);

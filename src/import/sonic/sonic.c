@@ -344,6 +344,9 @@ static void say_maps(struct weft__sonic_making *m) {
 static void say_pfc(struct weft__sonic_making *m) {
     static const char *const actions[] = {"drop", "forward", "alert"};
     const struct weft_sonic_watchdog *w = m->port->watchdog;
+    if (!m->lossless && weft_sonic_lossless(m->port))
+        NOTE(LOST, "the headroom of priority groups: %s has PFC for no priority (PORT_QOS_MAP%s)", m->port->name,
+             m->port->qos_key ? ".pfc_enable" : " has no row of it; is it in another file?");
     SAY_SWITCH("  pfc: {priorities: ");
     say_mask(m->sw, m->lossless);
     if (w && w->detection_ms) {
