@@ -709,8 +709,6 @@ static void bad_input(void **state) {
     struct fixture *f = *state;
     write_text(f, "bad.yaml", "workload:\n- {kind: collective, collective: all_to_all, size: 1Mi}\n");
     write_text(f, "none.yaml", "topology: {kind: single, hosts: 4}\n");
-    write_text(f, "measured.yaml",
-               "workload: [{kind: permutation, size: 64KB}]\ngoodput: {parts: [{name: link, variant: down}]}\n");
     write_text(f, "empty.yaml", "workload: []\n");
     static const struct {
         const char *arguments, *said;
@@ -728,10 +726,7 @@ static void bad_input(void **state) {
         {"job.yaml --hosts 16KB..32KB:2", "weft: --hosts: '16KB..32KB:2': expected whole numbers"},
         {"job.yaml --hosts 2..99", "weft: --hosts: '2..99': expected at most 64 numbers"},
         {"job.yaml --rate 400", "weft: --rate: "},
-        {"job.yaml --fabrics star --goodput 1020",
-         "weft: --goodput:1:8: goodput.gpus: 1020; expected whole servers of 8"},
-        {"measured.yaml --fabrics star --goodput 1024",
-         "weft: measured.yaml:2:41: goodput.parts.0.variant: --goodput runs no variants of the job"},
+        {"job.yaml --fabrics star --goodput 1020", "weft: --goodput:1:8: goodput.gpus: 1020; expected whole servers"},
         {"job.yaml --budget watt=3", "weft: --budget: 'watt=3' is not understood"},
         {"job.yaml --battery fast", "weft: --battery: 'fast': expected quick or full"},
         {"--battery full --cases mo", "weft: --cases: 'mo': no case of the battery is called so"},
