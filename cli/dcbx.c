@@ -110,8 +110,8 @@ static enum weft_status parse_own(struct weft_dcbx_end *own, struct weft_arena *
     unsigned on = (unsigned)__builtin_popcount(own->says.pfc.enabled);
     if (!status && on > capability)
         status = WEFT_REFUSE(ret_error, WEFT_NOWHERE,
-                             "--pfc: %s are %u priorities; expected at most %" PRIu64 ", the --capability", pfc_text,
-                             on, capability);
+                             "--pfc: %s: %u priorit%s; expected at most %" PRIu64 ", the --capability", pfc_text, on,
+                             on == 1 ? "y" : "ies", capability);
     own->says.pfc.willing = willing;
     own->says.pfc.capability = (uint8_t)capability;
     own->says.has |= WEFT_DCBX_CEE; // a sender that speaks only CEE is understood

@@ -2,8 +2,10 @@
 // weft diff: two results side by side, or a fit and a later log.
 #include "weft/diff.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "simulation.h"
 #include "weft/fit.h"
@@ -68,6 +70,8 @@ static bool is_class(const char *name) {
 
 static enum weft_status diff_log(const struct weft_cli_options *o, struct weft_error *error) {
     bool differs;
+    if (access(o->operand[0], R_OK))
+        return WEFT_REFUSE(error, WEFT_NOWHERE, "cannot read '%s': %s", o->operand[0], strerror(errno));
     if (o->operands < 2 || asked.variant || asked.with || asked.table || asked.all)
         return WEFT_REFUSE(error, WEFT_NOWHERE,
                            "%s is a class of servers; expected a log of measured times behind it, and no --variant, "

@@ -207,20 +207,17 @@ static void print_design(FILE *file, const struct weft_goodput *g) {
             g->conf.gpus, weft_goodput_attachments[g->conf.attachment], g->mtbf_h, g->interval_s,
             g->conf.interval_ps ? "" : ", the best interval", g->write_s);
     fprintf(file, "  by the first-order formula crashes would leave %.1f%%\n", 100 * g->first_order);
-    fprintf(file, "  %-12s %-8s %10s %10s %9s %10s %9s\n", "part", "effect", "parts", "rate (1/h)", "a month",
+    fprintf(file, "  %-12s %-8s %10s %10s %9s %16s %9s\n", "part", "effect", "parts", "rate (1/h)", "a month",
             "slowdown", "cost");
     for (uint32_t i = 0; i < g->conf.parts; i++) {
         const struct weft_goodput_part *p = &g->conf.part[i];
         fprintf(file, "  %-12s %-8s %10.6g %10.3g %9.3g", p->name, weft_goodput_effects[p->effect], p->count, p->rate,
                 p->failures_month);
-        if (p->effect == WEFT_GOODPUT_DEGRADE)
-            fprintf(file, " %10.4f", p->slowdown);
-        else
-            fprintf(file, " %10s", "-");
-        fprintf(file, " %8.2f%%%s\n", 100 * p->cost,
-                p->measured                         ? "  measured"
-                : p->effect == WEFT_GOODPUT_DEGRADE ? "  assumed"
-                                                    : "");
+        bool slows = p->effect == WEFT_GOODPUT_DEGRADE;
+        fprintf(file, " %16s %8.2f%%%s\n", slows ? weft_goodput_slowdown_text(p).text : "-", 100 * p->cost,
+                p->measured ? "  measured"
+                : slows     ? "  assumed"
+                            : "");
     }
 }
 

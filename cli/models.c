@@ -31,6 +31,7 @@ static const struct {
     {&weft_dcbx_table, "LLDP and DCBX between neighbours, of switch and host alike"},
     {&weft_fabric_part_table, "a chip, optical module or NIC of a fabric, and what one takes"},
     {&weft_link_table, "cables of links, which give these their delays"},
+    {&weft_event_table, "a link that goes down or up, an entry of events"},
     {&weft_run_table, "the run itself"},
     {&weft_goodput_table, "what failures leave of a long job (weft goodput)"},
     {&weft_goodput_part_table, "a class of parts that fail, an entry of goodput.parts"},

@@ -356,23 +356,30 @@ static int check_files(const struct weft_cli_command *command, const struct weft
     return WEFT_ERROR_INPUT;
 }
 
-/// Whether an answer to an option has a table of that name.
-static bool answers_option(const struct weft_cli_command *command, const char *table) {
-    bool any = false;
-    for (uint32_t k = 0; k < 2; k++)
-        any |= command->to_option[k] && weft_answer_table(command->to_option[k], table);
-    return any;
+enum { TABLES_MAX = 256 };
+/// That the answer, or one to an option, has such a table.
+static enum weft_status check_table(const struct weft_cli_command *command, const struct weft_answer *answer,
+                                    const char *table, struct weft_error *ret_error) {
+    const struct weft_answer *all[] = {answer, command->to_option[0], command->to_option[1]};
+    const char *names[TABLES_MAX];
+    char expected[512];
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < 3 && all[k]; k++) {
+        if (weft_answer_table(all[k], table)) return WEFT_OK;
+        for (uint32_t i = 0; i < all[k]->tables && n < TABLES_MAX; i++)
+            names[n++] = all[k]->table[i]->name;
+    }
+    weft__names_expected(table, names, n, expected, sizeof expected);
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "no table of results \"%s\"; %s", table, expected);
 }
 
 static int check_answer(const struct weft_cli_command *command, const struct weft_cli_options *o) {
     const struct weft_answer *other = command->other;
-    const struct weft_result_table *table;
     struct weft_error error = {0};
     if ((o->json != 0) + (o->csv != NULL) + (o->picks != 0) > 1)
         WEFT_REFUSE(&error, WEFT_NOWHERE, "--json, --csv and --pick: expected one of them");
-    else if (o->csv && !(other && weft_answer_table(other, o->csv)) && !answers_option(command, o->csv))
-        weft_cli_table_find(other && o->operands > command->operands_min ? other : command->answer, o->csv, &table,
-                            &error);
+    else if (o->csv && !(other && weft_answer_table(other, o->csv)))
+        check_table(command, other && o->operands > command->operands_min ? other : command->answer, o->csv, &error);
     if (!error.status && o->database && !o->force && !access(o->database, F_OK))
         WEFT_REFUSE(&error, WEFT_NOWHERE, "--out: '%s' is there already; --force replaces it",
                     weft__text_shown(o->database, o->arena));

@@ -270,6 +270,7 @@ static void define_all(struct weft__json *j) {
                                                      &weft_post_table,
                                                      &weft_sample_table,
                                                      &weft_link_table,
+                                                     &weft_event_table,
                                                      &weft_nccl_costs_table,
                                                      &weft_training_model_table,
                                                      &weft_training_plan_table,
@@ -346,7 +347,7 @@ void weft_cli_schema(FILE *file) {
     add_member(&j, "topology", REFERENCE, "topology");
     add_member(&j, "link", REFERENCE, "link");
     add_member(&j, "server", REFERENCE, "server");
-    add_member(&j, "events", TYPE, "array");
+    add_member(&j, "events", "{\"type\":\"array\",\"items\":" REFERENCE "}", "event");
     box_references(&j);
     put_devices(&j);
     add_member(&j, "workload", "{\"type\":\"array\",\"items\":" REFERENCE "}", "workload");

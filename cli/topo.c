@@ -229,6 +229,10 @@ static enum weft_status show_variant(const struct weft_scenario *s, const struct
                            form.dot     ? "dot"
                            : form.paths ? "paths"
                                         : "links");
+    if ((form.dot || form.paths || form.links) && (form.svg || form.report || form.dot + form.paths + !!form.links > 1))
+        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                           "--dot, --paths, --links, --svg, --report: one of the first three is the whole answer; "
+                           "expected it alone");
     if (form.svg) status = weft_cli_can_write_file("--svg", form.svg, o, ret_error);
     if (form.report && !status) status = weft_cli_can_write_file("--report", form.report, o, ret_error);
     if (!status) status = weft_scenario_topology(s, s->arena, &t, ret_error);

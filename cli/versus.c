@@ -18,7 +18,7 @@
 
 static const char *hosts, *rate, *fabrics, *budget, *seeds_text, *jobs_text, *task_text, *diff;
 static struct versus_battery battery;
-static bool merge, no_why, assumptions, estimate;
+static bool merge, no_why, assumptions, bands, estimate;
 static const char *packets_text, *goodput_text;
 static const struct weft_tree *old; ///< what --diff names; NULL: nothing
 static const struct weft_cli_option own[] = {
@@ -50,6 +50,9 @@ static const struct weft_cli_option own[] = {
      "also run with each assumed number of fabrics, switches and hosts halved and doubled, to see which would change "
      "the answer",
      NULL, &assumptions},
+    {"bands", NULL,
+     "as --assumptions, but only with numbers of which a class of hardware has a band, at both ends of it", NULL,
+     &bands},
     {"estimate", NULL,
      "estimate all runs in seconds, each time with its 90% interval, instead of running them (weft estimate)", NULL,
      &estimate},
@@ -442,7 +445,7 @@ static enum weft_status run_versus(const struct weft_cli_options *o, struct weft
     if (!status) status = versus_fabrics_read(o, fabrics, budget, &x.v, scale, ret_error);
     if (!status) status = add_cases(o, job, &x.v, ret_error);
     x.v.n_all = x.v.n_cases;
-    if (!status && assumptions) status = versus_assumptions_add(o, &x.v, ret_error);
+    if (!status && (assumptions || bands)) status = versus_assumptions_add(o, &x.v, !assumptions, ret_error);
     if (!status) status = weft_versus_goodput(&x.v, job->goodput, o->arena, ret_error);
     if (!status && !x.v.variants) status = tell_answer(&x, ret_error);
     if (!status && x.v.variants) status = compose_job(&x, job, &file, ret_error);

@@ -29,8 +29,9 @@ struct versus_battery {
 enum weft_status versus_battery_add(const struct versus_battery *battery, struct weft_versus *v,
                                     struct weft_arena *arena, struct weft_error *ret_error);
 
-/// For each case without failures, adds cases in which one assumed number is halved or doubled.
-enum weft_status versus_assumptions_add(const struct weft_cli_options *o, struct weft_versus *v,
+/// For each case without failures, adds cases in which one assumed number is halved or doubled, or at an end of its
+/// band; `bands`: only numbers that have one.
+enum weft_status versus_assumptions_add(const struct weft_cli_options *o, struct weft_versus *v, bool bands,
                                         struct weft_error *ret_error);
 /// Whether the notes of ranks in a run fit into memory; if not, the last flow to finish is explained.
 bool versus_why_has_room(const struct weft_workload *workload);

@@ -20,6 +20,7 @@ struct finder {
     const char **value;                                        ///< [ASSUMPTIONS_MAX]: its value in this fabric
     const struct weft_hardware *hardware[WEFT_HARDWARE_KINDS]; ///< the fabric's classes; NULL: ideal
     uint32_t fabric;
+    bool bands; ///< only numbers whose class has a band
 };
 
 /// Prices and power change no time (src/versus/energy.c handles watts), and neither do settings of a run.
@@ -82,7 +83,8 @@ static void on_value(void *context, const char *path, const char *value, const c
     if (!counts_row(row, path)) return;
     const struct weft_hardware *h;
     const struct weft_hardware_value *band = band_of(f, path, value, &h);
-    if ((!band && !strstr(row->help, "assumed")) || !find_assumption(f, path, row->help, band, h, &i)) return;
+    bool assumed = !f->bands && strstr(row->help, "assumed");
+    if ((!band && !assumed) || !find_assumption(f, path, row->help, band, h, &i)) return;
     f->value[i] = weft_arena_text(f->o->arena, value);
 }
 
@@ -187,9 +189,9 @@ static void add_cases(const struct weft_cli_options *o, struct weft_versus *v) {
         }
 }
 
-enum weft_status versus_assumptions_add(const struct weft_cli_options *o, struct weft_versus *v,
+enum weft_status versus_assumptions_add(const struct weft_cli_options *o, struct weft_versus *v, bool bands,
                                         struct weft_error *ret_error) {
-    struct finder f = {.o = o, .v = v};
+    struct finder f = {.o = o, .v = v, .bands = bands};
     enum weft_status status = WEFT_OK;
     v->assumption = weft_arena_alloc(o->arena, ASSUMPTIONS_MAX, sizeof *v->assumption);
     f.value = weft_arena_alloc(o->arena, ASSUMPTIONS_MAX, sizeof *f.value);

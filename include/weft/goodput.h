@@ -145,6 +145,11 @@ void weft_goodput_find(const struct weft_goodput_conf *conf, struct weft_arena *
         WEFT__GOODPUT_PART(cost, REAL, "goodput of a job in which these parts never fail, less the goodput",           \
                            .title = "cost")
 
+/// "1.0312+-0.0021" with half of its 95% interval, "1.0312 (1 seed)", "1.0000?" if it is assumed.
+struct weft_goodput_text {
+    char text[32];
+} weft_goodput_slowdown_text(const struct weft_goodput_part *part);
+
 /// One or several designs side by side, as rows.
 struct weft_goodput_answer {
     const char *scenario; ///< NULL: none

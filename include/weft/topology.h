@@ -151,6 +151,8 @@ void weft_topology_add_link(struct weft_topology_builder *b, uint32_t from, uint
 /// Names a port of the link added last: end 0 is that of `from`. Copied. Bad names are found by weft_topology_new.
 void weft_topology_name_port(struct weft_topology_builder *b, uint32_t end, const char *name);
 
+extern const struct weft_param_table weft_event_table; ///< an entry of `events`
+
 struct weft_topology_ops {
     /// Required. Adds every node and link of `conf`. `tree` is the user's section, for kinds that hold lists (may be
     /// NULL). Errors name a place.

@@ -343,6 +343,14 @@ static enum weft_status load_row(struct load *l, const struct weft_param *row, c
     return status;
 }
 
+/// Whether a word is one of the row's; a row without a list takes any.
+static bool is_choice(const struct weft_param *row, const char *word) {
+    const char *const *choice = row && row->type == WEFT_PARAM_CHOICE ? row->choices : NULL;
+    while (choice && *choice && strcmp(*choice, word))
+        choice++;
+    return !choice || *choice;
+}
+
 /// Whether the user or a layer below says one of "a or b"; of "a: x", whether a is x, or something that its row
 /// refuses.
 static bool said_any(const struct weft_param_table *table, const struct weft_tree *tree, const struct layers *layers,
@@ -356,9 +364,10 @@ static bool said_any(const struct weft_param_table *table, const struct weft_tre
         if (value) {
             *value = 0;
             const struct weft_tree *said = said_child(tree, name);
-            const char *is = said ? said->text : default_of(weft_param_find(table, name), layers);
+            const struct weft_param *row = weft_param_find(table, name);
+            const char *is = said ? said->text : default_of(row, layers);
             bool by_name = said && strcmp(name, "kind") != 0; // another kind takes the keys of the old one with it
-            if (by_name || !is || !strcmp(is, value + 2)) return true;
+            if (by_name || !is || !strcmp(is, value + 2) || !is_choice(row, is)) return true;
             continue;
         }
         if (said_child(tree, name)) return true;

@@ -3,6 +3,7 @@
 #include "box/box.h"
 #include "weft/aqm.h"
 #include "weft/buffer.h"
+#include "weft/sfc.h"
 
 weft_time_ps weft__frame_least_ps(const struct weft_topology *t, uint32_t port) {
     return (WEFT__PREAMBLE + WEFT_FRAME_MIN) * 8 * WEFT_PS_PER_S / t->link[t->port[port].link].rate_bps;
@@ -69,6 +70,12 @@ static const char *check_links(const struct weft__plan *plan, uint32_t node, con
     return buffer->fit_ports(conf->buffer.conf, port, info->ports, conf->pfc.priorities, text, size);
 }
 
+/// Whether source flow control takes each queue to hold packets of one input.
+static bool divides_threshold(const struct weft_model_conf *sfc) {
+    const struct weft_sfc_ops *ops = sfc->model->ops;
+    return ops->fixed && ops->watch(sfc->conf) < ((const struct weft_sfc_conf *)sfc->conf)->threshold_bytes;
+}
+
 enum weft_status weft__ethernet_check(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error) {
     const struct weft_topology *t = plan->topology;
     const struct weft_switch_conf *conf = &plan->device[node]->sw;
@@ -86,6 +93,11 @@ enum weft_status weft__ethernet_check(const struct weft__plan *plan, uint32_t no
         return WEFT_REFUSE(ret_error, conf->aqm.place,
                            "switch.aqm of %s: by_rate is of ports of Ethernet switches, and this is none",
                            t->node[node].name);
+    if (divides_threshold(&conf->sfc) && strcmp(conf->queueing.model->name, "voq") != 0)
+        return WEFT_REFUSE(ret_error, conf->sfc.place,
+                           "switch.sfc of %s: inputs: queues of %s hold packets of all inputs or outputs; expected "
+                           "inputs: 1, or queueing: voq",
+                           t->node[node].name, conf->queueing.model->name);
     const char *wrong =
         buffer->fit(conf->buffer.conf, ports, conf->pfc.priorities, plan->frame_bytes, text, sizeof text);
     if (!wrong) wrong = check_links(plan, node, conf, text, sizeof text);

@@ -57,10 +57,23 @@ static const struct weft_hardware *chip_of(const struct expand *e, const struct 
     return h && h->kind == WEFT_HARDWARE_CHIP ? h : NULL;
 }
 
+/// The class of switches whose parts do not say theirs: that of the section, else the default one; NULL: ideal.
+static const struct weft_hardware *usual_chip(const struct expand *e) {
+    const struct weft_tree *chip = weft__tree_section(weft__tree_section(e->root, "switch"), "chip");
+    const struct weft_tree *all = weft__tree_section(e->root, "hardware");
+    const char *name = chip && chip->text ? chip->text : all && all->text ? all->text : WEFT_HARDWARE_CHIP_DEFAULT;
+    const struct weft_hardware *h = NULL;
+    if (!strcmp(name, "typical")) name = WEFT_HARDWARE_CHIP_DEFAULT;
+    if (strcmp(name, WEFT_HARDWARE_IDEAL) != 0)
+        weft_hardware_find(WEFT_HARDWARE_CHIP, name, WEFT_NOWHERE, "switch.chip", e->arena, &h, NULL);
+    return h;
+}
+
 /// The time from the last bit of a frame to its queue in a switch of this layer, without entries of `devices`.
 static weft_time_ps own_processing(const struct expand *e, const struct weft_fabric_layer *layer) {
     weft_time_ps ps = 300 * WEFT_PS_PER_NS;
-    ps = (weft_time_ps)weft_hardware_number(chip_of(e, layer), "processing", (double)ps);
+    const struct weft_hardware *h = chip_of(e, layer);
+    ps = (weft_time_ps)weft_hardware_number(h ? h : usual_chip(e), "processing", (double)ps);
     read_processing(e->root, &ps);
     return ps;
 }

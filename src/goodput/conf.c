@@ -171,8 +171,10 @@ enum weft_status weft_goodput_load(const struct weft_tree *section, struct weft_
     enum weft_status status = weft__params_load_at(&weft_goodput_table, section, "goodput", ret_conf, arena, ret_error);
     if (status) return status;
     struct weft_place place = section ? section->place : WEFT_NOWHERE;
+    const struct weft_tree *gpus = weft_tree_find(section, "gpus");
     if (c->gpus > c->gpus_per_server && c->gpus % c->gpus_per_server)
-        return WEFT_REFUSE(ret_error, place, "goodput.gpus: %" PRIu64 "; expected whole servers of %" PRIu64, c->gpus,
+        return WEFT_REFUSE(ret_error, gpus ? gpus->place : place,
+                           "goodput.gpus: %" PRIu64 "; expected whole servers of %" PRIu64, c->gpus,
                            c->gpus_per_server);
     double write_ps = (1 - c->blocking) * (double)c->state_bytes * 8 / (double)c->store_bps * WEFT_PS_PER_S;
     if (c->interval_ps && (double)c->interval_ps < write_ps)

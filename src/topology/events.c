@@ -16,17 +16,18 @@ struct event_conf {
     uint32_t state, times;
 };
 enum { EVENTS_MAX = 1 << 22 }; ///< of a scenario: 128 MiB
-static const char *const states[] = {"down", "up", NULL};
+static const char *const states[] = {"down", "up", NULL}, *const ever[] = {"ever", NULL},
+                         *const never[] = {"never", NULL};
 static const struct weft_param event_rows[] = {
     WEFT_TIME(struct event_conf, at_ps, "at", NULL, "0s", "1000s", "when"),
     WEFT_TEXT(
         struct event_conf, link, "link", NULL,
         "\"access-0/8\" (a port's link), \"a--b\" (the first between two nodes) or \"core-0/*\" (all of a switch)"),
     WEFT_CHOICE(struct event_conf, state, "state", NULL, states, "what it becomes"),
-    WEFT_TIME(struct event_conf, for_ps, "for", "0s", "0s", "1000s",
-              "how long, and then the other state again; 0s: it stays"),
-    WEFT_TIME(struct event_conf, every_ps, "every", "0s", "0s", "1000s",
-              "with for and times: time from one begin to the next; 0s: once"),
+    WEFT_TIME_OR(struct event_conf, for_ps, "for", ever, "ever", "1ps", "1000s",
+                 "how long, and then the other state again; ever: it stays"),
+    WEFT_TIME_OR(struct event_conf, every_ps, "every", never, "never", "1ps", "1000s",
+                 "with for and times: time from one begin to the next; never: once"),
     WEFT_UINT(struct event_conf, times, "times", "1", "1", "1000000", "how often, with every"),
 };
 
@@ -34,14 +35,14 @@ static const char *check_event(const void *conf, char *text, size_t size) {
     (void)text;
     (void)size;
     const struct event_conf *c = conf;
-    if (c->times > 1 && !c->every_ps) return "times has no every; expected every: 100ms, the time between two begins";
-    if (!c->every_ps) return NULL;
-    if (c->times == 1) return "every has no times; expected times: 2 or more";
-    if (!c->for_ps) return "every has no for; expected for: 10ms, how long the state holds";
+    if (c->every_ps == WEFT_TIME_NEVER)
+        return c->times == 1 ? NULL : "times has no every; expected every: 100ms, the time between two begins";
+    if (c->times == 1) return "every is beside times: 1, its default; expected times: 2 or more";
+    if (c->for_ps == WEFT_TIME_NEVER) return "every has no for; expected for: 10ms, how long the state holds";
     return c->for_ps < c->every_ps ? NULL : "for is not below every, so nothing would change back";
 }
 
-static const struct weft_param_table event_table =
+const struct weft_param_table weft_event_table =
     WEFT_PARAM_TABLE("event", struct event_conf, event_rows, .check = check_event);
 
 struct events {
@@ -62,7 +63,7 @@ static void add_events(struct events *events, const struct event_conf *conf, uin
     weft_time_ps at = conf->at_ps;
     for (uint32_t i = 0; i < conf->times; i++, at += conf->every_ps) {
         add_event(events, at, link, conf->state == 1, place);
-        if (conf->for_ps) add_event(events, at + conf->for_ps, link, conf->state != 1, place);
+        if (conf->for_ps != WEFT_TIME_NEVER) add_event(events, at + conf->for_ps, link, conf->state != 1, place);
     }
 }
 
@@ -72,7 +73,7 @@ static enum weft_status read_event(struct events *events, const struct weft_topo
     uint32_t *link, n;
     char path[32];
     snprintf(path, sizeof path, "events.%u", number);
-    enum weft_status status = weft__params_load_all(&event_table, tree, path, &conf, t->arena, NULL, ret_error);
+    enum weft_status status = weft__params_load_all(&weft_event_table, tree, path, &conf, t->arena, NULL, ret_error);
     if (!status)
         status = weft_topology_select_links(t, conf.link, weft_tree_find(tree, "link")->place, &link, &n, ret_error);
     if (!status && events->n + 2 * (uint64_t)n * conf.times > EVENTS_MAX)

@@ -61,11 +61,12 @@ const char *weft__versus_turn_text(const struct weft_versus *v, const struct wef
         t->lead_before, t->turns && t->noise ? ", within noise" : "");
 }
 
-static bool has_band(const struct weft_versus *v) {
-    uint32_t i = 0;
-    while (i < v->assumptions && !*v->assumption[i].band)
-        i++;
-    return i < v->assumptions;
+/// Of how many numbers hardware has a band.
+static uint32_t count_bands(const struct weft_versus *v) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < v->assumptions; i++)
+        n += *v->assumption[i].band != 0;
+    return n;
 }
 
 uint32_t weft__versus_turning(const struct weft_versus_turn *turn, uint32_t n) {
@@ -82,9 +83,12 @@ void weft__versus_assumptions_text(FILE *file, const struct weft_versus *v) {
     const struct weft_versus_turn *turn = weft_versus_turns(v, arena, &n);
     uint32_t turning = weft__versus_turning(turn, n);
     if (n)
-        fprintf(file, "\n%s, each %shalved and doubled: %u of %u turn who leads\n",
-                weft__counted(v->assumptions, "assumed number").text,
-                has_band(v) ? "at the ends of its hardware's band, or without one " : "", turning, n);
+        fprintf(file, "\n%s, each %s: %u of %u turn who leads\n", weft__counted(v->assumptions, "assumed number").text,
+                !count_bands(v) ? "halved and doubled"
+                : count_bands(v) < v->assumptions
+                    ? "at the ends of its hardware's band, or without one halved and doubled"
+                    : "at the ends of its hardware's band",
+                turning, n);
     for (uint32_t i = 0; i < n && i < turning + SHOWN; i++)
         fprintf(file, "  %s%s\n", turn[i].turns ? "turns: " : "", weft__versus_turn_text(v, &turn[i], arena));
 }
@@ -94,7 +98,9 @@ void weft__versus_assumptions_say(FILE *file, const struct weft_versus *v) {
     uint32_t n;
     const struct weft_versus_turn *turn = weft_versus_turns(v, arena, &n);
     uint32_t turning = weft__versus_turning(turn, n);
-    const char *wrong = has_band(v) ? "wrong within its band, or by a factor of two" : "wrong by a factor of two";
+    const char *wrong = !count_bands(v)                   ? "wrong by a factor of two"
+                        : count_bands(v) < v->assumptions ? "wrong within its band, or by a factor of two"
+                                                          : "at an end of its band";
     if (n && !turning) fprintf(file, " No assumed number turns who leads if it is %s.", wrong);
     if (turning)
         fprintf(file, " %u of %s %s turn who leads; first %s.", turning, weft__counted(n, "assumption").text, wrong,

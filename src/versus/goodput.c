@@ -106,6 +106,20 @@ static void count_parts(struct weft_goodput_conf *c, const struct weft_versus_fa
     if (!says_part(section, "fabric_switch", "count")) upper->count = (double)parts.switches;
 }
 
+/// Cases measure what a lost part costs here; a part of which the job says a variant would not be.
+static enum weft_status refuse_variants(const struct weft_tree *section, struct weft_error *ret_error) {
+    const struct weft_tree *list = weft_tree_find(section, "parts"), *said = NULL;
+    for (uint32_t i = 0; list && i < list->n; i++) {
+        said = weft_tree_find(list->child[i], "variant");
+        if (said && said->type != WEFT_TREE_NULL && *said->text)
+            return WEFT_REFUSE(ret_error, said->place,
+                               "goodput.parts.%u.variant: --goodput runs no variants of the job: cases in which a link "
+                               "or switch fails measure slowdowns; expected slowdown, or null",
+                               i);
+    }
+    return WEFT_OK;
+}
+
 enum weft_status weft_versus_goodput(struct weft_versus *v, const struct weft_tree *section, struct weft_arena *arena,
                                      struct weft_error *ret_error) {
     struct weft_tree *said;
@@ -114,6 +128,7 @@ enum weft_status weft_versus_goodput(struct weft_versus *v, const struct weft_tr
     enum weft_status status =
         lay_over(v, WEFT_NONE, section, arena, &said, ret_error); // also if no fabric can be built
     if (!status) status = weft_goodput_load(said, arena, &conf, ret_error);
+    if (!status) status = refuse_variants(section, ret_error);
     for (uint32_t i = 0; i < v->fabrics && !status; i++) {
         struct weft_versus_fabric *f = &v->fabric[i];
         if (f->is_ruler || !f->at_job || *f->at_job->reason) continue;
@@ -148,7 +163,7 @@ static double fabric_cost(const struct weft_goodput *g) {
 static void put_slowdown(FILE *file, const struct weft_goodput *g, const char *name) {
     for (uint32_t i = 0; i < g->conf.parts; i++)
         if (!strcmp(g->conf.part[i].name, name))
-            fprintf(file, " %9.4f%c", g->conf.part[i].slowdown, g->conf.part[i].measured ? ' ' : '?');
+            fprintf(file, " %16s", weft_goodput_slowdown_text(&g->conf.part[i]).text);
 }
 
 void weft__versus_goodput_text(FILE *file, const struct weft_versus *v) {
@@ -157,12 +172,13 @@ void weft__versus_goodput_text(FILE *file, const struct weft_versus *v) {
         if (!is_asked(v, f)) continue;
         const struct weft_goodput *g = v->fabric[f].goodput;
         if (!head)
-            fprintf(file,
-                    "\nwhat failures leave of a month of a job of %llu GPUs (link, switch: slowdown by the loss of "
-                    "one of the fabric's, measured with %llu hosts; ?: assumed)\n  %-14s %-10s %8s %16s %11s %12s %10s "
-                    "%10s\n",
-                    (unsigned long long)v->gpus, (unsigned long long)v->hosts, "fabric", "attachment", "goodput",
-                    "90% of months", "crash every", "fabric cost", "link", "switch");
+            fprintf(
+                file,
+                "\nwhat failures leave of a month of a job of %llu GPUs (link, switch: slowdown by the loss of "
+                "one of the fabric's, measured with %llu hosts; +-: half of the 95%% interval; ?: assumed)\n  %-14s "
+                "%-10s %8s %16s %11s %12s %16s %16s\n",
+                (unsigned long long)v->gpus, (unsigned long long)v->hosts, "fabric", "attachment", "goodput",
+                "90% of months", "crash every", "fabric cost", "link", "switch");
         head = true;
         if (!g) {
             fprintf(file, "  %-14s cannot be built for them: %s\n", v->fabric[f].name, v->fabric[f].at_job->reason);

@@ -8,14 +8,30 @@
 #include "versus/versus.h"
 
 static const char noise_unknown[] = " One seed does not show noise; --seeds 1..5 does.";
-static const char estimates[] = " Times are estimates but where packets are named; of such cases 90% are within the "
-                                "interval. --packets 20 runs what they do not decide.";
+
+/// Numbers of estimates with an interval, and of those that are not calibrated.
+static void count_intervals(const struct weft_versus *v, struct weft_arena *arena, uint32_t count[2]) {
+    count[0] = count[1] = 0;
+    for (uint32_t c = 0; c < v->n_cases; c++) {
+        uint32_t n;
+        const struct weft_versus_place *place = weft_versus_rank(v, c, arena, &n);
+        for (uint32_t i = 0; i < n; i++)
+            if (place[i].estimated) count[isinf(place[i].high)]++;
+    }
+}
 
 /// What must be said of all times.
 static void say_trust(FILE *file, const struct weft_versus *v) {
-    if (v->fluid)
-        fputs(estimates, file);
-    else if (weft__versus_seeds(v) == 1)
+    WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
+    uint32_t count[2];
+    if (v->fluid) {
+        count_intervals(v, arena, count);
+        fputs(" Times are estimates but where packets are named", file);
+        if (count[0]) fprintf(file, "; 90%% of such %sare within the interval", count[1] ? "with an interval " : "");
+        if (count[1])
+            fprintf(file, "; %u %s not calibrated: how far off is not known", count[1], count[1] > 1 ? "are" : "is");
+        fputs(". --packets 20 runs what they do not decide.", file);
+    } else if (weft__versus_seeds(v) == 1)
         fputs(noise_unknown, file);
 }
 

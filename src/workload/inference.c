@@ -59,7 +59,7 @@ const struct weft_param_table weft_inference_arrivals_table = WEFT_PARAM_TABLE_O
     WEFT_REAL(A, shared, "shared", "0.4", "0", "1",
               "part of a prompt that is the prefix of its session (Mooncake: 0.37 and 0.64 of blocks are seen "
               "again)",
-              .needs = "kind: poisson"));
+              .needs = "sessions"));
 
 #define POOL_ROWS(T, at, half)                                                                                         \
     WEFT_TEXT(T, at hosts, "hosts", "", "hosts of the pool, server by server; empty: the " half " half of all GPUs"),  \

@@ -726,7 +726,7 @@ static void bad_input(void **state) {
         {"job.yaml --hosts 16KB..32KB:2", "weft: --hosts: '16KB..32KB:2': expected whole numbers"},
         {"job.yaml --hosts 2..99", "weft: --hosts: '2..99': expected at most 64 numbers"},
         {"job.yaml --rate 400", "weft: --rate: "},
-        {"job.yaml --fabrics star --goodput 1020", "weft: goodput.gpus: 1020; expected whole servers of 8"},
+        {"job.yaml --fabrics star --goodput 1020", "weft: --goodput:1:8: goodput.gpus: 1020; expected whole servers"},
         {"job.yaml --budget watt=3", "weft: --budget: 'watt=3' is not understood"},
         {"job.yaml --battery fast", "weft: --battery: 'fast': expected quick or full"},
         {"--battery full --cases mo", "weft: --cases: 'mo': no case of the battery is called so"},

@@ -396,6 +396,10 @@ static void devices_are_as_their_parts(void **state) {
     // Headroom has the chip's time, 900 ns instead of 300 ns, 30,000 B at 400G, and its cells: 254 B for each 84 B.
     check_value("roce-ecmp", "fabric.per_leaf=16", "switch.buffer.headroom", "120586B");
     check_value("roce-ecmp", listed, "switch.buffer.headroom", "455344B");
+    // Without classes of parts, that of the usual switch: 700 ns, 20,000 B more; or that of the section.
+    check_value("roce-ecmp", "hardware=ideal", "switch.buffer.headroom", "120586B");
+    check_value("roce-ecmp", "hardware=typical", "switch.buffer.headroom", "140586B");
+    check_value("roce-ecmp", "switch.chip=tomahawk5", "switch.buffer.headroom", "140586B");
     check_value("roce-ecmp", "fabric={chips: listed, leaf: {class: tomahawk5}}", "switch.buffer.headroom", "425106B");
 }
 
