@@ -47,6 +47,8 @@ struct weft_flow {
     uint32_t path;             ///< of its data, an index into weft_workload.path; 0: as routed
     uint32_t depth;            ///< most messages that are posted and not seen complete; 0: the flow is one message
     uint32_t message_bytes;    ///< of a flow with a depth: each of its messages
+    uint32_t burst;            ///< of one that pauses after so many messages; 0: it does not
+    weft_time_ps pause_ps;     ///< from the completion of a burst to the next posting
 };
 
 struct weft_workload {
@@ -80,10 +82,11 @@ struct weft_workload {
     uint32_t making;               ///< the entry that is being made, for random streams
 };
 
-/// A flow in a closed loop: it posts messages, and another one whenever one completes.
+/// A flow in a closed loop: it posts messages, and another one whenever one completes; after a burst it pauses.
 struct weft_post_conf {
-    uint64_t depth, messages;
+    uint64_t depth, messages, burst;
     weft_bytes size_bytes;
+    weft_time_ps pause_ps;
 };
 extern const struct weft_param_table weft_post_table;
 

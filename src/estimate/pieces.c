@@ -75,13 +75,22 @@ static bool is_of_job(const struct weft__fluid *x, uint32_t qp) {
     return x->net.workload->flow[x->net.qp[qp].flow].messages;
 }
 
-/// A message of a flow, or all of it if it posts none.
+/// A message of a flow, or all of it if it posts none; after a pause if a burst has just completed.
 static void post_next(struct weft__fluid *x, uint32_t qp) {
     const struct weft_flow *flow = &x->net.workload->flow[x->net.qp[qp].flow];
-    weft_bytes left = x->net.qp[qp].bytes - x->drain[qp].posted, bytes = flow->depth ? flow->message_bytes : left;
-    if (!left) return;
-    x->drain[qp].posted += bytes;
-    post_piece(x, qp, 0, bytes, 0);
+    struct weft__drain *d = &x->drain[qp];
+    weft_bytes left = x->net.qp[qp].bytes - d->posted, bytes = flow->depth ? flow->message_bytes : left;
+    weft_bytes burst = (weft_bytes)flow->burst * bytes, done = burst ? d->done - d->done % burst : 0;
+    if (!left || (burst && d->posted == done + burst)) return;
+    d->posted += bytes;
+    post_piece(x, qp, 0, bytes, done && d->done == done ? flow->pause_ps : 0);
+}
+
+/// As many messages of a flow as may be outstanding.
+static void post_all(struct weft__fluid *x, uint32_t qp) {
+    uint32_t depth = x->net.workload->flow[x->net.qp[qp].flow].depth;
+    for (uint32_t k = 0; k < (depth ? depth : 1); k++)
+        post_next(x, qp);
 }
 
 void weft__pieces_begin(struct weft__fluid *x, uint32_t qp) {
@@ -224,7 +233,10 @@ static void on_ack(struct weft__fluid *x, uint32_t p) {
     }
     struct weft__drain *d = &x->drain[piece.qp];
     d->done += piece.bytes;
-    post_next(x, piece.qp);
+    if (d->done == d->posted)
+        post_all(x, piece.qp);
+    else
+        post_next(x, piece.qp);
     if (d->done == x->net.qp[piece.qp].bytes && !--x->net.hosts.qps_unacked[flow] && x->net.hosts.triggers)
         weft__trigger_on_flow(end, weft__fluid_worker(x), flow, false);
 }
@@ -250,7 +262,6 @@ static void on_carried(struct weft__fluid *x, uint32_t index) {
 static void start_qp(struct weft__fluid *x, uint32_t qp) {
     const struct weft_qp_conf *conf = &x->net.qp[qp];
     const struct weft_host_conf *sender = weft__fluid_host(x, conf->src);
-    uint32_t depth = x->net.workload->flow[conf->flow].depth;
     if (conf->verb == WEFT_VERB_READ) {
         x->drain[qp].posted = conf->bytes;
         post_piece(x, qp, 0, conf->bytes,
@@ -258,8 +269,7 @@ static void start_qp(struct weft__fluid *x, uint32_t qp) {
                        sender->pcie_round_trip_ps);
         return;
     }
-    for (uint32_t k = 0; k < (depth ? depth : 1); k++)
-        post_next(x, qp);
+    post_all(x, qp);
 }
 
 static void start_flow(struct weft__fluid *x, uint32_t flow) {

@@ -84,6 +84,20 @@ static bool rows_overlap(const struct solver *s, uint32_t a, uint32_t b) {
     return false;
 }
 
+/// In NVLS, NVLink's rate and that of the reduction in its switch bound the same bytes, and no time tells which. So the
+/// rate is fitted if it moves a time of another algorithm by more than the noise, over its width.
+static bool is_hidden(const struct solver *s, uint32_t k) {
+    const struct weft_fit *fit = s->fit;
+    if (strcmp(fit->constant[k].key, "rate") != 0) return false;
+    for (uint32_t i = 0; i < fit->rows; i++) {
+        const char *algorithm = fit->row[i].algorithm;
+        bool by_nvls = algorithm && !strcmp(algorithm, weft_nccl_algorithm_names[WEFT_NCCL_NVLS]);
+        double moves = fabs(s->slope[(size_t)k * fit->rows + i]) * fit->constant[k].width;
+        if (row_counts(fit, i) && !by_nvls && moves > noise) return false;
+    }
+    return true;
+}
+
 /// Finds which rows depend on which constants, by varying each alone, and puts those without common rows together.
 static enum weft_status find_dependence(struct solver *s, struct weft_error *ret_error) {
     struct weft_fit *fit = s->fit;
@@ -97,6 +111,9 @@ static enum weft_status find_dependence(struct solver *s, struct weft_error *ret
         fit->constant[k].used = 0;
         for (uint32_t i = 0; i < fit->rows; i++)
             fit->constant[k].used += row_counts(fit, i) && s->slope[(size_t)k * fit->rows + i] != 0;
+        if (!is_hidden(s, k)) continue;
+        fit->constant[k].used = 0;
+        memset(&s->slope[(size_t)k * fit->rows], 0, fit->rows * sizeof *s->slope);
     }
     memset(s->run, 0xff, fit->constants * sizeof *s->run);
     for (uint32_t k = 0; k < fit->constants; k++) {

@@ -15,7 +15,7 @@
 #include "weft/param.h"
 #include "weft/spray.h"
 
-enum { PLANES_MAX = 16 };
+enum { PLANES_MAX = 32 }; // bits of mrc_state.usable
 
 struct mrc_conf {
     struct weft__spray_conf spray;
@@ -101,7 +101,7 @@ static void find_usable(struct mrc_state *s, weft_time_ps now) {
         bool is_free = p->next != WEFT_NONE && !s->value[p->next].owed;
         if (is_free || p->due_us <= microseconds_of(now)) s->usable |= UINT32_C(1) << k;
     }
-    if (!s->usable) s->usable = (UINT32_C(1) << s->planes) - 1;
+    if (!s->usable) s->usable = UINT32_MAX >> (PLANES_MAX - s->planes);
 }
 
 static void mrc_start(void *state, const void *conf, const struct weft_random *random, uint32_t planes) {
@@ -138,7 +138,7 @@ static uint32_t take_value(struct mrc_state *s, const struct mrc_conf *c, uint32
 
 /// A packet leaves: planes skipped because they owe turns pay one, if all others have had theirs.
 static void pass_over(struct mrc_state *s, const struct mrc_conf *c) {
-    uint32_t out = ((UINT32_C(1) << s->planes) - 1) & ~s->usable;
+    uint32_t out = (UINT32_MAX >> (PLANES_MAX - s->planes)) & ~s->usable;
     if (!out || ++s->passed + (uint32_t)__builtin_popcount(out) < s->planes) return;
     s->passed = 0;
     for (; out; out &= out - 1) {

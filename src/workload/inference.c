@@ -428,7 +428,7 @@ static enum weft_status add_piece(struct build *b, const struct weft_inference_r
         uint64_t blocks = bytes / layers / (b->plan.block * lane->token_bytes);
         uint64_t messages = (blocks + c->transfer.merge - 1) / c->transfer.merge * layers;
         weft_bytes size = (bytes + messages - 1) / messages;
-        common.post = (struct weft_post_conf){c->transfer.depth, messages, size};
+        common.post = (struct weft_post_conf){.depth = c->transfer.depth, .messages = messages, .size_bytes = size};
         common.size_bytes = bytes = messages * size;
     }
     return weft_workload_add(b->w, &common, b->place, src, dst, bytes, start, b->error);

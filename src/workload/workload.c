@@ -24,7 +24,13 @@ const struct weft_param_table weft_post_table = WEFT_PARAM_TABLE_OF(
     WEFT_UINT(struct weft_post_conf, messages, "messages", "1000", "1", "1000000000", "messages that the flow posts",
               .needs = "depth"),
     WEFT_BYTES(struct weft_post_conf, size_bytes, "size", "64KiB", "1B", "2GiB", "payload of each message",
-               .needs = "depth"));
+               .needs = "depth"),
+    WEFT_TIME(struct weft_post_conf, pause_ps, "pause", "0ns", "0ns", "1000s",
+              "once a burst of messages has completed, the flow waits so long before it posts the next burst; 0ns: it "
+              "does not wait",
+              .needs = "depth"),
+    WEFT_UINT(struct weft_post_conf, burst, "burst", "1", "1", "1000000000", "messages between two pauses",
+              .needs = "pause"));
 
 const char *const weft_verb_names[] = {"write", "send", "read", NULL};
 
@@ -168,6 +174,8 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
         .endless = !bytes,
         .depth = (uint32_t)post->depth,
         .message_bytes = (uint32_t)(post->depth ? post->size_bytes : 0),
+        .burst = (uint32_t)(post->depth && post->pause_ps ? post->burst : 0),
+        .pause_ps = post->depth ? post->pause_ps : 0,
     };
     for (uint64_t r = 0; r < common->repeat; r++, flow.start_ps += common->interval_ps)
         w->flow[w->flows++] = flow;

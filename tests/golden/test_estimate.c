@@ -103,7 +103,8 @@ static void check_error(struct fixture *f, const char *text, double most) {
 /// Over two stages a request takes 8 us, and credit is given up 10 us after a queue was last used: each message waits
 /// for it, and so does each acknowledgement, or none does.
 static void credit_ages(void **state) {
-    static const char *const post[] = {"depth: 1, messages: 20, size: 512B", "depth: 1, messages: 20, size: 64KiB",
+    static const char *const post[] = {"depth: 4, messages: 40, size: 8KiB, burst: 8, pause: 20us",
+                                       "depth: 1, messages: 20, size: 512B", "depth: 1, messages: 20, size: 64KiB",
                                        "depth: 2, messages: 20, size: 4KiB", "depth: 4, messages: 20, size: 256KiB"};
     for (uint32_t i = 0; i < sizeof post / sizeof *post; i++) {
         char text[512];

@@ -87,6 +87,31 @@ static void depth_bounds_what_is_outstanding(void **state) {
     }
 }
 
+/// When the sender sees the last completion of a flow that posts.
+static weft_time_ps acked_of(uint32_t depth, uint32_t messages, const char *rest) {
+    char flow[160];
+    snprintf(flow, sizeof flow, "kind: flow, src: host-0, dst: host-1, post: {depth: %u, messages: %u, size: 512B%s}",
+             depth, messages, rest);
+    struct run r = run_hosts(2, LATENCIES, flow);
+    weft_time_ps acked = r.outcome->flow[0].acked_ps;
+    run_free(&r);
+    return acked;
+}
+
+/// Bursts are apart by the pause, whatever is outstanding within one; after the last there is none.
+static void a_flow_pauses_between_bursts(void **state) {
+    enum { MESSAGES = 60, PAUSE = 20000 * NS };
+    static const uint32_t bursts[] = {1, 4, 8, 59, 60};
+    for (uint32_t i = 0; i < 15; i++) {
+        uint32_t burst = bursts[i / 3], depth = 1u << i % 3, whole = MESSAGES / burst, left = MESSAGES % burst;
+        char rest[48];
+        snprintf(rest, sizeof rest, ", burst: %u, pause: 20us", burst);
+        weft_time_ps expected = whole * acked_of(depth, burst, "") + (whole - !left) * (weft_time_ps)PAUSE;
+        if (left) expected += acked_of(depth, left, "");
+        assert_int_equal(acked_of(depth, MESSAGES, rest), expected);
+    }
+}
+
 /// Frames of many messages, of a length that is no multiple of the MTU: each has a first and a last packet of its own.
 static void messages_have_their_own_packets(void **state) {
     enum { MESSAGES = 50, SIZE = 10001, FRAMES = 3 };
@@ -158,6 +183,8 @@ static void assert_refused(const char *flow, const char *says) {
 
 static void nonsense_is_refused(void **state) {
     assert_refused("kind: flow, src: host-0, dst: host-1, post: {messages: 5}", "no effect without depth");
+    assert_refused("kind: flow, src: host-0, dst: host-1, post: {pause: 1us}", "no effect without depth");
+    assert_refused("kind: flow, src: host-0, dst: host-1, post: {depth: 1, burst: 5}", "no effect without pause");
     assert_refused("kind: flow, src: host-0, dst: host-1, post: {depth: 1, size: 0B}", "size");
     assert_refused("kind: flow, src: host-0, dst: host-1, size: 100KB, post: {depth: 2}", "no effect beside post");
     assert_refused("kind: flow, src: host-0, dst: host-1, post: {depth: 1}, verb: read", "with verb read");
@@ -172,10 +199,15 @@ static void nonsense_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_way_is_send_network_receive), cmocka_unit_test(latencies_do_not_slow_the_line),
-        cmocka_unit_test(a_read_waits_for_its_responder),  cmocka_unit_test(depth_bounds_what_is_outstanding),
-        cmocka_unit_test(messages_have_their_own_packets), cmocka_unit_test(rates_are_bounds),
-        cmocka_unit_test(steps_of_a_collective_wait),      cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(one_way_is_send_network_receive),
+        cmocka_unit_test(latencies_do_not_slow_the_line),
+        cmocka_unit_test(a_read_waits_for_its_responder),
+        cmocka_unit_test(depth_bounds_what_is_outstanding),
+        cmocka_unit_test(a_flow_pauses_between_bursts),
+        cmocka_unit_test(messages_have_their_own_packets),
+        cmocka_unit_test(rates_are_bounds),
+        cmocka_unit_test(steps_of_a_collective_wait),
+        cmocka_unit_test(nonsense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,6 +31,31 @@ static void planes_add_up(void **state) {
     run_free(&three);
 }
 
+/// A NIC has a port in each plane that a topology may have, whatever spreads its packets.
+static void as_many_planes_as_there_may_be(void **state) {
+    enum { PLANES = 32 };
+    static const char *const network =
+        "hardware: ideal\ntopology: {kind: planes, planes: %d, plane: {kind: single, hosts: 2, rate: 25Gbps}}\n"
+        "host: {%s}\nworkload: [{kind: flow, src: host-0, dst: host-1, size: %dMB, qps: %d}]\n";
+    struct run one = RUN(run_text, network, 2, "planes: queue_pair", 2, 2);
+    struct run all = RUN(run_text, network, PLANES, "planes: queue_pair", PLANES, PLANES);
+    struct run sprayed =
+        RUN(run_text, network, PLANES,
+            "preset: uet, planes: packet, transport: {kind: uet, spray: {kind: mrc, values: 64}}", 32, 1);
+    assert_int_equal(run_fct(&all, 0), run_fct(&one, 0));
+    run_assert_complete(&sprayed);
+    for (uint32_t k = 0; k < PLANES; k++) {
+        char host[32];
+        snprintf(host, sizeof host, k ? "plane-%u-host-0" : "host-0", k);
+        uint32_t node = weft_topology_find_node(sprayed.topology, host);
+        assert_true(weft_outcome_at(sprayed.outcome, sprayed.topology->node[node].port0, 3)->tx_packets >
+                    32000000 / 4096 / PLANES / 2);
+    }
+    run_free(&one);
+    run_free(&all);
+    run_free(&sprayed);
+}
+
 /// Of 24 MB from host 1 to host 2 of three planes, packet by packet, with UET: time to the last byte.
 static double spray_us(const char *topology, const char *rest) {
     struct run r = RUN(run_text,
@@ -171,10 +196,10 @@ static void refused(const char *yaml, const char *why) {
 static void what_cannot_be(void **state) {
     refused("topology: {kind: single, hosts: 2}\nhost: {planes: queue_pair}\nworkload: [{kind: flow, src: host-0, dst: "
             "host-1}]\n",
-            "is no 2 to 16 networks of as many hosts");
+            "is no 2 to 32 networks of as many hosts");
     refused("topology: {kind: networks, networks: {a: {kind: single, hosts: 2}, b: {kind: single, hosts: 3}}}\n"
             "host: {planes: queue_pair}\nworkload: [{kind: flow, src: a-host-0, dst: a-host-1}]\n",
-            "is no 2 to 16 networks of as many hosts");
+            "is no 2 to 32 networks of as many hosts");
     refused("topology: {kind: networks, networks: {a: {kind: single, hosts: 2}, b: {kind: single, hosts: 2}}}\n"
             "host: {planes: queue_pair}\nworkload: [{kind: flow, src: b-host-0, dst: b-host-1}]\n",
             "b-host-0 is a port of the NIC of a-host-0");
@@ -189,11 +214,9 @@ static void what_cannot_be(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planes_add_up),
-        cmocka_unit_test(packets_take_all_planes),
-        cmocka_unit_test(a_dead_plane_is_left_and_comes_back),
-        cmocka_unit_test(losses_are_survived),
-        cmocka_unit_test(planes_of_ethernet),
+        cmocka_unit_test(planes_add_up),           cmocka_unit_test(as_many_planes_as_there_may_be),
+        cmocka_unit_test(packets_take_all_planes), cmocka_unit_test(a_dead_plane_is_left_and_comes_back),
+        cmocka_unit_test(losses_are_survived),     cmocka_unit_test(planes_of_ethernet),
         cmocka_unit_test(what_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,8 +36,8 @@ def scenario(seed):
         host["pfc"] = switch["pfc"] = "{priorities: none}"
     if draw.random() < 0.3:
         host |= {"drain_rate": "80Gbps", "rx_buffer": "100KB", "rx_xoff": "60KB", "rx_xon": "30KB"}
-    loads = ["{kind: incast, sources: 'host-1..4', dst: host-0, group: a, post: {depth: %d, messages: %d, size: %dB}, verb: %s}" %
-             (one((1, 3, 64)), one((1, 7, 60)), one((1, 999, 4096, 10001, 70000)), one(("write", "send"))),
+    loads = ["{kind: incast, sources: 'host-1..4', dst: host-0, group: a, post: {depth: %d, messages: %d, size: %dB%s}, verb: %s}" %
+             (one((1, 3, 64)), one((1, 7, 60)), one((1, 999, 4096, 10001, 70000)), one(("", ", burst: 2, pause: 3us")), one(("write", "send"))),
              "{kind: permutation, mode: shift, group: b, size: %dB, qps: %d, verb: %s}" % (one((1, 5000, 100001)), one((1, 3)), one(("write", "read"))),
              "{kind: job, group: j, iterations: 2, qps: %d, operations: [{collective: %s, size: 90KB, compute: 3us}]}" %
              (one((1, 2)), one(("all_reduce_ring", "all_to_all"))),

@@ -243,6 +243,35 @@ static void finds_again(void **state) {
     weft_arena_free(arena);
 }
 
+/// Times of NVLS alone do not tell NVLink's rate, so it is neither fitted nor written; those of a ring do.
+static void nvls_hides_the_rate(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    static const char *const set_up[] = {EIGHT, "# nodes=1 gpus_per_node=8 gpu=H100 collective=all_gather\n"};
+    for (uint32_t i = 0; i < 2; i++) {
+        char table[512], name[64];
+        size_t n = (size_t)snprintf(table, sizeof table, "%ssize_bytes,time_us\n", set_up[i]);
+        for (uint64_t size = 128 << 20, us = i ? 350 : 610; size <= 1 << 30; size *= 2, us *= 2)
+            n += (size_t)snprintf(table + n, sizeof table - n, "%llu,%llu\n", (unsigned long long)size,
+                                  (unsigned long long)us);
+        const char *path = put("t.csv", table);
+        struct weft_fit fit = run(&(struct weft_fit_conf){.table = &path, .tables = 1}, arena);
+        assert_true((find(&fit, "rate")->used > 0) == i && find(&fit, "rate")->determined == i);
+        assert_true(find(&fit, "costs.nvls_rate")->determined == !i);
+        snprintf(name, sizeof name, "%s/found.yaml", folder);
+        FILE *file = fopen(name, "w");
+        weft_fit_write(file, &fit, "found");
+        fclose(file);
+        const struct weft_hardware *class;
+        assert_int_equal(
+            weft_hardware_find(WEFT_HARDWARE_SERVER, name, (struct weft_place){.file = "t"}, "t", arena, &class, NULL),
+            WEFT_OK);
+        const struct weft_hardware_value *rate = weft_hardware_value(class, "rate");
+        assert_true(rate && (rate->basis == WEFT_BASIS_MEASURED) == i);
+        weft_fit_free(&fit);
+    }
+    weft_arena_free(arena);
+}
+
 /// A table of that class, one of whose times (by number) is so many times as long.
 static const char *table_of(const char *class, uint32_t odd, double times, struct weft_arena *arena) {
     char table[2048] = EIGHT "size_bytes,time_us\n";
@@ -370,6 +399,7 @@ int main(void) {
         cmocka_unit_test(asks_for_its_ranks),
         cmocka_unit_test(keeps_the_scenarios_server),
         cmocka_unit_test(finds_again),
+        cmocka_unit_test(nvls_hides_the_rate),
         cmocka_unit_test(an_odd_time_moves_nothing),
         cmocka_unit_test(says_what_got_worse),
         cmocka_unit_test(holds_out),

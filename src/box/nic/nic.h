@@ -135,7 +135,7 @@ enum {
 _Static_assert((int)WEFT__KEY_DOWN < (int)WEFT__ETHER_KEYS_A_PORT, "keys of the NIC's one port");
 
 /// Ports for packets that arrive in a plane other than the first: from UINT16_MAX downwards.
-enum { WEFT__NIC_PLANES_MAX = 16, WEFT__NIC_PORT_MIN = UINT16_MAX - WEFT__NIC_PLANES_MAX };
+enum { WEFT__NIC_PLANES_MAX = 32, WEFT__NIC_PORT_MIN = UINT16_MAX - WEFT__NIC_PLANES_MAX };
 
 /// The timers of a queue pair, indexed by its number among those that the NIC sends or receives.
 enum { WEFT__SENDER_KEYS = 3 };

@@ -151,6 +151,15 @@ static weft_bytes limit_window(const struct weft__nic *nic, uint32_t qp, weft_by
     return nic->conf->window_bytes && nic->conf->window_bytes < window ? nic->conf->window_bytes : window;
 }
 
+/// All that a flow in a closed loop has posted is complete, and its next burst is to come. It has nothing to send, so
+/// the timer of its pace is that of the pause.
+static bool pauses_posting(const struct weft__nic *nic, uint32_t qp) {
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
+    uint64_t burst = nic->end.hosts->flow[conf->flow].burst;
+    const struct weft_qp_sample *sample = &nic->end.hosts->sample[qp];
+    return burst && sample->seen == sample->issued && sample->seen % (burst * conf->message_packets) == 0;
+}
+
 /// The rate has changed: the rest of the wait for the next packet runs at the new rate, as in a token bucket. Otherwise
 /// a queue pair cut to a trickle would sleep through its increases; pace_change: next_packet selects that behaviour.
 static void change_pace(struct weft__node *node, const struct weft__nic *nic, uint32_t qp, weft_time_ps now,
@@ -159,7 +168,8 @@ static void change_pace(struct weft__node *node, const struct weft__nic *nic, ui
     uint32_t key = weft__key_pace(nic->end.hosts->qp[qp].at_src);
     if (s->rate_bps == rate_before || s->next_send_ps <= now || nic->conf->pace_change == WEFT_PACE_NEXT_PACKET) return;
     s->next_send_ps = now + (weft_time_ps)((unsigned __int128)(s->next_send_ps - now) * rate_before / s->rate_bps);
-    if (weft__timer_at(&node->timers, key) != WEFT_TIME_NEVER) weft__timer_set(&node->timers, key, s->next_send_ps);
+    if (weft__timer_at(&node->timers, key) != WEFT_TIME_NEVER && !pauses_posting(nic, qp))
+        weft__timer_set(&node->timers, key, s->next_send_ps);
 }
 
 /// The content of an acknowledgement.
@@ -226,12 +236,13 @@ void weft__nic_tell_sent(struct weft__node *node, struct weft__nic *nic, struct 
 
 // --- sending ------------------------------------------------------------------------------------------------------
 
-/// A flow in a closed loop: posts messages until as many as its depth are outstanding, or none is left.
+/// A flow in a closed loop: posts messages until as many as its depth are outstanding, its burst ends, or none is left.
 static void post_more(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     const struct weft_flow *flow = &nic->end.hosts->flow[conf->flow];
     const struct weft_qp_sample *sample = &nic->end.hosts->sample[qp];
-    uint64_t limit = sample->seen / conf->message_packets + (uint64_t)flow->depth;
+    uint64_t seen = sample->seen / conf->message_packets, limit = seen + (uint64_t)flow->depth;
+    if (flow->burst && limit > seen - seen % flow->burst + flow->burst) limit = seen - seen % flow->burst + flow->burst;
     uint32_t to =
         limit < conf->packets / conf->message_packets ? (uint32_t)limit * conf->message_packets : conf->packets;
     while (sample->issued < to)
@@ -414,6 +425,9 @@ void weft__nic_on_completed(struct weft__node *node, struct weft__nic *nic, stru
         if (weft__message_acked(node, &nic->end, w, qp)) finish_connection(node, nic, w, qp);
     } else if (psn == conf->packets) {
         finish_sender(nic, w, qp);
+    } else if (pauses_posting(nic, qp)) {
+        weft__timer_set(&node->timers, weft__key_pace(conf->at_src),
+                        w->now_ps + nic->end.hosts->flow[conf->flow].pause_ps);
     } else {
         post_more(node, nic, w, qp);
     }
@@ -558,7 +572,10 @@ void weft__nic_on_sender_timer(struct weft__node *node, struct weft__nic *nic, s
     nic = weft__nic_of_sender(nic, qp);
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     if (k == 0) {
-        if (!s->started) start_sender(node, nic, w, qp);
+        if (!s->started)
+            start_sender(node, nic, w, qp);
+        else if (pauses_posting(nic, qp))
+            post_more(node, nic, w, qp);
         weft__nic_schedule(node, nic, qp, w->now_ps);
         weft__nic_kick(node, nic, w);
     } else if (k == 1) {
