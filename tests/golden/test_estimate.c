@@ -165,6 +165,12 @@ static void refused(void **state) {
          "switch: {pfc: {priorities: none}}\nhost: {pfc: {priorities: none}}\n"
          "workload: [{kind: incast, sources: host-1..20, dst: host-30, size: 8MB}]\n",
          "s.yaml:4:28: switch.pfc.priorities: leaf-"},
+        {"roce-ecmp", // one flow alone, from a fast line to a slower one
+         "switch: {pfc: {priorities: none}}\nhost: {pfc: {priorities: none}}\n"
+         "workload: [{kind: flow, src: host-1, dst: host-30, size: 200MB}]\n"
+         "topology: {kind: leaf_spine, leaves: 2, hosts_per_leaf: 16, spines: 1, rate: 400Gbps, spine_rate: 100Gbps}\n",
+         "s.yaml:4:28: switch.pfc.priorities: leaf-"},
+        {"torus", PERMUTATION, "torus:11:3: fabric: flows go round links in a circle, as in a torus"},
         {"roce-ecmp", PERMUTATION "events: [{at: 10us, link: leaf-0/20, state: down}]\n",
          "s.yaml:5:9: events: there is no estimate of a link that goes down"},
         {"roce-ecmp", PERMUTATION "events: [{at: 0s, link: leaf-0--spine-0, state: down}]\n",
