@@ -129,23 +129,48 @@ static void leads(void **state) {
     }
 }
 
-/// What a stage passes on is one flow, and takes as long as its messages.
-static void hops(void **state) {
-    struct fixture *f = *state;
+/// One flow takes as long as its messages, with so many times fewer events.
+static void check_one_flow(struct fixture *f, const char *text, double error, double fewer) {
     static const char *const command[] = {"estimate s.yaml --pick makespan_ps --pick events",
                                           "estimate s.yaml --messages --pick makespan_ps --pick events"};
     double time[2], events[2];
-    write_text(
-        f, "s.yaml",
-        "base: roce-ecmp\nfabric: {hosts: 32, rate: 400Gbps}\nworkload:\n- {kind: job, group: t, server: {gpus: 8}, "
-        "model: {kind: llama3-405b, layers: 8}, gpus: 32, plan: {tp: 8, pp: 4, dp: 1, chunks: 1, sequence: 8192, "
-        "sequences: 4}}\n");
+    write_text(f, "s.yaml", text);
     for (uint32_t i = 0; i < 2; i++) {
         if (weft(f, command[i])) fail_msg("%s", f->err);
         assert_int_equal(sscanf(f->out, "%lf %lf", &time[i], &events[i]), 2);
     }
-    if (fabs(time[0] / time[1] - 1) > 1e-3 || events[0] * 50 > events[1])
-        fail_msg("%.0f ps, %.0f events; by messages %.0f ps, %.0f events", time[0], events[0], time[1], events[1]);
+    if (fabs(time[0] / time[1] - 1) > error || events[0] * fewer > events[1])
+        fail_msg("%.0f ps, %.0f events; by messages %.0f ps, %.0f events: %s", time[0], events[0], time[1], events[1],
+                 text);
+}
+
+/// What a stage passes on.
+static void hops(void **state) {
+    check_one_flow(
+        *state,
+        "base: roce-ecmp\nfabric: {hosts: 32, rate: 400Gbps}\nworkload:\n- {kind: job, group: t, server: {gpus: 8}, "
+        "model: {kind: llama3-405b, layers: 8}, gpus: 32, plan: {tp: 8, pp: 4, dp: 1, chunks: 1, sequence: 8192, "
+        "sequences: 4}}\n",
+        1e-3, 50);
+}
+
+/// Small pieces go round at the pace of the slots of a hop between leaves, or of the mean hop; large ones at that of
+/// the line. An operation of another size on the same connections is measured again.
+static void rings(void **state) {
+    static const char *const work[] = {
+        "{kind: collective, collective: all_reduce_ring, size: 4KiB}",
+        "{kind: collective, collective: reduce_scatter, size: 256KiB, hosts: 'host-0,host-127,host-1..126'}",
+        "{kind: collective, collective: all_gather, size: 512MiB}",
+        "{kind: job, group: j, iterations: 2, operations: [{collective: all_reduce_ring, size: 4KiB}, {collective: "
+        "all_reduce_ring, size: 512MiB}]}",
+    };
+    for (uint32_t i = 0; i < 2 * sizeof work / sizeof *work; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "base: roce-ecmp\nhardware: %s\nfabric: {hosts: 128, rate: 400Gbps}\nworkload: [%s]\n",
+                 i % 2 ? "typical" : "ideal", work[i / 2]);
+        check_one_flow(*state, text, 0.01, 100);
+    }
 }
 
 #define PERMUTATION "workload: [{kind: permutation}]\n"
@@ -264,6 +289,7 @@ int main(void) {
         cmocka_unit_test(slow_nics),  cmocka_unit_test(without_pauses),
         cmocka_unit_test(intervals),  cmocka_unit_test(credit_ages),
         cmocka_unit_test(leads),      cmocka_unit_test(hops),
+        cmocka_unit_test(rings),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
