@@ -28,8 +28,10 @@ struct ring {
     uint32_t known;                ///< volume of the operations that these are of, + 1
     double steps, piece, volume;   ///< of the operation under way, bytes on the wire of a lane
     double pieces, at_once;        ///< of a lane: of a hop; of a step that share the line
-    double packet;                 ///< bytes on the wire
-    double slots;                  ///< bytes of all slots of a connection
+    weft_bytes sent_bytes;         ///< by the first member: with that, and these, hops were measured
+    weft_time_ps latency_ps, inner_latency_ps;
+    double packet; ///< bytes on the wire
+    double slots;  ///< bytes of all slots of a connection
 
     // Of a hop, whose first member is its sender.
     bool hop, drains;                        ///< drains: one is under way
@@ -168,6 +170,8 @@ static void measure_hops(struct weft__fluid *x, struct ring *r, const struct wef
     struct weft_sent sent = {.messages = 1};
     r->way_ps = r->grant_ps = r->loop_ps = 0;
     r->loop_slots = 0;
+    r->latency_ps = common->latency_ps;
+    r->inner_latency_ps = common->inner_latency_ps;
     for (uint32_t k = 0; k < r->members; k++)
         for (uint32_t lane = 0; lane < r->lanes; lane++) {
             const struct weft__sending *s = find_sending(first, op, k, lane, &sent);
@@ -254,12 +258,15 @@ static void find_volume(struct weft__fluid *x, struct ring *r, const struct weft
     bool network = s->qp != WEFT_NONE;
     r->piece = network ? weft__piece_wire(x, s->qp, (weft_bytes)bytes, &last) : bytes;
     r->packet = network ? weft__piece_wire(x, s->qp, x->net.qp[s->qp].mtu, &last) : bytes;
+    bool alike = sent.bytes == r->sent_bytes && sent.messages == (uint64_t)r->pieces;
+    r->sent_bytes = sent.bytes;
     r->pieces = (double)sent.messages;
     r->volume = r->piece * r->pieces;
     r->slots = fmin(r->piece * s->slots, r->volume / 2);
     if (r->hop) return;
     const struct weft_collective_common *common = op->conf;
-    measure_hops(x, r, op);
+    alike &= common->latency_ps == r->latency_ps && common->inner_latency_ps == r->inner_latency_ps;
+    if (!alike) measure_hops(x, r, op);
     r->steps = steps * fmax(ceil((double)sent.bytes / (steps * (double)common->chunk_bytes)), 1);
     r->at_once = network && s->parts == 1 ? fmin(s->qps, ceil(r->pieces / r->steps)) : 1;
 }
