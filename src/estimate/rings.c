@@ -28,10 +28,10 @@ struct ring {
     uint32_t known;                ///< volume of the operations that these are of, + 1
     double steps, piece, volume;   ///< of the operation under way, bytes on the wire of a lane
     double pieces, at_once;        ///< of a lane: of a hop; of a step that share the line
+    double packet;                 ///< bytes on the wire
+    double slots;                  ///< bytes of all slots of a connection
     weft_bytes sent_bytes;         ///< by the first member: with that, and these, hops were measured
     weft_time_ps latency_ps, inner_latency_ps;
-    double packet; ///< bytes on the wire
-    double slots;  ///< bytes of all slots of a connection
 
     // Of a hop, whose first member is its sender.
     bool hop, drains;                        ///< drains: one is under way
@@ -170,11 +170,13 @@ static void measure_hops(struct weft__fluid *x, struct ring *r, const struct wef
     struct weft_sent sent = {.messages = 1};
     r->way_ps = r->grant_ps = r->loop_ps = 0;
     r->loop_slots = 0;
+    r->fits = false;
     r->latency_ps = common->latency_ps;
     r->inner_latency_ps = common->inner_latency_ps;
     for (uint32_t k = 0; k < r->members; k++)
         for (uint32_t lane = 0; lane < r->lanes; lane++) {
             const struct weft__sending *s = find_sending(first, op, k, lane, &sent);
+            if (!s) return; // too small for all to have a piece
             if (s->qp == WEFT_NONE) {
                 r->way_ps += (double)(first->job->server.latency_ps + common->inner_latency_ps) +
                              (double)weft_time_of_bytes(sent.bytes / sent.messages, first->job->server.rate_bps);
@@ -252,7 +254,11 @@ static void find_volume(struct weft__fluid *x, struct ring *r, const struct weft
     uint32_t last;
     if (r->known == op->volume + 1) return;
     r->known = op->volume + 1;
-    find_sent(op, weft_job_number(op, p->rank), 0, &sent);
+    if (!find_sent(op, weft_job_number(op, p->rank), 0, &sent)) { // too small for that
+        r->fits = false;
+        r->sent_bytes = 0;
+        return;
+    }
     const struct weft__sending *s = sending_of(p, op, &sent);
     double bytes = (double)sent.bytes / (double)sent.messages, steps = count_steps(op);
     bool network = s->qp != WEFT_NONE;

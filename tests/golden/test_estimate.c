@@ -171,6 +171,12 @@ static void rings(void **state) {
                  i % 2 ? "typical" : "ideal", work[i / 2]);
         check_one_flow(*state, text, 0.01, 100);
     }
+    struct fixture *f = *state; // then one that is too small for all members to have a piece
+    write_text(
+        f, "s.yaml",
+        "base: roce-ecmp\nfabric: {hosts: 128, rate: 400Gbps}\nworkload:\n- {kind: job, group: j, iterations: 2, "
+        "operations: [{collective: reduce_scatter, size: 512MiB}, {collective: reduce_scatter, size: 60B}]}\n");
+    if (weft(f, "estimate s.yaml")) fail_msg("%s", f->err);
 }
 
 #define PERMUTATION "workload: [{kind: permutation}]\n"
