@@ -204,7 +204,8 @@ static bool may_lose(const struct weft__fluid *x, uint32_t port, uint32_t priori
            !strcmp(sw->credit.model->name, "none");
 }
 
-/// What comes to a port of a switch must have room there where it may have to wait and nothing holds it back.
+/// What comes to a port of a switch must have room there where it may have to wait, for others or for a slower line,
+/// and nothing holds it back.
 static enum weft_status refuse_losses(struct order *o, struct weft_arena *arena, struct weft_error *ret_error) {
     const struct weft__fluid *x = o->x;
     const struct weft_topology *t = x->net.topology;
@@ -213,7 +214,8 @@ static enum weft_status refuse_losses(struct order *o, struct weft_arena *arena,
     EACH_STEP(x, q, e) {
         uint32_t from = x->levels.entry[e].link, to = x->levels.entry[e + 1].link;
         const struct weft_qp_conf *qp = &x->net.qp[q];
-        if (!o->several[to] || !may_lose(x, o->port[from], qp->priority)) continue;
+        bool slower = x->levels.link[to].capacity < x->levels.link[from].capacity;
+        if ((!o->several[to] && !slower) || !may_lose(x, o->port[from], qp->priority)) continue;
         const struct weft_flow *flow = &x->net.workload->flow[qp->flow];
         o->waits[from] += flight[qp->flow] / flow->qps * (double)x->port[o->port[from]].share;
         uint32_t in = t->port[o->port[from]].peer, node = t->port[in].node;
@@ -233,7 +235,18 @@ static enum weft_status refuse_losses(struct order *o, struct weft_arena *arena,
     return WEFT_OK;
 }
 
-/// A circle of links, each of which flows cross right after another: their pauses could wait for each other.
+/// Whether the switch to which a port leads may hold back packets of a priority, by pauses or credit.
+static bool may_hold(const struct weft__fluid *x, uint32_t port, uint32_t priority) {
+    const struct weft_topology *t = x->net.topology;
+    uint32_t node = t->port[t->port[port].peer].node;
+    const struct weft_switch_conf *sw = &x->net.device[node]->sw;
+    if (t->node[node].role != WEFT_NODE_SWITCH || weft_topology_port_is_fabric(t, port)) return false;
+    return (sw->pfc.priorities >> priority & 1) || strcmp(sw->credit.model->name, "none") != 0;
+}
+
+/// A circle of links, each of which flows cross right after another: their pauses could wait for each other. Without
+/// pauses, estimates of a torus with trimming were 60% too slow for incasts and 16% too fast for all-to-alls: packets
+/// take the ways that are free, not each of the shortest alike.
 static enum weft_status refuse_circles(struct order *o, struct weft_arena *arena, struct weft_error *ret_error) {
     const struct weft__fluid *x = o->x;
     uint32_t links = x->levels.links, *in = weft_arena_alloc(arena, links, sizeof *in),
@@ -257,10 +270,14 @@ static enum weft_status refuse_circles(struct order *o, struct weft_arena *arena
         for (uint32_t k = o->at[ready[i]]; k < o->at[ready[i] + 1]; k++)
             if (!--in[o->edge[k]]) ready[n++] = o->edge[k];
     if (n == links) return WEFT_OK;
+    bool holds = false;
+    EACH_STEP(x, q, e)
+    holds |= in[x->levels.entry[e].link] && may_hold(x, o->port[x->levels.entry[e].link], x->net.qp[q].priority);
     return REFUSE(ret_error, network_place(&x->net),
-                  "%s: flows go round links in a circle, whose pauses could wait for each other, and there is no "
-                  "estimate of that; expected routes without a circle, or a run",
-                  network_key(&x->net));
+                  "%s: flows go round links in a circle, %s; expected routes without a circle, or a run",
+                  network_key(&x->net),
+                  holds ? "whose pauses could wait for each other, and there is no estimate of that"
+                        : "as in a torus, and estimates of how packets share them are off by more than half");
 }
 
 /// Flows that share a link must be of one priority: a fluid knows no scheduler.

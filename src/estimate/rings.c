@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operation whose ranks pass pieces round a ring (all-reduce, all-gather, reduce-scatter) is one flow, if a piece
-// takes longer than its way: all members send at one rate, that of the slowest hop, over all links of the ring
-// together. A step takes as long as its pieces do, or as a piece and its way do, whichever is longer. The ring begins
-// when the last member has come, and ends at all members at once.
+// An operation whose ranks pass pieces round a ring (all-reduce, all-gather, reduce-scatter) is one flow: all members
+// send at one rate, that of the slowest hop, over all links of the ring together. It takes as long as its pieces do, or
+// as the longest chain of pieces that wait for others does: each for the one before it on its way round the ring, or
+// for a slot of its connection, which is free again when the clear-to-send is back; the slowest hop then sets the pace.
+// The ring begins when the last member has come, and ends at all members at once. Where a piece and its way take about
+// as long, chains are off by up to a quarter: such pieces are sent one by one, unless they are too many.
+//
 // What a stage of a pipeline passes to the next one (a hop) is one flow, too, if it has many more pieces than there are
 // slots. It begins when both stages have come to it and the clear-to-send is there; its sender goes on when only as
 // many pieces are left as there are slots, and its receiver when the last one has arrived.
@@ -17,11 +20,18 @@ struct ring {
     uint32_t program, stream;      ///< of its first member
     uint32_t members, came, lanes; ///< lanes: of a member
     double way_ps, grant_ps;       ///< of a piece, mean of its hops; of the first clear-to-send
+    double loop_ps, slow_ps;       ///< of the hop whose slots are free again the latest: until one is, its way
+    uint32_t loop_slots;           ///< of that hop
     double most;                   ///< rate of a member's lane at most, alone
     bool inner;                    ///< all hops are within servers
+    bool fits;                     ///< is one flow
     uint32_t known;                ///< volume of the operations that these are of, + 1
     double steps, piece, volume;   ///< of the operation under way, bytes on the wire of a lane
+    double pieces, at_once;        ///< of a lane: of a hop; of a step that share the line
+    double packet;                 ///< bytes on the wire
     double slots;                  ///< bytes of all slots of a connection
+    weft_bytes sent_bytes;         ///< by the first member: with that, and these, hops were measured
+    weft_time_ps latency_ps, inner_latency_ps;
 
     // Of a hop, whose first member is its sender.
     bool hop, drains;                        ///< drains: one is under way
@@ -35,6 +45,9 @@ struct weft__rings {
     uint32_t rings, room;
     uint32_t *of_stream, *stream0; ///< by stream of the first member: number + 1; [programs] a program's first stream
     uint32_t *ring_of_flow, flow0, flows_room; ///< of levels, from flow0 on
+    struct weft__crossed *crossed;             ///< of the ring that is looked at
+    uint32_t crosseds, crossed_room;
+    uint32_t *place; ///< [2 * links of levels]: of the link, or its load, in `crossed`, + 1
 };
 
 void weft__rings_new(struct weft__fluid *x) {
@@ -49,11 +62,13 @@ void weft__rings_new(struct weft__fluid *x) {
     }
     x->rings->of_stream = weft_arena_alloc(x->arena, streams, sizeof *x->rings->of_stream);
     x->rings->flow0 = x->net.qps;
+    x->rings->place = weft_arena_alloc(x->arena, 2 * (size_t)x->levels.links, sizeof *x->rings->place);
 }
 
 void weft__rings_free(struct weft__fluid *x) {
     if (!x->rings) return;
     weft_memory_free(WEFT_MEMORY_QP, x->rings->ring, x->rings->room * sizeof *x->rings->ring);
+    weft_memory_free(WEFT_MEMORY_QP, x->rings->crossed, x->rings->crossed_room * sizeof *x->rings->crossed);
     weft_memory_free(WEFT_MEMORY_QP, x->rings->ring_of_flow, x->rings->flows_room * sizeof(uint32_t));
 }
 
@@ -96,65 +111,101 @@ static const struct weft__sending *sending_of(const struct weft__program *p, con
                        p->job->first[p->rank]];
 }
 
-/// Adds the links of a connection to those of the ring; `crossed` is by link.
-static void add_links(const struct weft__fluid *x, uint32_t qp, uint32_t qps, struct weft__crossed **crossed,
-                      uint32_t *n, uint32_t *room) {
+/// Adds the links of a connection to those of the ring.
+static void add_links(struct weft__fluid *x, uint32_t qp, uint32_t qps) {
+    struct weft__rings *rings = x->rings;
     while (qps > 1 && !x->levels.flow[qp + qps - 1].entries)
         qps--; // no message takes the last ones
     for (uint32_t q = qp; q < qp + qps; q++) {
         const struct weft__level_flow *f = &x->levels.flow[q];
         for (uint32_t e = f->first; e < f->first + f->entries; e++) {
             const struct weft__crossed *entry = &x->levels.entry[e];
-            uint32_t i = 0;
-            while (i < *n && ((*crossed)[i].link != entry->link || ((*crossed)[i].weight < 0) != (entry->weight < 0)))
-                i++;
-            if (i == *n)
-                WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, *crossed, *n, *room, 64) = (struct weft__crossed){.link = entry->link};
-            (*crossed)[i].weight += entry->weight / (float)qps;
+            uint32_t *place = &rings->place[2 * entry->link + (entry->weight < 0)];
+            if (!*place) {
+                WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, rings->crossed, rings->crosseds, rings->crossed_room, 64) =
+                    (struct weft__crossed){.link = entry->link};
+                *place = rings->crosseds;
+            }
+            rings->crossed[*place - 1].weight += entry->weight / (float)qps;
         }
     }
 }
 
-/// Looks at all members; false: the operation is no ring, or its pieces are too small.
+/// The connection by which a lane of a member sends; NULL: it sends to not one other member alone.
+static const struct weft__sending *find_sending(const struct weft__program *first, const struct weft_job_op *op,
+                                                uint32_t member, uint32_t lane, struct weft_sent *ret) {
+    uint32_t rank = weft_job_member(op, first->rank, member);
+    if (!find_sent(op, weft_job_number(op, rank), lane, ret)) return NULL;
+    return sending_of(first - first->rank + rank, op, ret);
+}
+
+/// Adds the links of all members; false: the operation is no ring, or its windows grow.
 static bool look_at_members(struct weft__fluid *x, struct ring *r, const struct weft__program *first,
-                            const struct weft_job_op *op, struct weft__crossed **crossed, uint32_t *n, uint32_t *room) {
-    const struct weft_job *job = first->job;
-    const struct weft_collective_common *common = op->conf;
+                            const struct weft_job_op *op) {
     uint32_t hops = 0, network = 0;
-    double shortest = INFINITY;
+    struct weft_sent sent;
     r->lanes = op->ops->lanes(op->conf, &op->shape);
-    for (uint32_t k = 0; k < op->shape.ranks; k++)
+    for (uint32_t k = 0; k < r->members; k++)
         for (uint32_t lane = 0; lane < r->lanes; lane++) {
-            struct weft_sent sent;
-            uint32_t rank = weft_job_member(op, first->rank, k), number = weft_job_number(op, rank);
-            if (!find_sent(op, number, lane, &sent)) return false;
-            const struct weft__program *p = first - first->rank + rank;
-            const struct weft__sending *s = sending_of(p, op, &sent);
+            const struct weft__sending *s = find_sending(first, op, k, lane, &sent);
+            if (!s) return false;
             hops++;
-            if (s->qp == WEFT_NONE) {
-                r->way_ps += (double)(job->server.latency_ps + common->inner_latency_ps) +
-                             (double)weft_time_of_bytes(sent.bytes / sent.messages, job->server.rate_bps);
-                continue;
-            }
-            if (x->way[s->qp].step > 0) return false; // its windows grow
-            double wire, way_ps = find_way(x, s, common, sent.bytes / sent.messages, &wire);
-            r->way_ps += way_ps;
-            r->grant_ps = fmax(r->grant_ps, job->unadmitted ? 0 : x->way[s->qp].control_ps);
-            if (x->way[s->qp].queue != WEFT_NONE) way_ps += (double)x->queue[x->way[s->qp].queue].conf.loop_ps;
-            shortest = fmin(shortest, wire / line_of(x, s->qp) - way_ps);
-            add_links(x, s->qp, s->qps, crossed, n, room);
+            if (s->qp == WEFT_NONE) continue;
+            if (x->way[s->qp].step > 0) return false;
+            add_links(x, s->qp, s->qps);
             network++;
         }
-    r->way_ps /= hops;
     r->inner = !network;
-    r->most = (double)job->server.rate_bps / 8 / (double)WEFT_PS_PER_S / r->lanes;
+    r->most = (double)first->job->server.rate_bps / 8 / (double)WEFT_PS_PER_S / r->lanes;
     if (network == hops) r->most = 0;
-    return !network || shortest > 0;
+    return true;
+}
+
+/// Times of the hops with pieces as of this operation.
+static void measure_hops(struct weft__fluid *x, struct ring *r, const struct weft_job_op *op) {
+    enum { SHORT = 8, MEMBERS = 64, MANY = 1 << 20 }; // many pieces: some seconds
+    const struct weft__program *first = &x->net.programs->program[r->program];
+    const struct weft_collective_common *common = op->conf;
+    double longest = 0, shortest = INFINITY; // pieces, in lengths of their ways
+    struct weft_sent sent = {.messages = 1};
+    r->way_ps = r->grant_ps = r->loop_ps = 0;
+    r->loop_slots = 0;
+    r->fits = false;
+    r->latency_ps = common->latency_ps;
+    r->inner_latency_ps = common->inner_latency_ps;
+    for (uint32_t k = 0; k < r->members; k++)
+        for (uint32_t lane = 0; lane < r->lanes; lane++) {
+            const struct weft__sending *s = find_sending(first, op, k, lane, &sent);
+            if (!s) return; // too small for all to have a piece
+            if (s->qp == WEFT_NONE) {
+                r->way_ps += (double)(first->job->server.latency_ps + common->inner_latency_ps) +
+                             (double)weft_time_of_bytes(sent.bytes / sent.messages, first->job->server.rate_bps);
+                continue;
+            }
+            const struct weft__way *way = &x->way[s->qp];
+            double wire, way_ps = find_way(x, s, common, sent.bytes / sent.messages, &wire);
+            double loop_ps = way_ps + way->control_ps, part = wire / line_of(x, s->qp) / way_ps;
+            r->way_ps += way_ps;
+            r->grant_ps = fmax(r->grant_ps, first->job->unadmitted ? 0 : way->control_ps);
+            if (loop_ps * r->loop_slots >= r->loop_ps * s->slots) {
+                r->loop_ps = loop_ps;
+                r->slow_ps = way_ps;
+                r->loop_slots = s->slots;
+            }
+            longest = fmax(longest, way->queue == WEFT_NONE ? part : INFINITY);
+            if (way->queue != WEFT_NONE) part *= way_ps / (way_ps + (double)x->queue[way->queue].conf.loop_ps);
+            shortest = fmin(shortest, part);
+        }
+    r->way_ps /= r->members * r->lanes;
+    uint64_t pieces = sent.messages, steps = count_steps(op);
+    bool few = pieces <= steps && 2 * pieces > steps && r->members >= MEMBERS; // one a step; ends do not matter
+    bool many = r->members * r->lanes * (double)pieces > MANY;
+    r->fits = shortest > 1 || (few && longest * SHORT < 1) || (many && longest < INFINITY);
 }
 
 /// A hop: from the first member to the next one.
 static bool look_at_hop(struct weft__fluid *x, struct ring *r, const struct weft__program *p,
-                        const struct weft_job_op *op, struct weft__crossed **crossed, uint32_t *n, uint32_t *room) {
+                        const struct weft_job_op *op) {
     const struct weft_collective_common *common = op->conf;
     struct weft_sent sent;
     uint32_t number = weft_job_number(op, p->rank);
@@ -169,7 +220,7 @@ static bool look_at_hop(struct weft__fluid *x, struct ring *r, const struct weft
     r->grant_ps = p->job->unadmitted ? 0 : control_ps;
     r->ack_ps = r->way_ps + control_ps;
     r->most = s->slots * wire / (wire / line_of(x, s->qp) + r->ack_ps + r->grant_ps);
-    add_links(x, s->qp, s->qps, crossed, n, room);
+    add_links(x, s->qp, s->qps);
     return true;
 }
 
@@ -181,15 +232,16 @@ static struct ring *ring_of(struct weft__fluid *x, const struct weft__program *f
     uint32_t *number = &rings->of_stream[rings->stream0[program] + stream];
     if (*number) return &rings->ring[*number - 1];
     struct ring r = {.flow = WEFT_NONE, .program = program, .stream = stream, .members = op->shape.ranks};
-    struct weft__crossed *crossed = NULL;
-    uint32_t n = 0, room = 0;
-    if ((hop ? look_at_hop : look_at_members)(x, &r, first, op, &crossed, &n, &room)) {
+    if ((hop ? look_at_hop : look_at_members)(x, &r, first, op)) {
         uint32_t at = x->levels.flows - rings->flow0;
-        r.flow = weft__levels_add_flow(&x->levels, crossed, n, r.most);
+        r.flow = weft__levels_add_flow(&x->levels, rings->crossed, rings->crosseds, r.most);
         weft__fluid_add_drain(x, r.flow);
         WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, rings->ring_of_flow, at, rings->flows_room, 64) = rings->rings;
     }
-    weft_memory_free(WEFT_MEMORY_QP, crossed, room * sizeof *crossed);
+    while (rings->crosseds) {
+        const struct weft__crossed *last = &rings->crossed[--rings->crosseds];
+        rings->place[2 * last->link + (last->weight < 0)] = 0;
+    }
     WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, rings->ring, rings->rings, rings->room, 64) = r;
     *number = rings->rings;
     return &rings->ring[rings->rings - 1];
@@ -202,26 +254,51 @@ static void find_volume(struct weft__fluid *x, struct ring *r, const struct weft
     uint32_t last;
     if (r->known == op->volume + 1) return;
     r->known = op->volume + 1;
-    find_sent(op, weft_job_number(op, p->rank), 0, &sent);
+    if (!find_sent(op, weft_job_number(op, p->rank), 0, &sent)) { // too small for that
+        r->fits = false;
+        r->sent_bytes = 0;
+        return;
+    }
     const struct weft__sending *s = sending_of(p, op, &sent);
-    double bytes = (double)sent.bytes / (double)sent.messages;
-    r->piece = s->qp == WEFT_NONE ? bytes : weft__piece_wire(x, s->qp, (weft_bytes)bytes, &last);
-    r->volume = r->piece * (double)sent.messages;
+    double bytes = (double)sent.bytes / (double)sent.messages, steps = count_steps(op);
+    bool network = s->qp != WEFT_NONE;
+    r->piece = network ? weft__piece_wire(x, s->qp, (weft_bytes)bytes, &last) : bytes;
+    r->packet = network ? weft__piece_wire(x, s->qp, x->net.qp[s->qp].mtu, &last) : bytes;
+    bool alike = sent.bytes == r->sent_bytes && sent.messages == (uint64_t)r->pieces;
+    r->sent_bytes = sent.bytes;
+    r->pieces = (double)sent.messages;
+    r->volume = r->piece * r->pieces;
     r->slots = fmin(r->piece * s->slots, r->volume / 2);
-    r->steps = count_steps(op);
+    if (r->hop) return;
+    const struct weft_collective_common *common = op->conf;
+    alike &= common->latency_ps == r->latency_ps && common->inner_latency_ps == r->inner_latency_ps;
+    if (!alike) measure_hops(x, r, op);
+    r->steps = steps * fmax(ceil((double)sent.bytes / (steps * (double)common->chunk_bytes)), 1);
+    r->at_once = network && s->parts == 1 ? fmin(s->qps, ceil(r->pieces / r->steps)) : 1;
+}
+
+/// How long the longest chain of pieces takes, each of `own_ps`. A piece goes round the ring; pieces of a step on queue
+/// pairs of their own share the line, until one is ahead of the others, by a packet more with each step. Or a piece
+/// waits for a slot of the slowest hop: after the last one that does, it has that hop before it.
+static double find_chain(const struct ring *r, double own_ps) {
+    double packet_ps = fmin(own_ps / r->piece * r->packet, own_ps), step_ps = own_ps + r->way_ps;
+    double shared = fmin(r->steps, own_ps / packet_ps);
+    double round = r->steps * step_ps + (r->at_once - 1) * shared * (own_ps - packet_ps * (shared - 1) / 2);
+    if (!r->loop_slots) return round;
+    double waits = floor((r->pieces - 1) / r->loop_slots);
+    double rest = r->steps * (1 - waits * r->loop_slots / fmax(r->pieces, r->steps)) - 1;
+    return fmax(round, waits * (own_ps + r->loop_ps) + own_ps + r->slow_ps + fmax(rest, 0) * step_ps);
 }
 
 /// When all have the last piece of a ring whose lanes have drained after `took_ps`.
 static void note_end(struct weft__fluid *x, const struct ring *r, double took_ps, weft_time_ps drained) {
-    double rate = r->volume / fmax(took_ps, 1);
-    double longer = r->piece / (rate * r->lanes) + r->way_ps - took_ps / r->steps;
-    weft__fluid_note(x, drained + weft_time_of_real(r->grant_ps + r->way_ps + r->steps * fmax(longer, 0)),
+    double chain_ps = find_chain(r, fmax(took_ps, 1) / r->pieces / r->lanes);
+    weft__fluid_note(x, drained + weft_time_of_real(r->grant_ps + fmax(r->way_ps, chain_ps - took_ps)),
                      WEFT__FLUID_RING, (uint32_t)(r - x->rings->ring));
 }
 
 /// The last member has come. Only this ring uses the network inside its server.
-static void begin_ring(struct weft__fluid *x, struct ring *r, const struct weft_job_op *op) {
-    find_volume(x, r, op);
+static void begin_ring(struct weft__fluid *x, struct ring *r) {
     r->came = 0;
     if (r->inner) {
         weft_time_ps took = weft_time_of_real(r->volume / r->most + 0.5);
@@ -269,7 +346,9 @@ bool weft__rings_take(struct weft__at *at, uint32_t stream) {
     const struct weft__program *first = at->p - at->p->rank + weft_job_member(st->op, at->p->rank, 0);
     struct ring *r = ring_of(x, first, stream, st->op, false);
     if (r->flow == WEFT_NONE) return false;
-    if (++r->came == r->members) begin_ring(x, r, st->op);
+    find_volume(x, r, st->op);
+    if (!r->fits) return false;
+    if (++r->came == r->members) begin_ring(x, r);
     return true;
 }
 

@@ -479,8 +479,12 @@ static enum weft_status check_framing(const struct weft_scenario *scenario, cons
     const struct weft_host_conf *host = &weft_scenario_device(scenario, t->node[t->host[0]].name)->host;
     enum weft_status status = check_hosts_alike(scenario, t, ret_error);
     if (!status) status = check_trimming(scenario, t, ret_error);
-    for (uint32_t h = 0; h < t->hosts && !status; h++)
-        status = check_records(scenario, t, &weft_scenario_device(scenario, t->node[t->host[h]].name)->host, ret_error);
+    const struct weft_host_conf *before = NULL;
+    for (uint32_t h = 0; h < t->hosts && !status; h++) {
+        const struct weft_host_conf *own = &weft_scenario_device(scenario, t->node[t->host[h]].name)->host;
+        if (own != before) status = check_records(scenario, t, own, ret_error); // which looks at all nodes
+        before = own;
+    }
     for (uint32_t i = 0; i < t->switches && !status; i++) {
         uint32_t n = t->switch_node[i];
         const struct weft_device_conf *device = weft_scenario_device(scenario, t->node[n].name);

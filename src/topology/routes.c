@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A breadth-first search from every edge switch. A switch's next hops towards it are the ports to switches that are one
-// hop nearer. Most switches have few different sets of next hops (an edge switch of a fat tree: all its uplinks), so a
-// set is stored once and looked up by hash; sets of one port, the usual case downwards, are looked up by the port.
+// A breadth-first search from every edge switch, or one for those in a row that have the same neighbours. A switch's
+// next hops towards it are the ports to switches that are one hop nearer. Most switches have few different sets of next
+// hops (an edge switch of a fat tree: all its uplinks), so a set is stored once and looked up by hash; sets of one
+// port, the usual case downwards, are looked up by the port.
 #include "weft/routes.h"
 
 #include <assert.h>
@@ -156,14 +157,40 @@ static void work_deinit(struct work *w) {
     weft__graph_deinit(&w->graph);
 }
 
+static bool has_same_neighbours(const struct weft__graph *g, uint32_t a, uint32_t b) {
+    uint32_t n = g->first[a + 1] - g->first[a];
+    if (!n || g->first[b + 1] - g->first[b] != n) return false;
+    for (uint32_t k = 0; k < n; k++)
+        if (g->arc[g->first[a] + k].to != g->arc[g->first[b] + k].to) return false;
+    return true;
+}
+
 static void search_all(struct weft_routes *r, struct work *w) {
     uint16_t *port = weft_memory_new(KIND, UINT16_MAX, sizeof *port);
+    uint32_t twin = WEFT_NONE, reached = 0; // of the last search
     for (uint32_t s = 0; s < w->graph.switches; s++) {
         uint32_t edge = r->edge_of_switch[s];
         if (edge == WEFT_NONE) continue;
-        uint32_t reached = weft__graph_search(&w->graph, s, w->hops, w->order);
-        for (uint32_t i = 1; i < reached; i++)
-            r->set_of[(size_t)w->order[i] * r->edges + edge] = next_hops(w, w->order[i], port);
+        // Of a switch with the same neighbours everything is as far away, by the same ports but at the neighbours.
+        bool alike = twin != WEFT_NONE && has_same_neighbours(&w->graph, s, twin);
+        if (alike) {
+            w->hops[twin] = w->hops[s];
+            w->hops[s] = 0;
+        } else {
+            reached = weft__graph_search(&w->graph, s, w->hops, w->order);
+        }
+        for (uint32_t i = 1; i < reached; i++) {
+            uint32_t sw = alike && w->order[i] == s ? twin : w->order[i];
+            uint16_t *set = &r->set_of[(size_t)sw * r->edges];
+            bool known = alike && sw != twin && w->hops[sw] > 1;
+            set[edge] = known ? set[r->edge_of_switch[twin]] : next_hops(w, sw, port);
+        }
+        if (alike) {
+            w->hops[s] = w->hops[twin];
+            w->hops[twin] = 0;
+        } else {
+            twin = s;
+        }
     }
     weft_memory_free(KIND, port, UINT16_MAX * sizeof *port);
 }

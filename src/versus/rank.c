@@ -19,7 +19,7 @@ const struct weft_sweep_run *weft__versus_run(const struct weft_versus *v, uint3
 }
 
 static bool is_fluid(const struct weft_versus *v, uint32_t fabric, uint32_t case_at) {
-    return v->fluid && v->fluid[versus_point(v, fabric, case_at)];
+    return v->fluid && v->fabric[fabric].variant != WEFT_NONE && v->fluid[versus_point(v, fabric, case_at)];
 }
 
 struct weft_versus weft_versus_at(const struct weft_versus *v, uint32_t scale) {

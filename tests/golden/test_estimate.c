@@ -130,23 +130,54 @@ static void leads(void **state) {
     }
 }
 
-/// What a stage passes on is one flow, and takes as long as its messages.
-static void hops(void **state) {
-    struct fixture *f = *state;
+/// One flow takes as long as its messages, with so many times fewer events.
+static void check_one_flow(struct fixture *f, const char *text, double error, double fewer) {
     static const char *const command[] = {"estimate s.yaml --pick makespan_ps --pick events",
                                           "estimate s.yaml --messages --pick makespan_ps --pick events"};
     double time[2], events[2];
-    write_text(
-        f, "s.yaml",
-        "base: roce-ecmp\nfabric: {hosts: 32, rate: 400Gbps}\nworkload:\n- {kind: job, group: t, server: {gpus: 8}, "
-        "model: {kind: llama3-405b, layers: 8}, gpus: 32, plan: {tp: 8, pp: 4, dp: 1, chunks: 1, sequence: 8192, "
-        "sequences: 4}}\n");
+    write_text(f, "s.yaml", text);
     for (uint32_t i = 0; i < 2; i++) {
         if (weft(f, command[i])) fail_msg("%s", f->err);
         assert_int_equal(sscanf(f->out, "%lf %lf", &time[i], &events[i]), 2);
     }
-    if (fabs(time[0] / time[1] - 1) > 1e-3 || events[0] * 50 > events[1])
-        fail_msg("%.0f ps, %.0f events; by messages %.0f ps, %.0f events", time[0], events[0], time[1], events[1]);
+    if (fabs(time[0] / time[1] - 1) > error || events[0] * fewer > events[1])
+        fail_msg("%.0f ps, %.0f events; by messages %.0f ps, %.0f events: %s", time[0], events[0], time[1], events[1],
+                 text);
+}
+
+/// What a stage passes on.
+static void hops(void **state) {
+    check_one_flow(
+        *state,
+        "base: roce-ecmp\nfabric: {hosts: 32, rate: 400Gbps}\nworkload:\n- {kind: job, group: t, server: {gpus: 8}, "
+        "model: {kind: llama3-405b, layers: 8}, gpus: 32, plan: {tp: 8, pp: 4, dp: 1, chunks: 1, sequence: 8192, "
+        "sequences: 4}}\n",
+        1e-3, 50);
+}
+
+/// Small pieces go round at the pace of the slots of a hop between leaves, or of the mean hop; large ones at that of
+/// the line. An operation of another size on the same connections is measured again.
+static void rings(void **state) {
+    static const char *const work[] = {
+        "{kind: collective, collective: all_reduce_ring, size: 4KiB}",
+        "{kind: collective, collective: reduce_scatter, size: 256KiB, hosts: 'host-0,host-127,host-1..126'}",
+        "{kind: collective, collective: all_gather, size: 512MiB}",
+        "{kind: job, group: j, iterations: 2, operations: [{collective: all_reduce_ring, size: 4KiB}, {collective: "
+        "all_reduce_ring, size: 512MiB}]}",
+    };
+    for (uint32_t i = 0; i < 2 * sizeof work / sizeof *work; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "base: roce-ecmp\nhardware: %s\nfabric: {hosts: 128, rate: 400Gbps}\nworkload: [%s]\n",
+                 i % 2 ? "typical" : "ideal", work[i / 2]);
+        check_one_flow(*state, text, 0.01, 100);
+    }
+    struct fixture *f = *state; // then one that is too small for all members to have a piece
+    write_text(
+        f, "s.yaml",
+        "base: roce-ecmp\nfabric: {hosts: 128, rate: 400Gbps}\nworkload:\n- {kind: job, group: j, iterations: 2, "
+        "operations: [{collective: reduce_scatter, size: 512MiB}, {collective: reduce_scatter, size: 60B}]}\n");
+    if (weft(f, "estimate s.yaml")) fail_msg("%s", f->err);
 }
 
 #define PERMUTATION "workload: [{kind: permutation}]\n"
@@ -166,6 +197,12 @@ static void refused(void **state) {
          "switch: {pfc: {priorities: none}}\nhost: {pfc: {priorities: none}}\n"
          "workload: [{kind: incast, sources: host-1..20, dst: host-30, size: 8MB}]\n",
          "s.yaml:4:28: switch.pfc.priorities: leaf-"},
+        {"roce-ecmp", // one flow alone, from a fast line to a slower one
+         "switch: {pfc: {priorities: none}}\nhost: {pfc: {priorities: none}}\n"
+         "workload: [{kind: flow, src: host-1, dst: host-30, size: 200MB}]\n"
+         "topology: {kind: leaf_spine, leaves: 2, hosts_per_leaf: 16, spines: 1, rate: 400Gbps, spine_rate: 100Gbps}\n",
+         "s.yaml:4:28: switch.pfc.priorities: leaf-"},
+        {"torus", PERMUTATION, "torus:11:3: fabric: flows go round links in a circle, as in a torus"},
         {"roce-ecmp", PERMUTATION "events: [{at: 10us, link: leaf-0/20, state: down}]\n",
          "s.yaml:5:9: events: there is no estimate of a link that goes down"},
         {"roce-ecmp", PERMUTATION "events: [{at: 0s, link: leaf-0--spine-0, state: down}]\n",
@@ -286,6 +323,7 @@ int main(void) {
         cmocka_unit_test(credit_ages),
         cmocka_unit_test(leads),
         cmocka_unit_test(hops),
+        cmocka_unit_test(rings),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -80,6 +80,11 @@ class Estimates(unittest.TestCase):
         self.assertIn(packets["carried"], ran)
         self.assertLess(len(ran), len(packets["probes"]))
 
+    def test_more_hosts_than_the_ruler_takes(self):
+        told = self.weft("versus --estimate --battery quick --cases all-reduce-4KiB --hosts 16,66000 --fabrics roce-ecmp --no-why").stdout
+        self.assertEqual([line.split()[1] for line in told.splitlines() if line.startswith("=== ")], ["16", "66000"])
+        self.assertIn("roce-ecmp", told.split("=== 66000")[1])
+
     def test_cheapest(self):
         cheapest = self.told("plan cheapest job.yaml --hosts 64 --within 10%")
         rows = cheapest["candidates"]

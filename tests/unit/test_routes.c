@@ -64,13 +64,18 @@ static void random_networks(void **state) {
     (void)state;
     struct weft_random random = weft_random_stream(7, 0, WEFT_RANDOM_TEST);
     for (uint32_t round = 0; round < 300; round++) {
-        struct wire wire[80];
+        struct wire wire[100];
         struct wires w = {.switches = 2 + (uint32_t)weft_random_below(&random, SWITCHES_MAX - 2),
                           .wire = wire,
                           .hostless = round % 2 && round > 10};
         if (w.hostless && w.switches < 3) w.switches = 3;
-        for (uint32_t s = 1; s < w.switches; s++) // a random tree, then more links, some of them parallel
-            wire[w.wires++] = (struct wire){s, (uint32_t)weft_random_below(&random, s), 1000000000};
+        for (uint32_t s = 1; s < w.switches; s++) { // a random tree, then more links, some of them parallel
+            uint32_t near = w.wires > 1 && round % 3 == 0 ? w.wires - 2 : w.wires; // the links of the one before it
+            bool twin = near < w.wires && wire[near].from == s - 1 && weft_random_below(&random, 3) > 0;
+            for (uint32_t k = 0; k < (round % 3 ? 1u : 2u); k++, w.wires++)
+                wire[w.wires] =
+                    (struct wire){s, twin ? wire[near + k].to : (uint32_t)weft_random_below(&random, s), 1000000000};
+        }
         for (uint64_t more = weft_random_below(&random, 40); more > 0; more--) {
             uint32_t a = (uint32_t)weft_random_below(&random, w.switches);
             uint32_t b = (a + 1 + (uint32_t)weft_random_below(&random, w.switches - 1)) % w.switches;
