@@ -48,9 +48,9 @@ static void an_empty_way_takes_its_own_time(void **state) {
     const weft_time_ps own = 2 * (3000 + 200000) + 300000;
     assert_int_equal(w->mean_ps, own + (1 + 2 + 3) * 3240 / 64);
     assert_int_equal(w->max_ps, own + 3 * 3240);
-    form_assert("Admission by the receiver: waits, transfers, iterations", (double)w->p50_ps, own,
+    form_assert("Admission by the receiver: waits, transfers, iterations", (double)w->p50_ps, (double)own,
                 0.004); // as exact as a histogram is
-    form_assert("Admission by the receiver: waits, transfers, iterations", (double)w->p90_ps, own, 0.004);
+    form_assert("Admission by the receiver: waits, transfers, iterations", (double)w->p90_ps, (double)own, 0.004);
     assert_int_equal(r.outcome->job[0].sender_wait.messages, 64);
     run_free(&r);
 }
