@@ -199,6 +199,11 @@ static inline uint32_t weft_job_strands(const struct weft_job *job, const struct
     return common->strands ? common->strands : 1;
 }
 
+/// Whether a message goes over all queue pairs of its connection, not whole over the next one.
+static inline bool weft_job_splits(const struct weft_job *job, const struct weft_connection *c) {
+    return job->split || weft_job_strands(job, c) > 1;
+}
+
 // Rings: a group of ranks is a ring in lane k of an operation if `sent` of that lane has one peer at every number of
 // the group (op->ops is without `sends`), and who follows the peers from number 0 is back there after shape.ranks of
 // them. Every step of the lane then receives from the number before and sends to the number after, and `alike` of the

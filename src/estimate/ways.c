@@ -492,9 +492,9 @@ static bool *find_idle(const struct weft__fluid *x, struct weft_arena *arena) {
     bool *idle = weft_arena_alloc(arena, x->net.qps, sizeof *idle);
     for (uint32_t j = 0; j < x->net.workload->jobs; j++) {
         const struct weft_job *job = &x->net.workload->job[j];
-        for (uint32_t i = 0; i < job->connections && !job->split; i++) {
+        for (uint32_t i = 0; i < job->connections; i++) {
             const struct weft_connection *c = &job->connection[i];
-            if (c->flow == WEFT_NONE || c->rings >= c->slots) continue;
+            if (c->flow == WEFT_NONE || c->rings >= c->slots || weft_job_splits(job, c)) continue;
             for (uint32_t k = c->rings; k < x->net.workload->flow[c->flow].qps; k++)
                 idle[x->qp_of_flow[c->flow] + k] = true;
         }

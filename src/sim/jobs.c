@@ -100,7 +100,7 @@ struct rings {
 };
 
 static uint16_t parts_of(const struct build *b, const struct weft_job *job, const struct weft_connection *c) {
-    return job->split || weft_job_strands(job, c) > 1 ? qps_of(b, c) : 1;
+    return weft_job_splits(job, c) ? qps_of(b, c) : 1;
 }
 
 static struct rings make_rings(const struct build *b, const struct weft_job *job, uint32_t rank) {

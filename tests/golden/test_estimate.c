@@ -289,6 +289,18 @@ static void intervals(void **state) {
     assert_non_null(strstr(f->err, "t.txt:1"));
 }
 
+/// NVLSTree splits a message over the queue pairs of its heads, however few messages there are.
+static void split_messages(void **state) {
+    struct fixture *f = *state;
+    write_text(
+        f, "s.yaml",
+        "topology: {kind: leaf_spine, leaves: 4, spines: 4, hosts_per_leaf: 8, rate: 400Gbps}\nworkload:\n- {kind: "
+        "job, server: {kind: dgx_h100, gpus: 8}, qps: 4, operations: [{collective: {kind: nccl, NCCL_ALGO: NVLSTree, "
+        "function: "
+        "all_reduce}, size: 2MiB}]}\n");
+    if (weft(f, "estimate s.yaml --quiet")) fail_msg("%s", f->err);
+}
+
 /// A job of whole servers on every fabric, at numbers of hosts for which some have spare ports (54 for 16, 270 for
 /// 256): their last hosts are no server, and the job is on the first ones.
 static void servers_beside_spare_ports(void **state) {
@@ -317,6 +329,7 @@ int main(void) {
         cmocka_unit_test(refused),
         cmocka_unit_test(circles),
         cmocka_unit_test(servers_beside_spare_ports),
+        cmocka_unit_test(split_messages),
         cmocka_unit_test(slow_nics),
         cmocka_unit_test(without_pauses),
         cmocka_unit_test(intervals),
