@@ -203,7 +203,7 @@ const struct weft_result_table weft__results_flows = WEFT_RESULT_TABLE_OF(
     CAME(cnps, COUNT,
          "CNPs that the sender received, marks that ACKs echoed to it (host.ecn_echo: ack; of transport uet, always), "
          "and "
-         "losses that it takes for a CNP (slow_restart)"),
+         "losses taken for one (slow_restart)"),
     CAME(packets_again, COUNT, "packets sent more than once"),
     CAME(sfc_messages, COUNT, "source flow control messages that the sender received"),
     CAME(sfc_paused_ps, TIME,
