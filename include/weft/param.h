@@ -90,8 +90,14 @@ struct weft_param_table {
 };
 
 // After the help may come .needs = "key".
+/// Quantities are stored as 8 bytes: a field of another size does not compile.
+#define WEFT__IS_QUANTITY(kind)                                                                                        \
+    ((kind) == WEFT_PARAM_TIME || (kind) == WEFT_PARAM_RATE || (kind) == WEFT_PARAM_BYTES ||                           \
+     (kind) == WEFT_PARAM_UINT || (kind) == WEFT_PARAM_REAL)
+#define WEFT__OFFSET(T, field, kind)                                                                                   \
+    (offsetof(T, field) + 0 * sizeof(char[!WEFT__IS_QUANTITY(kind) || sizeof(((T *)0)->field) == 8 ? 1 : -1]))
 #define WEFT__ROW(T, field, key, kind, ...)                                                                            \
-    { .name = key, .type = kind, .offset = offsetof(T, field), __VA_ARGS__ }
+    { .name = key, .type = kind, .offset = WEFT__OFFSET(T, field, kind), __VA_ARGS__ }
 #define WEFT__RANGE(T, field, key, kind, least, most, dflt_, ...)                                                      \
     WEFT__ROW(T, field, key, kind, .dflt = dflt_, .min = least, .max = most, .help = __VA_ARGS__)
 #define WEFT_TIME(T, field, key, dflt, lo, hi, ...)                                                                    \

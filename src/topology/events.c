@@ -13,7 +13,8 @@
 struct event_conf {
     weft_time_ps at_ps, for_ps, every_ps;
     const char *link;
-    uint32_t state, times;
+    uint64_t times;
+    uint32_t state;
 };
 enum { EVENTS_MAX = 1 << 22 }; ///< of a scenario: 128 MiB
 static const char *const states[] = {"down", "up", NULL}, *const ever[] = {"ever", NULL},
