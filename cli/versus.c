@@ -50,9 +50,7 @@ static const struct weft_cli_option own[] = {
      "also run with each assumed number of fabrics, switches and hosts halved and doubled, to see which would change "
      "the answer",
      NULL, &assumptions},
-    {"bands", NULL,
-     "as --assumptions, but only with numbers of which a class of hardware has a band, at both ends of it", NULL,
-     &bands},
+    {"bands", NULL, "as --assumptions, but only for numbers with a hardware band, at both of its ends", NULL, &bands},
     {"estimate", NULL,
      "estimate all runs in seconds, each time with its 90% interval, instead of running them (weft estimate)", NULL,
      &estimate},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of a live run (live.page): the network in motion, hosts and drops, over HTTP (RFC 9112) at a port of the
 // loopback address. Two resources: the page, and its data, for which the page asks each second. A request must name
-// this machine as its host, so that no page of the web can read the data under a name of its own.
+// this machine as its host: a web site cannot read the data through a host name that it controls.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
@@ -53,7 +53,7 @@ static void begin_film(struct weft__live *l) {
     l->film->window_ps = (weft_time_ps)((double)WINDOW_NS * WEFT_PS_PER_NS / (double)l->conf->slow) + 1;
 }
 
-/// Windows are whole: what a window had that was slept over is in the one after it.
+/// A window that was missed is left out; the next one has its bytes too.
 void weft__live_film(struct weft__live *l) {
     struct weft__live_film *film = l->film;
     if (!film || l->ran_ps < film->until_ps + film->window_ps) return;
@@ -199,7 +199,7 @@ void weft__live_page_accept(struct weft__live *l) {
     for (uint32_t i = 0; i < WEFT__LIVE_VISITORS; i++)
         if (l->visitor[i].since_ns < oldest->since_ns || l->visitor[i].fd < 0) oldest = &l->visitor[i];
     if (fd < 0) return;
-    end_visit(oldest); // one that does not ask keeps nobody out
+    end_visit(oldest); // connections that send no request do not block others
     oldest->fd = fd;
     oldest->since_ns = now;
 }

@@ -133,9 +133,8 @@ const struct weft_result_table weft__results_series = WEFT_RESULT_TABLE_OF(
     SAMPLE(paused, BOOL, "whether the port may not send the priority"),
     WEFT_RESULT_CALL(sample_flows, "flows", COUNT,
                      "queue pairs that sent data since the sample before, with run.count_flows"),
-    WEFT_RESULT_CALL(
-        sample_credit, "credit_used", REAL,
-        "share of the credit in use, of a GNet link: of the virtual channel that uses most of its own; null: none is"));
+    WEFT_RESULT_CALL(sample_credit, "credit_used", REAL,
+                     "largest share of a virtual channel's credit in use, of a GNet link; null: none in use"));
 
 // --- links, as LLDP and DCBX see them -----------------------------------------------------------------------------
 
