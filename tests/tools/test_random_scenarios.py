@@ -21,14 +21,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import random_scenario
+from launcher import ENVIRONMENT
 
 WEFT = os.environ["WEFT"]
 WEFT_MPI = str(Path(WEFT).with_name("weft-mpi"))
 SANITIZED = os.environ.get("WEFT_SANITIZED")
 RANKS = shutil.which("mpirun") and Path(WEFT_MPI).exists()
-# Root may start ranks, and more than there are processors.
-ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                   OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_plm_rsh_agent="false", WEFT_CHECK="1")
 EVERY_RANKS = int(os.environ.get("WEFT_RANDOM_RANKS", "5"))  # of so many seeds one runs over ranks too: their start takes longest
 TIMEOUT_S, ROUND, SOME_TABLES = 300, 1e-9, ("groups", "flows", "counters", "rma", "sizes", "jobs", "mechanisms")
 PLACE = re.compile(r"weft: ([^\s:]+:\d+:\d+: |[^\s:]+: byte \d+: |--\w+[ :])")
@@ -49,7 +47,7 @@ def expect(condition, *what):
 
 def run(folder, *command):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT_S, check=False,
-                          env=ENVIRONMENT | {"XDG_CACHE_HOME": str(folder / "cache")})
+                          env=ENVIRONMENT | {"WEFT_CHECK": "1", "XDG_CACHE_HOME": str(folder / "cache")})
     expect(done.returncode >= 0 and "Sanitizer" not in done.stderr and "runtime error" not in done.stderr, command, done.returncode, done.stderr)
     return done.returncode, done.stdout, done.stderr
 

@@ -17,13 +17,12 @@ import time
 import unittest
 from pathlib import Path
 
+from launcher import ENVIRONMENT
+
 ROOT = Path(os.environ["WEFT_ROOT"])
 WEFT = os.environ["WEFT"]
 WEFT_MPI = str(Path(WEFT).with_name("weft-mpi"))
 SCENARIOS = ROOT / "scenarios"
-# Root may start ranks, and more than there are processors.
-ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                   OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_plm_rsh_agent="false")
 # A scenario of each kind of box, transport and program, few windows each.
 SAMPLE = [
     ("foundation/link_failure.yaml", None, 2),  # losses, timeouts, routes in time
@@ -310,7 +309,15 @@ run: {seed: 70102, until: 400us}
             if len(children.stdout.split()) == n:
                 break
             time.sleep(0.05)
+        else:
+            self.fail(f"{n} ranks did not start: {launcher.communicate(timeout=60)}")
         return launcher, [int(pid) for pid in children.stdout.split()]
+
+    def kill(self, launcher, pid, number):
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            self.fail(f"a rank ended before it was killed: {launcher.communicate(timeout=60)}")
 
     def ended(self, launcher, pids):
         out, err = launcher.communicate(timeout=120)
@@ -327,7 +334,7 @@ run: {seed: 70102, until: 400us}
     def test_rank_is_killed(self):
         launcher, pids = self.begin(3, "out")
         time.sleep(1)
-        os.kill(pids[1], signal.SIGKILL)
+        self.kill(launcher, pids[1], signal.SIGKILL)
         err = self.ended(launcher, pids)
         self.assertEqual(launcher.returncode, 128 + signal.SIGKILL, err)
         self.assertFalse((self.folder / "out/results.sqlite").exists())
@@ -336,7 +343,7 @@ run: {seed: 70102, until: 400us}
         """As in one process: what was measured so far is written, and the exit status says that it is not all."""
         launcher, pids = self.begin(2, "out")
         time.sleep(1)
-        os.kill(pids[1], signal.SIGINT)
+        self.kill(launcher, pids[1], signal.SIGINT)
         err = self.ended(launcher, pids)
         self.assertEqual(launcher.returncode, 130, err)
         self.assertIn("interrupted at", err)
@@ -369,7 +376,7 @@ run: {seed: 70102, until: 400us}
             if (self.folder / "saved/run.checkpoint").exists():
                 break
             time.sleep(0.01)
-        os.kill(pids[-1], number)
+        self.kill(launcher, pids[-1], number)
         self.ended(launcher, pids)
         self.assertEqual(launcher.returncode, 128 + number)
         self.assertEqual((self.folder / "saved/results.sqlite").exists(), number == signal.SIGINT)
