@@ -62,7 +62,7 @@ enum brackets { BRACKETS_SET, BRACKETS_EITHER, BRACKETS_LIST, BRACKETS_BAD };
 
 /// What stands in brackets, [p, end): numbers with several digits, such as "16-31" or "08,12", are a list. Where each
 /// has one digit, "0-7", list and set of characters are the same; and digits alone, "[05]", are a set. What is neither
-/// clearly, "!16-31", "a-c,10" or "16..31", is bad: patterns match nothing by it, and choices of hosts refuse it.
+/// clearly, "!16-31", "a-c,10", "1-,3" or "16..31", is bad: patterns match nothing by it, and choices of hosts refuse it.
 static enum brackets kind_of(const char *p, const char *end) {
     bool list = false, longer = false;
     for (const char *c = p; c < end; c++) {
@@ -71,10 +71,11 @@ static enum brackets kind_of(const char *p, const char *end) {
         longer |= c > p && c[-1] >= '0' && c[-1] <= '9' && *c >= '0' && *c <= '9';
     }
     if (p == end || (!list && longer)) return BRACKETS_SET;
-    if (end[-1] == ',') return longer ? BRACKETS_BAD : BRACKETS_SET;
+    bool comma = memchr(p, ',', (size_t)(end - p));
+    if (end[-1] == ',') return BRACKETS_BAD;
     while (p < end) {
         struct range r;
-        if (!next_range(&p, end, &r)) return longer ? BRACKETS_BAD : BRACKETS_SET;
+        if (!next_range(&p, end, &r)) return longer || comma ? BRACKETS_BAD : BRACKETS_SET;
     }
     return longer ? BRACKETS_LIST : BRACKETS_EITHER;
 }

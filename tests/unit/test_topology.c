@@ -638,6 +638,8 @@ static void host_lists(void **state) {
         {"host-[912]", "1 2 9"}, // there is no host-912
         {"host-[10-12", "no host matches 'host-[10-12'"},
         {"host-[a-c,10]", "'[a-c,10]' is neither a list of numbers nor a set of characters; expected"},
+        {"host-[1-,3]", "'[1-,3]' is neither a list of numbers nor a set of characters; expected"},
+        {"host-[1,3,]", "'[1,3,]' is neither a list of numbers nor a set of characters; expected"},
         {"host-[10-]", "'[10-]' is neither"},
         {"host-[10,]", "'[10,]' is neither"},
         {"host-[!16-31]", "'[!16-31]' is neither"},
