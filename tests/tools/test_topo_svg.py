@@ -119,6 +119,8 @@ class Drawing(unittest.TestCase):
             self.assertEqual((len(lines), [line.split()[0] for line in lines]), (links, [event["link"] for event in events]))
         self.assertEqual(lines[0].split(), ["leaf-1/2", "spine-0/1", "40Gbps", "150ns", "bit", "error", "rate", "1e-09"])
         self.assertIn("no link 'leaf-9/0'", weft("topo", "-", "--links", "leaf-9/0", text=network, status=2))
+        event = network + "\nevents: [{at: 1us, link: leaf-9/0, state: down}]\n"  # its names are what is looked for
+        self.assertEqual(weft("topo", "-", "--links", "*", text=event), weft("topo", "-", "--links", "*", text=network))
         self.assertIn("it is text", weft("topo", "-", "--links", "*", "--json", text=network, status=2))
 
     def test_what_is_refused(self):
