@@ -88,7 +88,9 @@ static enum weft_status move_stored(struct budget *b, const struct weft_report_s
     struct weft_cli_simulation s = {0};
     struct weft_run again;
     uint32_t variant = 0;
-    if (!run->sampled && run->packet_hops > b->moved_hops) return WEFT_OK;
+    bool kept = false;
+    if (!run->sampled) WEFT_TRY(weft_report_motion_kept(j, run, &kept, ret_error));
+    if (kept || (!run->sampled && run->packet_hops > b->moved_hops)) return WEFT_OK;
     enum weft_status status = weft_stored_read(run->dir, run->variant, &run->seed, arena, &stored, ret_error);
     if (!status) status = weft_scenario_file_stored(stored.source, stored.sources, &file, ret_error);
     if (!status) status = sample_again(file, run, ret_error);

@@ -269,6 +269,7 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
                                  .workload = s->workload,
                                  .outcome = s->outcome,
                                  .commit = weft_cli_commit};
+    if (options->out && s->outcome) ret_run->motion = weft_report_motion_text(ret_run, s->outcome->arena);
     if (sim.capture_file && options->out) weft_cli_add_file(ret_run, capture_name(s));
     for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
         ret_run->memory_bytes_max[k] = weft_memory_bytes_max(k);

@@ -26,7 +26,8 @@ static inline struct explained *explain(struct run *r, const char *text) {
     e->arena = arena;
     e->outcome = run_with(r, &(struct weft_sim_options){.threads = 2, .record = true, .follow = &e->follow}, text);
     assert_int_equal(e->outcome->digest, r->outcome->digest);
-    e->run = (struct weft_run){r->scenario, r->topology, r->workload, e->outcome, {0}, NULL, NULL, 0};
+    e->run = (struct weft_run){
+        .scenario = r->scenario, .topology = r->topology, .workload = r->workload, .outcome = e->outcome};
     e->whys = weft_whys_new(&e->run, &e->follow, &e->follow, arena);
     return e;
 }

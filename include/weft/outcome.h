@@ -243,8 +243,10 @@ struct weft_outcome {
     /// What boxes of a kind of node tell besides ports and drops (box/dsf/dsf_outcome.h, box/tin/tin_outcome.h); NULL:
     /// nothing, or there is none.
     void *part[WEFT_BOXES];
-    uint64_t samples;
+    uint64_t samples, frames;
     struct weft_sample *sample; ///< by time, port, priority
+    struct weft_sample *frame;  ///< likewise, without samples: of a recorded run, all ports, for its moving picture
+    weft_time_ps frame_ps;      ///< from one to the next
 
     uint64_t captured, capture_left_out; ///< frames written, and beyond the limit
     uint32_t recorded;                   ///< events; 0 unless the run is recorded

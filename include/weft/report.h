@@ -18,6 +18,7 @@ struct weft_run {
     const char *commit;                             ///< of the source of the program that runs; NULL: not known
     const char *const *file;                        ///< [files], written beside the results: names within the folder
     uint32_t files;
+    const char *motion; ///< JSON of its moving picture (weft_report_motion_text); NULL: none
 };
 
 /// Of a run of `workload` on the network of `simulation`; owns the outcome.
@@ -80,7 +81,12 @@ weft_time_ps weft_report_motion_interval(weft_time_ps sim_time_ps);
 /// Adds "motion" to the object at hand: the network from a time on, from the run's samples. Without samples: nothing.
 void weft_report_motion(struct weft__json *j, const struct weft_run *run, weft_time_ps from_ps,
                         struct weft_arena *arena);
-/// The same from the samples in the results of a run, without running it; `topology` is that of its `scenario`.
+/// The value of "motion" of a recorded run without samples, in `arena`; NULL: it has none.
+const char *weft_report_motion_text(const struct weft_run *run, struct weft_arena *arena);
+/// Adds it as it stands in the results of a run.
+enum weft_status weft_report_motion_kept(struct weft__json *j, const struct weft_report_shown *run, bool *ret_kept,
+                                         struct weft_error *ret_error);
+/// Adds "motion" from the samples in the results of a run, without running it; `topology` is that of its `scenario`.
 enum weft_status weft_report_motion_stored(struct weft__json *j, const struct weft_report_shown *run,
                                            const struct weft_scenario *scenario, const struct weft_topology *topology,
                                            struct weft_arena *arena, struct weft_error *ret_error);

@@ -44,14 +44,13 @@ struct weft__port_faults *weft__network_faults(const struct weft__network *net, 
 }
 
 bool *weft__network_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena) {
-    const struct weft_run_conf *run = &net->scenario->run;
     const struct weft_node_info *info = &net->topology->node[node];
-    if (!run->sample_interval_ps) return NULL;
+    if (!net->sampling.interval_ps) return NULL;
     bool *sampled = weft_arena_alloc(arena, info->ports, sizeof *sampled), any = false;
     for (uint32_t k = 0; k < info->ports; k++) {
         char name[160];
         weft_topology_port_name(net->topology, info->port0 + k, name, sizeof name);
-        sampled[k] = weft_glob_match(run->sample_ports, name);
+        sampled[k] = net->sampling.most || weft_glob_match(net->scenario->run.sample_ports, name);
         any |= sampled[k];
     }
     return any ? sampled : NULL;

@@ -38,16 +38,36 @@ static inline void weft__count_drop(struct weft__worker *w, enum weft_drop reaso
     if (__builtin_expect(packet->side, 0)) weft__side_release(w, packet);
 }
 
-/// The samples taken at the nodes of a worker.
+/// When nodes take samples: every `interval_ps`, or with `most` (even) every `interval_ps` to begin with, and at twice
+/// the distance whenever so many distances have passed. Those at the last distance, most / 2 to `most` of them, are
+/// spread evenly over the run, however long it is.
+struct weft__sampling {
+    weft_time_ps interval_ps; ///< 0: none are taken
+    uint32_t most;
+};
+static inline weft_time_ps weft__sampling_interval(const struct weft__sampling *s, weft_time_ps now) {
+    weft_time_ps interval = s->interval_ps;
+    while (s->most && now / interval >= s->most)
+        interval *= 2;
+    return interval;
+}
+static inline weft_time_ps weft__sampling_next(const struct weft__sampling *s, weft_time_ps now) {
+    return now + weft__sampling_interval(s, now);
+}
+
+/// The samples taken at the nodes of a worker. Their tx_bytes are all that was sent until then.
 struct weft__samples {
     struct weft_sample *sample;
     uint64_t n, capacity;
+    struct weft__sampling sampling;
 };
 
 /// Gives each worker its own samples.
-void weft__samples_init(struct weft__engine *engine);
+void weft__samples_init(struct weft__engine *engine, const struct weft__sampling *sampling);
 void weft__samples_deinit(struct weft__engine *engine);
+/// Leaves out those that the distance at `now` has none of.
+void weft__samples_thin(struct weft__samples *samples, weft_time_ps now);
 void weft__sample_add(struct weft__worker *w, const struct weft_sample *sample);
-static inline const struct weft__samples *weft__samples_of(const struct weft__worker *w) {
+static inline struct weft__samples *weft__samples_of(const struct weft__worker *w) {
     return w->notes;
 }

@@ -465,12 +465,11 @@ void weft__port_sample(struct weft__port *port, struct weft__worker *w, const we
             .priority = p,
             .queue_bytes = weft__port_queue_of(port, p)->bytes,
             .ingress_bytes = ingress_bytes[p],
-            .tx_bytes = sent - port->sampled_tx_bytes[p],
+            .tx_bytes = sent,
             .paused = weft__port_paused(port, w->now_ps) >> p & 1,
             .flows = port->flows ? weft__port_flows_lately(port->flows, p) : 0,
         };
         weft__sample_add(w, &sample);
-        port->sampled_tx_bytes[p] = sent;
     }
 }
 

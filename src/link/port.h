@@ -188,7 +188,6 @@ struct weft__port {
     weft_time_ps *proxy_until_ps;
     struct weft__trace *trace;      ///< of its node; NULL: not recorded
     struct weft__port_flows *flows; ///< NULL: not counted
-    uint64_t *sampled_tx_bytes;     ///< [WEFT_PRIORITIES]: up to the last sample; NULL: no port of the run is sampled
 };
 /// An odd number of cache lines: with an even one, the same field of all ports would map to few sets of a cache.
 _Static_assert(sizeof(struct weft__port) / 64 % 2, "ports are spread over a cache's sets");

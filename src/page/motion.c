@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/order.h"
+#include "base/stream.h"
 #include "page/page.h"
 
 enum { FRAMES_MAX = 96, PORTS_MAX = 320, LINES_MAX = 1200, SHOWN_MAX = 32, LEVELS = 64 };
@@ -55,14 +56,16 @@ static struct frame *frames_of(const struct motion *m, uint32_t port) {
 
 static void take_samples(struct motion *m) {
     const struct weft_outcome *o = m->run->outcome;
+    const struct weft_sample *sample = o->samples ? o->sample : o->frame;
+    uint64_t samples = o->samples ? o->samples : o->frames;
     double queue = 0;
-    for (uint64_t i = 0; i < o->samples; i++) {
-        const struct weft_sample *s = &o->sample[i];
+    for (uint64_t i = 0; i < samples; i++) {
+        const struct weft_sample *s = &sample[i];
         uint64_t at =
             s->time_ps > m->from_ps ? (s->time_ps - m->from_ps - 1) / m->every_ps : 0; // it closes an interval
         if (at >= m->frames) at = m->frames - 1;
         struct frame *f = frames_of(m, s->port) + at;
-        bool same = i && o->sample[i - 1].port == s->port && o->sample[i - 1].time_ps == s->time_ps;
+        bool same = i && s[-1].port == s->port && s[-1].time_ps == s->time_ps;
         queue = (same ? queue : 0) + (double)s->queue_bytes;
         if (queue > f->queue_bytes) f->queue_bytes = queue;
         f->tx_bytes += (double)s->tx_bytes;
@@ -317,13 +320,18 @@ weft_time_ps weft_report_motion_interval(weft_time_ps sim_time_ps) {
     return interval > LEAST_PS ? interval : LEAST_PS;
 }
 
-void weft_report_motion(struct weft__json *j, const struct weft_run *run, weft_time_ps from_ps,
-                        struct weft_arena *arena) {
+/// False: there are no samples from that time on.
+static bool has_motion(const struct weft_outcome *o, weft_time_ps from_ps) {
+    return o->samples + o->frames > 0 && o->sim_time_ps > from_ps;
+}
+
+static void write_motion(struct weft__json *j, const struct weft_run *run, weft_time_ps from_ps,
+                         struct weft_arena *arena) {
     const struct weft_outcome *o = run->outcome;
     struct motion m = {
         .run = run, .topology = run->topology, .ports = run->topology->ports, .frames = FRAMES_MAX, .from_ps = from_ps};
-    weft_time_ps interval = run->scenario->run.sample_interval_ps; // frames are whole samples, or a busy link flickers
-    if (!o->samples || o->sim_time_ps <= from_ps || !interval) return;
+    // frames are whole samples, or a busy link flickers
+    weft_time_ps interval = o->samples ? run->scenario->run.sample_interval_ps : o->frame_ps;
     m.every_ps = (o->sim_time_ps - from_ps) / m.frames + 1;
     m.every_ps = (m.every_ps + interval - 1) / interval * interval;
     m.frames = (uint32_t)((o->sim_time_ps - from_ps - 1) / m.every_ps + 1);
@@ -333,7 +341,6 @@ void weft_report_motion(struct weft__json *j, const struct weft_run *run, weft_t
     weigh_ports(&m);
     fold_nodes(&m, arena);
     find_lines(&m, arena);
-    weft__json_key(j, "motion");
     weft__json_begin_object(j);
     weft__json_key_real(j, "from_us", (double)from_ps / 1e6);
     weft__json_key_real(j, "every_us", (double)m.every_ps / 1e6);
@@ -344,6 +351,41 @@ void weft_report_motion(struct weft__json *j, const struct weft_run *run, weft_t
     write_lines(&m, j);
     write_ports(&m, j, arena);
     weft__json_end_object(j);
+}
+
+void weft_report_motion(struct weft__json *j, const struct weft_run *run, weft_time_ps from_ps,
+                        struct weft_arena *arena) {
+    if (!has_motion(run->outcome, from_ps)) return;
+    weft__json_key(j, "motion");
+    write_motion(j, run, from_ps, arena);
+}
+
+const char *weft_report_motion_text(const struct weft_run *run, struct weft_arena *arena) {
+    if (!run->outcome->frames || !has_motion(run->outcome, 0)) return NULL;
+    WEFT_SCRATCH(own, WEFT_MEMORY_RESULT);
+    WEFT__TEXT_STREAM(text, file);
+    struct weft__json j = {.file = file};
+    write_motion(&j, run, 0, own);
+    return weft_arena_text(arena, weft__text_stream_text(&text));
+}
+
+enum weft_status weft_report_motion_kept(struct weft__json *j, const struct weft_report_shown *run, bool *ret_kept,
+                                         struct weft_error *ret_error) {
+    WEFT_SCRATCH(own, WEFT_MEMORY_RESULT);
+    struct weft__reader r;
+    const char *const *names;
+    uint32_t runs = 0;
+    sqlite3_stmt *s = NULL;
+    enum weft_status status = weft__reader_open(&r, run->dir, own, ret_error);
+    if (!status) status = weft__reader_choose(&r, run->variant, &run->seed, &names, &runs, ret_error);
+    *ret_kept = !status && weft__reader_count(&r, "SELECT count(*) FROM sqlite_master WHERE name = 'motion' AND ?1") &&
+                weft__reader_next(&r, s = weft__reader_prepare(&r, "SELECT json FROM motion WHERE run = ?1"));
+    if (*ret_kept) {
+        weft__json_key(j, "motion");
+        fputs((const char *)sqlite3_column_text(s, 0), weft__json_value(j));
+    }
+    sqlite3_finalize(s);
+    return weft__reader_close(&r, status, ret_error);
 }
 
 static void read_samples(struct weft__reader *r, uint32_t ports, struct weft_outcome *o) {

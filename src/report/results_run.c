@@ -243,6 +243,19 @@ const struct weft_result_table weft__results_files = WEFT_RESULT_TABLE_OF(
     "a file that the run wrote beside its results: a capture, or one of --export; --out --force removes it",
     .next = next_file, WEFT_RESULT_CALL(file_name, "name", TEXT, "the file's name within the folder of --out"));
 
+// --- the moving picture --------------------------------------------------------------------------------------------
+
+WEFT_RESULT_PRESENT(has_motion, run->motion)
+WEFT_RESULT_VALUE(motion_json, WEFT__RESULT_TEXT(c->run->motion))
+static bool next_motion(struct weft_result_cursor *c) {
+    return c->run->motion && !c->at++;
+}
+const struct weft_result_table weft__results_motion = WEFT_RESULT_TABLE_OF(
+    "motion", APART,
+    "the picture of the network over time, of a run with --out and without run.sample_interval; weft report shows it",
+    WEFT_RESULT_AND(.next = next_motion, .present = has_motion),
+    WEFT_RESULT_CALL(motion_json, "json", TEXT, "nodes, links and ports in use, and 32 to 64 steps of what they did"));
+
 // --- ranks ---------------------------------------------------------------------------------------------------------
 
 WEFT_RESULT_ROWS(next_rank, c->run->outcome->ranks, c->run->outcome->rank)

@@ -104,8 +104,6 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     if (net->scenario->run.count_flows && t->node[info->node].role == WEFT_NODE_SWITCH &&
         t->node[far->node].role == WEFT_NODE_SWITCH)
         weft__port_count_flows(own, net->scenario->run.flow_bytes_min);
-    if (net->scenario->run.sample_interval_ps)
-        own->sampled_tx_bytes = weft_arena_alloc(arena, WEFT_PRIORITIES, sizeof *own->sampled_tx_bytes);
     own->trace = weft__network_trace(net, info->node);
     own->follow = weft__network_follow(net, info->node);
     own->telemetry = net->telemetry && t->node[info->node].role == WEFT_NODE_SWITCH;
@@ -327,7 +325,7 @@ static void start_engine(struct weft__run *run) {
         weight[i] = box->weight + box->port_weight * t->node[i].ports;
     }
     weft__engine_init(&net->engine, &conf, weight);
-    weft__samples_init(&net->engine);
+    weft__samples_init(&net->engine, &net->sampling);
 }
 
 static void stop_engine(struct weft__network *net) {
@@ -337,18 +335,59 @@ static void stop_engine(struct weft__network *net) {
 
 WEFT__ORDER(by_time, struct weft_sample, WEFT__UP(time_ps) ?: WEFT__UP(port) ?: WEFT__UP(priority))
 
+/// When a recorded run that does not ask for samples takes them, for its moving picture: at first as often as a host
+/// sends so many packets, so that they cost a small part of what these cost. None where samples are in the way of what
+/// skips time, or would take more memory than what they are of.
+static struct weft__sampling sampling_of(const struct weft_scenario *s, const struct weft_topology *t,
+                                         const struct weft_sim_options *options, bool driven) {
+    enum { PACKETS = 40, BYTES = 4096, MOST = 64, LEAST = 32, SAMPLES_MAX = 1 << 21 };
+    const struct weft_run_conf *run = &s->run;
+    if (run->sample_interval_ps) return (struct weft__sampling){run->sample_interval_ps, 0};
+    uint32_t most = SAMPLES_MAX / (t->ports + 1) & ~1u;
+    if (!options->record || options->ranks || driven || run->fast_forward || run->sample.operations || most < LEAST)
+        return (struct weft__sampling){0, 0};
+    return (struct weft__sampling){weft_time_of_bytes(PACKETS * BYTES, weft__host_rate_least(t)),
+                                   most < MOST ? most : MOST};
+}
+
 static void collect_samples(struct weft__network *net) {
     struct weft_outcome *o = net->outcome;
-    for (uint32_t k = 0; k < net->engine.conf.workers; k++)
-        o->samples += weft__samples_of(&net->engine.worker[k])->n;
-    o->sample = weft_arena_alloc(o->arena, o->samples, sizeof *o->sample);
-    uint64_t at = 0;
+    const struct weft_topology *t = net->topology;
+    uint64_t n = 0, at = 0;
+    weft_time_ps last = 0;
     for (uint32_t k = 0; k < net->engine.conf.workers; k++) {
         const struct weft__samples *s = weft__samples_of(&net->engine.worker[k]);
-        if (s->n) memcpy(o->sample + at, s->sample, s->n * sizeof *o->sample);
+        for (uint64_t i = 0; net->sampling.most && i < s->n; i++)
+            if (s->sample[i].time_ps > last) last = s->sample[i].time_ps;
+    }
+    for (uint32_t k = 0; k < net->engine.conf.workers; k++) {
+        if (net->sampling.most) weft__samples_thin(weft__samples_of(&net->engine.worker[k]), last);
+        n += weft__samples_of(&net->engine.worker[k])->n;
+    }
+    struct weft_sample *sample = weft_arena_alloc(o->arena, n, sizeof *sample);
+    for (uint32_t k = 0; k < net->engine.conf.workers; k++) {
+        const struct weft__samples *s = weft__samples_of(&net->engine.worker[k]);
+        if (s->n) memcpy(sample + at, s->sample, s->n * sizeof *sample);
         at += s->n;
     }
-    if (o->samples) qsort(o->sample, o->samples, sizeof *o->sample, by_time);
+    if (!n) return;
+    qsort(sample, n, sizeof *sample, by_time);
+    uint64_t *sent = weft_memory_new(WEFT_MEMORY_SERIES, (uint64_t)t->ports * WEFT_PRIORITIES, sizeof *sent);
+    for (uint64_t i = 0; i < n; i++) { // from all that was sent to what was since the sample before
+        uint64_t *before = &sent[(uint64_t)sample[i].port * WEFT_PRIORITIES + sample[i].priority];
+        uint64_t until = sample[i].tx_bytes > *before ? sample[i].tx_bytes : *before; // a lane's is rounded
+        sample[i].tx_bytes = until - *before;
+        *before = until;
+    }
+    weft_memory_free(WEFT_MEMORY_SERIES, sent, (uint64_t)t->ports * WEFT_PRIORITIES * sizeof *sent);
+    if (net->sampling.most) {
+        o->frame = sample;
+        o->frames = n;
+        o->frame_ps = weft__sampling_interval(&net->sampling, last);
+    } else {
+        o->sample = sample;
+        o->samples = n;
+    }
 }
 
 static void collect_flows(struct weft__network *net) {
@@ -569,6 +608,7 @@ enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenar
         .arena_qp = weft_arena_new(WEFT_MEMORY_QP),
         // times of events do not count what a sample leaves out
         .events_max = options->record && !scenario->run.sample.operations ? (uint32_t)scenario->run.events_max : 0,
+        .sampling = sampling_of(scenario, topology, options, driver != NULL),
     };
     status = assemble_run(run, ret_error);
     if (!status) status = weft__sample_start(&run->net, options->ranks, options->checkpoint, &run->sample, ret_error);

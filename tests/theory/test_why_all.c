@@ -60,7 +60,8 @@ static const char *const loads[] = {
 
 static void assert_throughput(const struct run *r, const char *text) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    struct weft_run run = {r->scenario, r->topology, r->workload, r->outcome, {0}, NULL, NULL, 0};
+    struct weft_run run = {
+        .scenario = r->scenario, .topology = r->topology, .workload = r->workload, .outcome = r->outcome};
     const struct weft_result_table *t = weft_result_table_at(0);
     for (uint32_t i = 0; strcmp((t = weft_result_table_at(i))->name, "groups"); i++)
         ;

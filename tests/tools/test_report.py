@@ -233,6 +233,24 @@ class Report(unittest.TestCase):
         self.assertEqual(run["tables"]["series"]["rows"], [])
         self.assertGreater(run["why"]["motion"]["frames"], 90)
 
+    def test_a_long_run_keeps_its_motion(self):
+        """Too long for the page to run it again. What is kept does not depend on threads, and adds up to what the ports sent."""
+        with open(os.path.join(self.folder, "long.yaml"), "w", encoding="utf-8") as file:
+            file.write("topology: {kind: fat_tree, k: 4, rate: 200Gbps}\nworkload: [{kind: permutation, size: 80MB}]\nrun: {events: 0}\n")
+        kept = []
+        for threads in ("1", "3"):
+            self.assertEqual(weft(self.folder, "run", "long.yaml", "--threads", threads, "--out", "long" + threads, "--quiet").returncode, 0)
+            kept += self.query(f"long{threads}/results.sqlite", "SELECT json FROM motion")[0]
+        self.assertEqual(kept[0], kept[1])
+        motion = json.loads(kept[0])
+        self.assertEqual(self.data(self.report("long1"))["runs"][0]["why"]["motion"], motion)
+        self.assertIn(motion["frames"], range(32, 65))
+        level = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".index
+        counted = self.query("long1/results.sqlite", "SELECT p.name, 8e6 * sum(tx_bytes) / p.rate_bps FROM port_counters JOIN ports AS p USING (run, port) GROUP BY port")
+        used = {port["port"]: sum(map(level, port["used"])) / 63 * motion["every_us"] for port in motion["ports"]}
+        for name, busy_us in counted:  # what came after the last sample is missing
+            self.assertAlmostEqual(used.get(name, 0), busy_us, delta=motion["frames"] * motion["every_us"] / 63 + 2 * motion["every_us"])
+
     @unittest.skipUnless(BROWSER, "no browser")
     def test_motion_in_a_browser(self):
         found = self.look(1200)["motion"]

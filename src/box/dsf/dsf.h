@@ -168,7 +168,6 @@ struct weft__lanes {
     const uint16_t *port;         ///< [n] ports of the node; set if recorded
     struct weft__follow *follow;  ///< NULL: not followed
     uint16_t *follow_port;        ///< [n] ports of the node; set if something is followed
-    uint64_t *sampled_tx_bytes;   ///< [n] at the last sample; NULL: not sampled
     weft_time_ps came_ps;         ///< when the cell to be sent arrived, if it has waited in a queue; 0: it has not
 };
 

@@ -71,7 +71,7 @@ void weft__fn_on_sample(struct weft__node *node, struct weft__worker *w) {
     const struct weft__lane_queues *queues = fn->llfc ? &fn->llfc->queues : NULL;
     for (uint32_t k = 0; k < fn->lanes.n; k++)
         if (fn->sampled[k]) weft__lane_sample(&fn->lanes, queues, k, w, fn->port0 + k);
-    weft__timer_set(&node->timers, weft__fn_key_sample(fn), w->now_ps + fn->sample_interval_ps);
+    weft__timer_set(&node->timers, weft__fn_key_sample(fn), weft__sampling_next(&fn->sampling, w->now_ps));
     weft__node_looked(w);
 }
 
@@ -115,12 +115,9 @@ struct weft__fn *weft__fn_new(const struct weft__fn_setup *setup, struct weft__n
     }
     weft__timers_init(&node->timers, weft__fn_key_sample(fn) + 1);
     fn->sampled = setup->sampled;
-    fn->sample_interval_ps = setup->sample_interval_ps;
+    fn->sampling = setup->sampling;
     fn->port0 = setup->port0;
-    if (fn->sampled) {
-        fn->lanes.sampled_tx_bytes = weft_arena_alloc(setup->arena, setup->ports, sizeof *fn->lanes.sampled_tx_bytes);
-        weft__timer_set(&node->timers, weft__fn_key_sample(fn), 0);
-    }
+    if (fn->sampled) weft__timer_set(&node->timers, weft__fn_key_sample(fn), 0);
     return fn;
 }
 

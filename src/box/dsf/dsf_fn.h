@@ -29,7 +29,7 @@ struct weft__fn {
     struct weft__fn_llfc *llfc; ///< NULL: lanes are not queues
     struct weft__fn_last *last; ///< [ports]: the last cell from there; kept only with packing
     const bool *sampled;        ///< [ports]; NULL: none
-    weft_time_ps sample_interval_ps;
+    struct weft__sampling sampling;
     uint32_t port0;
 };
 /// The timer of samples comes after those of lanes that are queues.
@@ -44,7 +44,7 @@ struct weft__fn_setup {
     uint64_t seed;
     bool packing;        ///< some interface node of the fabric packs
     const bool *sampled; ///< [ports]; NULL: none
-    weft_time_ps sample_interval_ps;
+    struct weft__sampling sampling;
     uint32_t node, port0, events_max;
     struct weft_dsf_histograms *seen; ///< of its worker
     struct weft_packet_pool *pool;    ///< if any box of the fabric has link-level flow control; else NULL

@@ -102,7 +102,8 @@ static void on_sample(struct weft__node *node, struct weft__in *in, struct weft_
         else
             weft__lane_sample(&in->lanes, in->queues, in->slot[k], w, in->port0 + k);
     }
-    weft__timer_set(&node->timers, weft__in_box_key(in, WEFT__IN_KEY_SAMPLE), w->now_ps + in->sample_interval_ps);
+    weft__timer_set(&node->timers, weft__in_box_key(in, WEFT__IN_KEY_SAMPLE),
+                    weft__sampling_next(&in->sampling, w->now_ps));
     weft__node_looked(w);
 }
 

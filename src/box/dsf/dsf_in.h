@@ -160,7 +160,7 @@ struct weft__in {
     uint32_t throttle_event, throttle_level; ///< the event that began a throttle, and its highest level
     uint32_t node_ports;
     const bool *sampled; ///< [node_ports] or NULL
-    weft_time_ps sample_interval_ps;
+    struct weft__sampling sampling;
     uint32_t port0;                 ///< its first port among all
     struct weft_dsf_outcome counts; ///< of this box; the rest is filled in at the end
 };
@@ -210,7 +210,7 @@ struct weft__in_setup {
     uint32_t self, ins, who, node_ports;
     const bool *is_fabric; ///< [node_ports]
     const bool *sampled;
-    weft_time_ps sample_interval_ps;
+    struct weft__sampling sampling;
     uint64_t seed;
     struct weft_packet_pool *pool;
     bool lldp, llfc;                  ///< llfc: some box of the fabric has it

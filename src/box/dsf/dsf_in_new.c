@@ -86,10 +86,8 @@ struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__n
     weft__spray_init(&in->spray, setup->eligible, setup->ins, in->slot, setup->conf->spray == WEFT_SPRAY_PERMUTATION,
                      setup->seed, setup->who, arena);
     in->sampled = setup->sampled;
-    in->sample_interval_ps = setup->sample_interval_ps;
+    in->sampling = setup->sampling;
     in->port0 = setup->port0;
-    if (in->sampled)
-        in->lanes.sampled_tx_bytes = weft_arena_alloc(arena, in->lanes.n, sizeof *in->lanes.sampled_tx_bytes);
     if (setup->events_max)
         in->trace = weft__trace_new(setup->node, setup->port0, setup->node_ports, setup->events_max, NULL, 0, arena);
     if (in->trace) weft__lanes_record(&in->lanes, in->trace, in->slot, setup->node_ports, arena);

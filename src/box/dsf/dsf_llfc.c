@@ -97,15 +97,11 @@ void weft__lane_sample(struct weft__lanes *lanes, const struct weft__lane_queues
                        struct weft__worker *w, uint32_t port) {
     const struct weft__cell_lane *l = &lanes->lane[lane];
     const struct weft__speed *speed = &lanes->rate[l->rate].speed;
-    uint64_t *before = &lanes->sampled_tx_bytes[lane];
     // tx_bytes counts a cell as it joins; this much of it has not left
     uint64_t waiting = weft__lane_wait(l, w->now_ps) * speed->byte_den / speed->byte_num;
     uint64_t sent = l->tx_bytes > waiting ? l->tx_bytes - waiting : 0;
-    if (sent < *before) sent = *before; // by rounding
-    struct weft_sample sample = {
-        .time_ps = w->now_ps, .port = port, .queue_bytes = waiting, .tx_bytes = sent - *before};
+    struct weft_sample sample = {.time_ps = w->now_ps, .port = port, .queue_bytes = waiting, .tx_bytes = sent};
     if (q) sample.queue_bytes += (uint64_t)q->queue[lane].cells * (WEFT_CELL_PAYLOAD + WEFT_CELL_HEADER);
     if (q) sample.paused = q->queue[lane].stopped;
-    *before = sent;
     if (sent || sample.queue_bytes) weft__sample_add(w, &sample);
 }

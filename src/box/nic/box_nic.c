@@ -67,7 +67,7 @@ static void nic_make(struct weft__network *net, uint32_t node) {
         .downs = terms.downs,
         .down_drop = terms.down_drop,
         .sampled = sampled && sampled[0],
-        .sample_interval_ps = net->scenario->run.sample_interval_ps,
+        .sampling = net->sampling,
         .draw_seed = weft_random_seed_of(net->scenario->run.seed, info->name),
         .node = node,
         .port0 = info->port0,

@@ -275,7 +275,8 @@ static inline __attribute__((always_inline)) void any_timer(struct weft__node *n
         break;
     case WEFT__KEY_SAMPLE:
         weft__port_sample(&nic->port, w, nic->received_bytes);
-        weft__timer_set(&node->timers, weft__nic_key(nic, WEFT__KEY_SAMPLE), w->now_ps + nic->sample_interval_ps);
+        weft__timer_set(&node->timers, weft__nic_key(nic, WEFT__KEY_SAMPLE),
+                        weft__sampling_next(&nic->sampling, w->now_ps));
         weft__node_looked(w);
         break;
     case WEFT__ETHER_KEY_WATCHDOG:

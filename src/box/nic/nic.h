@@ -109,7 +109,7 @@ struct weft__nic {
     } slow;                     ///< see nic_drain.c
     uint64_t draw_seed;         ///< of the NIC's own draws
     uint8_t discards;           ///< priorities whose frames are discarded until rx_resume
-    weft_time_ps sample_interval_ps;
+    struct weft__sampling sampling;
     struct weft__fifo later[WEFT__NIC_LATERS]; ///< in order of time; see nic_work.c
     struct weft__poster poster;
     weft_time_ps issued_ps;        ///< of the latest request, if issues are drawn
@@ -211,7 +211,7 @@ struct weft__nic_setup {
     struct weft__raw_host *raw;  ///< NULL: the host is not attached
     struct weft_histogram *round_trips;
     bool sampled;
-    weft_time_ps sample_interval_ps;
+    struct weft__sampling sampling;
     uint64_t draw_seed;   ///< depends on the run's seed and the node's name
     uint32_t node, port0; ///< numbers among all nodes and ports
     uint32_t events_max;  ///< most events to record; 0: none

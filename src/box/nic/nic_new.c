@@ -55,7 +55,7 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     nic->downs = setup->downs;
     nic->down_drop = setup->down_drop;
     nic->sampled = setup->sampled;
-    nic->sample_interval_ps = setup->sample_interval_ps;
+    nic->sampling = setup->sampling;
     nic->draw_seed = setup->draw_seed;
     if (nic->conf->drain_slow_every_ps != WEFT_TIME_NEVER) {
         struct weft_random random = weft_random_stream(setup->draw_seed, 0, WEFT_RANDOM_PHASE);

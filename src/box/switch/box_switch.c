@@ -23,7 +23,7 @@ static void switch_make(struct weft__network *net, uint32_t node) {
         .link = weft__ethernet_links(conf, t, node, net->host_rate_bps, net->arena_switch),
         .lldp = net->device[node]->dcbx.enabled,
         .sampled = weft__network_sampled(net, node, net->arena_switch),
-        .sample_interval_ps = run->sample_interval_ps,
+        .sampling = net->sampling,
         .te = weft__te_agent(net->shared[WEFT_BOX_ETHERNET_SWITCH], info->index),
         .node = node,
         .port0 = info->port0,

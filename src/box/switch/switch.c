@@ -655,7 +655,7 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
 static void on_sample(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
     for (uint32_t port = 0; port < sw->ports; port++)
         if (sw->sampled[port]) weft__ether_sample(&sw->ether, w, port);
-    weft__timer_set(&node->timers, weft__switch_key_sample(sw), w->now_ps + sw->sample_interval_ps);
+    weft__timer_set(&node->timers, weft__switch_key_sample(sw), weft__sampling_next(&sw->sampling, w->now_ps));
     weft__node_looked(w);
 }
 

@@ -81,7 +81,7 @@ struct weft__switch {
     const struct weft__epoch *epoch;
     uint32_t epochs_left;
     const bool *sampled; ///< [ports] or NULL
-    weft_time_ps sample_interval_ps;
+    struct weft__sampling sampling;
     const struct weft__te_agent *te; ///< NULL: no controller
 };
 
@@ -111,7 +111,7 @@ struct weft__switch_setup {
     const struct weft_buffer_port *link; ///< [ports]; NULL: neither buffer nor AQM uses them
     bool lldp;                           ///< each of its ports will have LLDP
     const bool *sampled;
-    weft_time_ps sample_interval_ps;
+    struct weft__sampling sampling;
     const struct weft__te_agent *te; ///< NULL: no controller
     uint32_t node, port0;            ///< numbers among all nodes and ports
     bool captured;                   ///< the run captures frames somewhere

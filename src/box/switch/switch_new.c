@@ -98,7 +98,7 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     sw->epochs_left = setup->epochs;
     weft__switch_next_epoch(sw);
     sw->sampled = setup->sampled;
-    sw->sample_interval_ps = setup->sample_interval_ps;
+    sw->sampling = setup->sampling;
 
     if (setup->events_max) {
         weft_bytes thresholds[WEFT_EVENT_THRESHOLDS];

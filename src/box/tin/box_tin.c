@@ -34,7 +34,7 @@ static void tin_make(struct weft__network *net, uint32_t node) {
         .node_ports = info->ports,
         .hosts_port = find_hosts_ports(net->topology, node, net->arena_switch),
         .sampled = weft__network_sampled(net, node, net->arena_switch),
-        .sample_interval_ps = net->scenario->run.sample_interval_ps,
+        .sampling = net->sampling,
         .seed = net->scenario->run.seed,
         .pool = weft__network_pool(net, node),
         .lldp = net->device[node]->dcbx.enabled,
@@ -46,7 +46,7 @@ static void tin_make(struct weft__network *net, uint32_t node) {
         .nics = weft__tin_nics_find(net->topology, node, weft__tin_conf(net->device[node]), net->arena_switch),
         .arena = net->arena_switch,
     };
-    if (setup.sampled) setup.depths = weft__tin_depths(net, node);
+    if (setup.sampled && !net->sampling.most) setup.depths = weft__tin_depths(net, node);
     struct weft__tin_rma_setup rma = {.places = {clique->places.tin_of_host, net->topology->downlink}};
     if (weft__tin_rma_place(net, node, net->arena_switch, &rma)) setup.rma = &rma;
     weft__tin_new(&setup, &net->engine.node[node]);

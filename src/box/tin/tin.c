@@ -126,10 +126,9 @@ static void sample_link(struct weft__tin *tin, struct weft__worker *w, uint32_t 
         .port = tin->port0 + k,
         .queue_bytes = weft__gnet_output_bytes(&tin->gnet, k),
         .ingress_bytes = weft__gnet_fifo_bytes(&tin->gnet, k),
-        .tx_bytes = sent - tin->sampled_tx_bytes[k],
+        .tx_bytes = sent,
         .credit_permille = (uint16_t)weft__gnet_credit_permille(&tin->gnet, k),
     };
-    tin->sampled_tx_bytes[k] = sent;
     if (sent || sample.queue_bytes || sample.ingress_bytes || sample.credit_permille) weft__sample_add(w, &sample);
 }
 
@@ -140,10 +139,11 @@ static void on_sample(struct weft__node *node, struct weft__tin *tin, struct wef
             weft__ether_sample(&tin->ether, w, tin->slot[k] & ~(uint32_t)WEFT__TIN_ETHERNET);
         } else {
             sample_link(tin, w, k);
-            count_depths(tin, k);
+            if (tin->depths) count_depths(tin, k);
         }
     }
-    weft__timer_set(&node->timers, weft__tin_key(tin, WEFT__TIN_KEY_SAMPLE), w->now_ps + tin->sample_interval_ps);
+    weft__timer_set(&node->timers, weft__tin_key(tin, WEFT__TIN_KEY_SAMPLE),
+                    weft__sampling_next(&tin->sampling, w->now_ps));
     weft__node_looked(w);
 }
 
@@ -418,9 +418,7 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
     tin->port0 = setup->port0;
     tin->sampled = setup->sampled;
     tin->depths = setup->depths;
-    if (setup->sampled)
-        tin->sampled_tx_bytes = weft_arena_alloc(setup->arena, setup->node_ports, sizeof *tin->sampled_tx_bytes);
-    tin->sample_interval_ps = setup->sample_interval_ps;
+    tin->sampling = setup->sampling;
     struct weft__ether_setup ether = {
         .rows = setup->rows,
         .place = setup->port0,

@@ -122,10 +122,8 @@ struct weft__tin {
     struct weft__trace *trace;
     uint32_t node_ports, port0;
     const bool *sampled;             ///< [node_ports] or NULL
-    uint64_t *sampled_tx_bytes;      ///< [node_ports], for GNet links: bytes up to the last sample; NULL if nothing is
-                                     ///< sampled
     struct weft_gnet_depths *depths; ///< shared by the TiNs of a worker; NULL likewise
-    weft_time_ps sample_interval_ps;
+    struct weft__sampling sampling;
 };
 
 /// Notes that a followed data packet enters a stage. `psn`: its own, or what stands for it.
@@ -165,7 +163,7 @@ struct weft__tin_setup {
     const bool *sampled;
     struct weft_gnet_depths *depths;
     struct weft_tin_histograms *seen; ///< of its worker
-    weft_time_ps sample_interval_ps;
+    struct weft__sampling sampling;
     uint64_t seed;
     struct weft_packet_pool *pool;
     bool lldp;
