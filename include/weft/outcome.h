@@ -202,6 +202,19 @@ struct weft_sample {
     uint32_t flows;           ///< queue pairs that sent data since the last sample; 0 unless run.count_flows
 };
 
+/// What all ports did over time, for the moving picture of a run.
+struct weft_film_step {
+    weft_bytes tx_bytes;  ///< sent until then, of all priorities
+    uint32_t queue_bytes; ///< likewise; at most UINT32_MAX
+    uint16_t paused;      ///< priorities
+    uint16_t credit_permille;
+};
+struct weft_film {
+    uint32_t steps, most; ///< steps 0: there is none
+    weft_time_ps every_ps;
+    struct weft_film_step *step; ///< [ports][most]: the k-th at k * every_ps, of the first `steps`
+};
+
 struct weft_outcome {
     enum weft_end end;
     weft_time_ps sim_time_ps; ///< of the last event, or run.until where that ended the run
@@ -243,10 +256,9 @@ struct weft_outcome {
     /// What boxes of a kind of node tell besides ports and drops (box/dsf/dsf_outcome.h, box/tin/tin_outcome.h); NULL:
     /// nothing, or there is none.
     void *part[WEFT_BOXES];
-    uint64_t samples, frames;
+    uint64_t samples;
     struct weft_sample *sample; ///< by time, port, priority
-    struct weft_sample *frame;  ///< likewise, without samples: of a recorded run, all ports, for its moving picture
-    weft_time_ps frame_ps;      ///< from one to the next
+    struct weft_film film;      ///< of a recorded run without samples
 
     uint64_t captured, capture_left_out; ///< frames written, and beyond the limit
     uint32_t recorded;                   ///< events; 0 unless the run is recorded

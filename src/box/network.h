@@ -43,6 +43,7 @@ struct weft__network {
     struct weft__follow *follow_node;    ///< [nodes] likewise
     uint32_t events_max;                 ///< to be recorded of a node; 0: none
     struct weft__sampling sampling;      ///< of all ports that are sampled
+    struct weft__film film;              ///< without `most`: none
     struct weft__port_rows port_rows;    ///< by number of a port, or of its node's first and its number there
     struct weft_arena *arena_switch, *arena_host, *arena_qp;
 };

@@ -45,29 +45,36 @@ struct weft__sampling {
     weft_time_ps interval_ps; ///< 0: none are taken
     uint32_t most;
 };
-static inline weft_time_ps weft__sampling_interval(const struct weft__sampling *s, weft_time_ps now) {
-    weft_time_ps interval = s->interval_ps;
-    while (s->most && now / interval >= s->most)
-        interval *= 2;
-    return interval;
+static inline uint8_t weft__sampling_doublings(const struct weft__sampling *s, weft_time_ps now) {
+    uint8_t doublings = 0;
+    while (s->most && now / (s->interval_ps << doublings) >= s->most)
+        doublings++;
+    return doublings;
 }
 static inline weft_time_ps weft__sampling_next(const struct weft__sampling *s, weft_time_ps now) {
-    return now + weft__sampling_interval(s, now);
+    return now + (s->interval_ps << weft__sampling_doublings(s, now));
 }
+
+/// Steps of all ports at the sampling's distances; each port's are thinned when it is sampled.
+struct weft__film {
+    struct weft__sampling sampling; ///< most 0: there is no film
+    struct weft_film_step *step;    ///< [ports][most]
+    uint8_t *doublings;             ///< [ports] of the distance, so far
+};
+/// Thins the steps of a port for a distance of first * 2^doublings.
+void weft__film_thin(struct weft__film *film, uint32_t port, uint8_t doublings);
 
 /// The samples taken at the nodes of a worker. Their tx_bytes are all that was sent until then.
 struct weft__samples {
     struct weft_sample *sample;
     uint64_t n, capacity;
-    struct weft__sampling sampling;
+    struct weft__film *film; ///< takes them instead; NULL: none
 };
 
 /// Gives each worker its own samples.
-void weft__samples_init(struct weft__engine *engine, const struct weft__sampling *sampling);
+void weft__samples_init(struct weft__engine *engine, struct weft__film *film);
 void weft__samples_deinit(struct weft__engine *engine);
-/// Leaves out those that the distance at `now` has none of.
-void weft__samples_thin(struct weft__samples *samples, weft_time_ps now);
 void weft__sample_add(struct weft__worker *w, const struct weft_sample *sample);
-static inline struct weft__samples *weft__samples_of(const struct weft__worker *w) {
+static inline const struct weft__samples *weft__samples_of(const struct weft__worker *w) {
     return w->notes;
 }

@@ -56,11 +56,9 @@ static struct frame *frames_of(const struct motion *m, uint32_t port) {
 
 static void take_samples(struct motion *m) {
     const struct weft_outcome *o = m->run->outcome;
-    const struct weft_sample *sample = o->samples ? o->sample : o->frame;
-    uint64_t samples = o->samples ? o->samples : o->frames;
     double queue = 0;
-    for (uint64_t i = 0; i < samples; i++) {
-        const struct weft_sample *s = &sample[i];
+    for (uint64_t i = 0; i < o->samples; i++) {
+        const struct weft_sample *s = &o->sample[i];
         uint64_t at =
             s->time_ps > m->from_ps ? (s->time_ps - m->from_ps - 1) / m->every_ps : 0; // it closes an interval
         if (at >= m->frames) at = m->frames - 1;
@@ -73,6 +71,24 @@ static void take_samples(struct motion *m) {
         f->samples++;
         if (s->credit_permille > f->credit_permille) f->credit_permille = s->credit_permille;
         m->credits |= s->credit_permille > 0;
+    }
+}
+
+/// Its frames are the film's steps, each of what was until then.
+static void take_film(struct motion *m, const struct weft_film *film) {
+    for (uint32_t p = 0; p < m->ports; p++) {
+        const struct weft_film_step *step = &film->step[(size_t)p * film->most];
+        for (uint32_t k = 1; k < film->steps; k++) {
+            struct frame *f = frames_of(m, p) + k - 1;
+            f->tx_bytes = step[k].tx_bytes > step[k - 1].tx_bytes // what a lane has sent is rounded
+                              ? (double)(step[k].tx_bytes - step[k - 1].tx_bytes)
+                              : 0;
+            f->queue_bytes = step[k].queue_bytes;
+            f->paused = step[k].paused > 0;
+            f->samples = 1;
+            f->credit_permille = step[k].credit_permille;
+            m->credits |= f->credit_permille > 0;
+        }
     }
 }
 
@@ -322,7 +338,7 @@ weft_time_ps weft_report_motion_interval(weft_time_ps sim_time_ps) {
 
 /// False: there are no samples from that time on.
 static bool has_motion(const struct weft_outcome *o, weft_time_ps from_ps) {
-    return o->samples + o->frames > 0 && o->sim_time_ps > from_ps;
+    return (o->samples || o->film.steps > 1) && o->sim_time_ps > from_ps;
 }
 
 static void write_motion(struct weft__json *j, const struct weft_run *run, weft_time_ps from_ps,
@@ -331,13 +347,21 @@ static void write_motion(struct weft__json *j, const struct weft_run *run, weft_
     struct motion m = {
         .run = run, .topology = run->topology, .ports = run->topology->ports, .frames = FRAMES_MAX, .from_ps = from_ps};
     // frames are whole samples, or a busy link flickers
-    weft_time_ps interval = o->samples ? run->scenario->run.sample_interval_ps : o->frame_ps;
-    m.every_ps = (o->sim_time_ps - from_ps) / m.frames + 1;
-    m.every_ps = (m.every_ps + interval - 1) / interval * interval;
-    m.frames = (uint32_t)((o->sim_time_ps - from_ps - 1) / m.every_ps + 1);
+    weft_time_ps interval = run->scenario->run.sample_interval_ps;
+    if (o->samples) {
+        m.every_ps = (o->sim_time_ps - from_ps) / m.frames + 1;
+        m.every_ps = (m.every_ps + interval - 1) / interval * interval;
+        m.frames = (uint32_t)((o->sim_time_ps - from_ps - 1) / m.every_ps + 1);
+    } else {
+        m.every_ps = o->film.every_ps;
+        m.frames = o->film.steps - 1;
+    }
     m.frame = weft_arena_alloc(arena, (size_t)m.ports * m.frames, sizeof *m.frame);
     m.weight = weft_arena_alloc(arena, m.ports, sizeof *m.weight);
-    take_samples(&m);
+    if (o->samples)
+        take_samples(&m);
+    else
+        take_film(&m, &o->film);
     weigh_ports(&m);
     fold_nodes(&m, arena);
     find_lines(&m, arena);
@@ -361,7 +385,7 @@ void weft_report_motion(struct weft__json *j, const struct weft_run *run, weft_t
 }
 
 const char *weft_report_motion_text(const struct weft_run *run, struct weft_arena *arena) {
-    if (!run->outcome->frames || !has_motion(run->outcome, 0)) return NULL;
+    if (!run->outcome->film.steps || !has_motion(run->outcome, 0)) return NULL;
     WEFT_SCRATCH(own, WEFT_MEMORY_RESULT);
     WEFT__TEXT_STREAM(text, file);
     struct weft__json j = {.file = file};

@@ -325,7 +325,7 @@ static void start_engine(struct weft__run *run) {
         weight[i] = box->weight + box->port_weight * t->node[i].ports;
     }
     weft__engine_init(&net->engine, &conf, weight);
-    weft__samples_init(&net->engine, &net->sampling);
+    weft__samples_init(&net->engine, &net->film);
 }
 
 static void stop_engine(struct weft__network *net) {
@@ -340,7 +340,7 @@ WEFT__ORDER(by_time, struct weft_sample, WEFT__UP(time_ps) ?: WEFT__UP(port) ?: 
 /// skips time, or would take more memory than what they are of.
 static struct weft__sampling sampling_of(const struct weft_scenario *s, const struct weft_topology *t,
                                          const struct weft_sim_options *options, bool driven) {
-    enum { PACKETS = 40, BYTES = 4096, MOST = 64, LEAST = 32, SAMPLES_MAX = 1 << 21 };
+    enum { PACKETS = 80, BYTES = 4096, MOST = 64, LEAST = 32, SAMPLES_MAX = 1 << 21 };
     const struct weft_run_conf *run = &s->run;
     if (run->sample_interval_ps) return (struct weft__sampling){run->sample_interval_ps, 0};
     uint32_t most = SAMPLES_MAX / (t->ports + 1) & ~1u;
@@ -350,44 +350,56 @@ static struct weft__sampling sampling_of(const struct weft_scenario *s, const st
                                    most < MOST ? most : MOST};
 }
 
+static void new_film(struct weft__network *net) {
+    uint32_t most = net->sampling.most, ports = net->topology->ports;
+    if (!most) return;
+    net->film =
+        (struct weft__film){.sampling = net->sampling,
+                            .step = weft_arena_alloc(net->arena_switch, (size_t)ports * most, sizeof *net->film.step),
+                            .doublings = weft_arena_alloc(net->arena_switch, ports, 1)};
+}
+
+static void collect_film(struct weft__network *net) {
+    struct weft__film *film = &net->film;
+    struct weft_film *of = &net->outcome->film;
+    uint32_t most = film->sampling.most, ports = net->topology->ports;
+    uint8_t doublings = 0;
+    for (uint32_t p = 0; p < ports; p++)
+        if (film->doublings[p] > doublings) doublings = film->doublings[p];
+    *of = (struct weft_film){.most = most, .every_ps = film->sampling.interval_ps << doublings};
+    of->step = weft_arena_alloc(net->outcome->arena, (size_t)ports * most, sizeof *of->step);
+    for (uint32_t p = 0; p < ports; p++) {
+        weft__film_thin(film, p, doublings);
+        for (uint32_t k = of->steps; k < most; k++)
+            if (film->step[(size_t)p * most + k].tx_bytes) of->steps = k + 1;
+    }
+    memcpy(of->step, film->step, (size_t)ports * most * sizeof *of->step);
+}
+
 static void collect_samples(struct weft__network *net) {
     struct weft_outcome *o = net->outcome;
-    const struct weft_topology *t = net->topology;
-    uint64_t n = 0, at = 0;
-    weft_time_ps last = 0;
+    uint32_t ports = net->topology->ports;
+    if (net->film.sampling.most) collect_film(net);
+    for (uint32_t k = 0; k < net->engine.conf.workers; k++)
+        o->samples += weft__samples_of(&net->engine.worker[k])->n;
+    o->sample = weft_arena_alloc(o->arena, o->samples, sizeof *o->sample);
+    uint64_t at = 0;
     for (uint32_t k = 0; k < net->engine.conf.workers; k++) {
         const struct weft__samples *s = weft__samples_of(&net->engine.worker[k]);
-        for (uint64_t i = 0; net->sampling.most && i < s->n; i++)
-            if (s->sample[i].time_ps > last) last = s->sample[i].time_ps;
-    }
-    for (uint32_t k = 0; k < net->engine.conf.workers; k++) {
-        if (net->sampling.most) weft__samples_thin(weft__samples_of(&net->engine.worker[k]), last);
-        n += weft__samples_of(&net->engine.worker[k])->n;
-    }
-    struct weft_sample *sample = weft_arena_alloc(o->arena, n, sizeof *sample);
-    for (uint32_t k = 0; k < net->engine.conf.workers; k++) {
-        const struct weft__samples *s = weft__samples_of(&net->engine.worker[k]);
-        if (s->n) memcpy(sample + at, s->sample, s->n * sizeof *sample);
+        if (s->n) memcpy(o->sample + at, s->sample, s->n * sizeof *o->sample);
         at += s->n;
     }
-    if (!n) return;
-    qsort(sample, n, sizeof *sample, by_time);
-    uint64_t *sent = weft_memory_new(WEFT_MEMORY_SERIES, (uint64_t)t->ports * WEFT_PRIORITIES, sizeof *sent);
-    for (uint64_t i = 0; i < n; i++) { // from all that was sent to what was since the sample before
-        uint64_t *before = &sent[(uint64_t)sample[i].port * WEFT_PRIORITIES + sample[i].priority];
-        uint64_t until = sample[i].tx_bytes > *before ? sample[i].tx_bytes : *before; // a lane's is rounded
-        sample[i].tx_bytes = until - *before;
+    if (!o->samples) return;
+    qsort(o->sample, o->samples, sizeof *o->sample, by_time);
+    uint64_t *sent = weft_memory_new(WEFT_MEMORY_SERIES, (uint64_t)ports * WEFT_PRIORITIES, sizeof *sent);
+    for (uint64_t i = 0; i < o->samples; i++) { // from all that was sent to what was since the sample before
+        struct weft_sample *s = &o->sample[i];
+        uint64_t *before = &sent[(uint64_t)s->port * WEFT_PRIORITIES + s->priority];
+        uint64_t until = s->tx_bytes > *before ? s->tx_bytes : *before; // a lane's is rounded
+        s->tx_bytes = until - *before;
         *before = until;
     }
-    weft_memory_free(WEFT_MEMORY_SERIES, sent, (uint64_t)t->ports * WEFT_PRIORITIES * sizeof *sent);
-    if (net->sampling.most) {
-        o->frame = sample;
-        o->frames = n;
-        o->frame_ps = weft__sampling_interval(&net->sampling, last);
-    } else {
-        o->sample = sample;
-        o->samples = n;
-    }
+    weft_memory_free(WEFT_MEMORY_SERIES, sent, (uint64_t)ports * WEFT_PRIORITIES * sizeof *sent);
 }
 
 static void collect_flows(struct weft__network *net) {
@@ -610,6 +622,7 @@ enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenar
         .events_max = options->record && !scenario->run.sample.operations ? (uint32_t)scenario->run.events_max : 0,
         .sampling = sampling_of(scenario, topology, options, driver != NULL),
     };
+    new_film(&run->net);
     status = assemble_run(run, ret_error);
     if (!status) status = weft__sample_start(&run->net, options->ranks, options->checkpoint, &run->sample, ret_error);
     if (status) weft__run_end(run, NULL, NULL);
