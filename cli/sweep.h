@@ -27,6 +27,7 @@ struct sweep {
     uint32_t *own, owned;     ///< runs of this process
     struct content *contents; ///< of files that values name
     bool interrupted;
+    bool failed;             ///< some run has, though it may have been tried again since
     bool merge;              ///< nothing is run
     weft_time_ps timeout_ps; ///< limit of a run's wall time; 0: none
     bool *fluid;             ///< [points] their runs are estimated, not run in packets; NULL: none is

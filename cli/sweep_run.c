@@ -89,7 +89,10 @@ static void on_end(void *context, uint32_t i, const struct weft_cli_ended *ended
         const char *message = why_failed(s, ended);
         bool refused = sweep_is_fluid(s, run) && ended->status == WEFT_ERROR_INPUT;
         if (refused) s->refused[run] = true;
-        if (!refused || !s->falls_back) fprintf(stderr, "weft: %s failed: %s\n", sweep_run_name(s, run), message);
+        if (!refused || !s->falls_back) {
+            fprintf(stderr, "weft: %s failed: %s\n", sweep_run_name(s, run), message);
+            s->failed = true;
+        }
         if (weft_sweep_record_failure(s->record[run], message, ended->status == WEFT_ERROR_CONSERVATION, &error))
             weft_cli_fail(&error);
         sweep_load(s, run);

@@ -26,7 +26,7 @@ static enum weft_status judge_runs(const struct sweep *s) {
         bug += run->bug;
     }
     if (bug) return WEFT_ERROR_CONSERVATION;
-    return due ? WEFT_ERROR_SYSTEM : stalled ? WEFT_ERROR_STALL : WEFT_OK;
+    return due || s->failed ? WEFT_ERROR_SYSTEM : stalled ? WEFT_ERROR_STALL : WEFT_OK;
 }
 
 static void mention_known(const struct sweep *s) {

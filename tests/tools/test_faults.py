@@ -204,16 +204,17 @@ class Command:
     def same(self, status, out):
         return status == self.status and (self.varies or without_times(out) == self.out)
 
-    def left(self, status):
+    def left(self, status, err):
         """What is wrong with the files that a fault has left. A killed program may leave drafts; what an interrupted one has
-        measured is whole, but less."""
+        measured, or one whose runs failed, is whole, but less."""
+        less = status == 130 or (status == 1 and re.search(r"^weft: point \d+ .*, seed \d+ failed: ", err, re.M))
         for name, path in self.folder.files().items():
             if status < 0 and name.endswith(".tmp"):
                 continue
             if name.endswith(".tmp"):
                 return f"leaves the draft {name}"
             if name in self.good:
-                wrong = fault_of_file(path, None if status == 130 else self.good[name])
+                wrong = fault_of_file(path, None if less else self.good[name])
                 if wrong:
                     return f"{name}: {wrong}"
         return None
@@ -277,7 +278,7 @@ def check(command, kind, at, part):
     command.folder.clean()
     try:
         status, out, err = command.folder.run(command.words, at=at, **kind.fault, **part)
-        wrong = kind.wrong(command, status, out, err, part) or command.left(status)
+        wrong = kind.wrong(command, status, out, err, part) or command.left(status, err)
         err = wrong and err
         wrong = wrong or (command.afterwards() if command.good else None)
     except subprocess.TimeoutExpired:
