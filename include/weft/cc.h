@@ -62,7 +62,15 @@ struct weft_cc_estimate {
     weft_bytes window_bytes; ///< payload in flight at most; 0: no bound
     weft_bytes first_bytes;  ///< window at the start, which grows by `step_bytes` for each window acknowledged; 0: none
     weft_bytes step_bytes;
+    bool by_nic; ///< NICs send until they are paused: a link is shared as they send, and not by queue pairs
 };
+
+/// Of a model that leaves nothing of the links unused, and lets queues fill.
+static inline void weft_cc_estimate_open(const void *conf, const struct weft_cc_path *path,
+                                         struct weft_cc_estimate *estimate) {
+    (void)conf, (void)path;
+    estimate->by_nic = true;
+}
 
 /// Of a model that leaves nothing of the links unused, and shares them fairly.
 static inline void weft_cc_estimate_fair(const void *conf, const struct weft_cc_path *path,

@@ -206,5 +206,5 @@ const struct weft_model weft__cc_dcqcn =
                       .on_sent = dcqcn_sent,
                       .values_of = dcqcn_values,
                       .check = dcqcn_check,
-                      .estimate = weft_cc_estimate_fair,
+                      .estimate = weft_cc_estimate_open,
                   });

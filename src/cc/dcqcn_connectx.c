@@ -284,5 +284,5 @@ const struct weft_model weft__cc_dcqcn_connectx = WEFT_MODEL_OF(
         .on_timer = connectx_timer,
         .values_of = connectx_values,
         .check = connectx_check,
-        .estimate = weft_cc_estimate_fair,
+        .estimate = weft_cc_estimate_open,
     });

@@ -20,4 +20,4 @@ const struct weft_model weft__cc_none = WEFT_MODEL_OF(
     CC, "none", "no congestion control: line rate always",
     "the baseline of every comparison; PFC alone protects the buffers", &weft_no_params,
     &(const struct weft_cc_ops){
-        .state_size = none_state_size, .on_start = none_start, .check = none_check, .estimate = weft_cc_estimate_fair});
+        .state_size = none_state_size, .on_start = none_start, .check = none_check, .estimate = weft_cc_estimate_open});

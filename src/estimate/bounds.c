@@ -37,6 +37,7 @@ double weft__bound_of(const struct weft__fluid *x, uint32_t number) {
     x->way[number].rtt_ps = (float)rtt;
     x->way[number].window = (float)((double)cc.first_bytes * ratio);
     x->way[number].step = (float)((double)cc.step_bytes * ratio);
+    x->way[number].by_nic = cc.by_nic && x->way[number].queue == WEFT_NONE; // credit is by queue, whoever sends
     if (cc.share < 1) bound = line * cc.share;
     if (host->window_bytes) bound = smaller_bound((double)host->window_bytes * ratio / rtt, bound);
     if (cc.window_bytes) bound = smaller_bound((double)cc.window_bytes * ratio / rtt, bound);

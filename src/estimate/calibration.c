@@ -36,8 +36,31 @@ const char *weft__mechanism_of(const struct weft__network *net) {
     return "star";
 }
 
-const char *weft__kind_of_work(const struct weft_workload *w) {
+/// Whether a link carries data of two jobs, or of a job and of flows.
+static bool shares_links(const struct weft__fluid *x, struct weft_arena *arena) {
+    const struct weft_workload *w = x->net.workload;
+    uint32_t *job = weft_arena_alloc(arena, w->flows, sizeof *job); ///< of a connection: number + 2
+    uint32_t *owner = weft_arena_alloc(arena, x->levels.links, sizeof *owner);
+    if (w->jobs + (w->entries > w->jobs) < 2) return false;
+    for (uint32_t j = 0; j < w->jobs; j++)
+        for (uint32_t i = 0; i < w->job[j].connections; i++)
+            if (w->job[j].connection[i].flow != WEFT_NONE) job[w->job[j].connection[i].flow] = j + 2;
+    for (uint32_t q = 0; q < x->net.qps; q++) {
+        uint32_t own = job[x->net.qp[q].flow] ? job[x->net.qp[q].flow] : 1;
+        for (uint32_t e = x->levels.flow[q].first; e < x->levels.flow[q].first + x->levels.flow[q].entries; e++) {
+            if (x->levels.entry[e].weight < 0) continue;
+            uint32_t *other = &owner[x->levels.entry[e].link];
+            if (*other && *other != own) return true;
+            *other = own;
+        }
+    }
+    return false;
+}
+
+/// By whether jobs share links, and by their messages.
+static const char *find_kind(const struct weft__fluid *x, struct weft_arena *arena) {
     enum { LARGE = 64 << 10 };
+    const struct weft_workload *w = x->net.workload;
     double bytes = 0, sum = 0;
     for (uint32_t j = 0; j < w->jobs; j++)
         for (uint32_t i = 0; i < w->job[j].connections; i++) {
@@ -46,6 +69,7 @@ const char *weft__kind_of_work(const struct weft_workload *w) {
             sum += (double)c->bytes * (double)c->message_bytes_max;
         }
     if (bytes <= 0) return "flows";
+    if (shares_links(x, arena)) return "shared";
     return sum / bytes < LARGE ? "small" : "large";
 }
 
@@ -114,10 +138,11 @@ static void set_interval(const struct table *t, weft_time_ps time, weft_time_ps 
     *ret_high = weft_time_of_real((double)time * exp(high + more));
 }
 
-enum weft_status weft__estimate_calibrate(const struct weft__network *net, const char *path, struct weft_estimate *e,
+enum weft_status weft__estimate_calibrate(const struct weft__fluid *x, const char *path, struct weft_estimate *e,
                                           struct weft_error *ret_error) {
+    const struct weft__network *net = &x->net;
     struct table t = {
-        .mechanism = weft__mechanism_of(net), .kind = weft__kind_of_work(net->workload), .hosts = net->topology->hosts};
+        .mechanism = weft__mechanism_of(net), .kind = find_kind(x, net->arena_qp), .hosts = net->topology->hosts};
     enum weft_status status = WEFT_OK;
     e->mechanism = t.mechanism;
     e->kind = t.kind;

@@ -15,8 +15,8 @@ extern const uint32_t weft__calibration_files_n;
 
 /// What decides how data gets there: the fabric, the transport, the congestion control or else the route model.
 const char *weft__mechanism_of(const struct weft__network *net);
-/// "flows"; or of jobs "small" or "large", by their messages.
-const char *weft__kind_of_work(const struct weft_workload *w);
-/// Fills in the intervals of all times. An error: a file that is no such table.
-enum weft_status weft__estimate_calibrate(const struct weft__network *net, const char *path, struct weft_estimate *e,
+/// Fills in the intervals of all times, by the mechanism and the kind of work: "flows"; of jobs "shared", if one shares
+/// links with another or with flows, or else "small" or "large", by their messages. An error: a file that is no such
+/// table.
+enum weft_status weft__estimate_calibrate(const struct weft__fluid *x, const char *path, struct weft_estimate *e,
                                           struct weft_error *ret_error);

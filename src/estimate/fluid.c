@@ -47,6 +47,45 @@ static void set_drain(struct weft__fluid *x, uint32_t flow) {
     if (d->rate > 0) weft__timer_set(&x->drains, flow, x->now_ps + (weft_time_ps)(d->left / d->rate + 0.5));
 }
 
+uint32_t weft__fluid_line(const struct weft__fluid *x, uint32_t qp) {
+    const struct weft__level_flow *f = &x->levels.flow[qp];
+    return f->entries && x->way[qp].by_nic ? x->levels.entry[f->first].link : WEFT_NONE;
+}
+
+void weft__fluid_turns(struct weft__fluid *x, uint32_t link, int32_t more) {
+    enum { PART = 8 };
+    if (link == WEFT_NONE) return;
+    struct weft__line *line = &x->line[link];
+    line->active += (uint32_t)more;
+    uint32_t off = line->active > line->shared ? line->active - line->shared : line->shared - line->active;
+    if (line->uneven || off * PART <= line->shared) return;
+    line->uneven = true;
+    x->uneven[x->unevens++] = link;
+}
+
+static float share_at(const struct weft__line *line, uint32_t pairs) {
+    return line->shared > pairs ? (float)pairs / (float)line->shared : 1;
+}
+
+/// Queue pairs of a NIC take turns: further on, each has its part of what the NIC has.
+static void divide_lines(struct weft__fluid *x) {
+    while (x->unevens) {
+        uint32_t number = x->uneven[--x->unevens];
+        struct weft__line *line = &x->line[number];
+        const struct weft__level_link *link = &x->levels.link[number];
+        line->uneven = false;
+        line->shared = line->active;
+        for (uint32_t i = 0; i < link->members; i++) {
+            uint32_t flow = link->member[i].flow;
+            const struct weft__level_flow *f = &x->levels.flow[flow];
+            if (flow < x->net.qps && link->member[i].entry == f->first)
+                weft__levels_share(&x->levels, flow, share_at(line, 1));
+            else if (flow >= x->net.qps && share_at(line, x->drain[flow].pairs) < f->share) // its slowest member
+                weft__levels_share(&x->levels, flow, share_at(line, x->drain[flow].pairs));
+        }
+    }
+}
+
 void weft__fluid_begin(struct weft__fluid *x, uint32_t flow, double wire) {
     struct weft__drain *d = &x->drain[flow];
     d->left = wire;
@@ -56,6 +95,9 @@ void weft__fluid_begin(struct weft__fluid *x, uint32_t flow, double wire) {
     } else {
         d->rate = 0;
         d->turn = x->turns++;
+        uint32_t line = flow < x->net.qps ? weft__fluid_line(x, flow) : WEFT_NONE;
+        weft__fluid_turns(x, line, 1);
+        weft__levels_share(&x->levels, flow, line == WEFT_NONE ? 1 : share_at(&x->line[line], 1));
         weft__levels_begin(&x->levels, flow);
     }
 }
@@ -63,6 +105,7 @@ void weft__fluid_begin(struct weft__fluid *x, uint32_t flow, double wire) {
 /// Flows come and go at one time; then those whose rate changes go on with another.
 static void settle_rates(struct weft__fluid *x) {
     struct weft__levels *l = &x->levels;
+    divide_lines(x);
     if (!l->queued && l->settled) return;
     weft__levels_settle(l);
     for (uint32_t i = 0; i < l->changes; i++) {
@@ -101,6 +144,7 @@ static void on_drained(struct weft__fluid *x, uint32_t flow) {
         return;
     }
     weft__credits_flow(x, flow, -d->rate);
+    weft__fluid_turns(x, weft__fluid_line(x, flow), -1);
     weft__levels_end(&x->levels, flow);
 }
 

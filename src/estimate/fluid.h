@@ -17,6 +17,7 @@ struct weft__way {
     double control_ps;          ///< of a control frame from the other end, from its first bit
     uint32_t queue, back;       ///< that waits for credit, of data and of control frames; WEFT_NONE: none
     float acked;                ///< bytes on the wire that one acknowledgement is for
+    bool by_nic;                ///< shares links by what its NIC sends
     float rtt_ps, window, step; ///< of a window that grows, in bytes on the wire: the first, and by how much; 0: none
 };
 
@@ -75,6 +76,7 @@ struct weft__drain {
     double acked;                     ///< bytes on the wire for which the window has grown
     weft_bytes posted, arrived, done; ///< of a flow
     weft_time_ps ended_ps;            ///< of the piece before, with such a window; 0: there was none
+    uint32_t pairs;                   ///< of a ring: queue pairs that take turns at a member's line
     uint32_t first, last;             ///< pieces in order, the first under way; WEFT_NONE: none
     uint32_t turn;                    ///< of flows of a NIC that end together, those that began earlier are ahead
 };
@@ -111,7 +113,12 @@ struct weft__fluid {
         weft_time_ps alone_ps;   ///< until when a packet that found it idle has its line
         weft_time_ps drained_ps; ///< when so many of its flows drained
         uint32_t drained;
-    } * nic;                     ///< [hosts]
+    } * nic; ///< [hosts]
+    struct weft__line {
+        uint32_t active, shared; ///< queue pairs with data; by how many it is divided now
+        bool uneven;             ///< in the list of those where that differs too much
+    } * line;                    ///< [links of levels], of those where flows begin
+    uint32_t *uneven, unevens;   ///< [links]
     uint32_t *host_of_key, keys; ///< of timers of programs
     struct weft__rings *rings;
     uint32_t *qp_of_flow;    ///< [flows]: the first one
@@ -132,6 +139,10 @@ static inline const struct weft_host_conf *weft__fluid_host(const struct weft__f
 void weft__fluid_note(struct weft__fluid *x, weft_time_ps time, enum weft__fluid_what what, uint32_t index);
 /// A flow of levels that has just been added: it drains nothing yet.
 void weft__fluid_add_drain(struct weft__fluid *x, uint32_t flow);
+/// The line where a queue pair begins that shares links by what its NIC sends; WEFT_NONE: of another one.
+uint32_t weft__fluid_line(const struct weft__fluid *x, uint32_t qp);
+/// So many queue pairs more, or less, take turns at a line.
+void weft__fluid_turns(struct weft__fluid *x, uint32_t line, int32_t more);
 /// So many bytes of a flow are to drain from now on; `weft__fluid_drained` is called when they have.
 void weft__fluid_begin(struct weft__fluid *x, uint32_t flow, double wire);
 void weft__fluid_run(struct weft__fluid *x);

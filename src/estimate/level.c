@@ -38,17 +38,33 @@ uint32_t weft__levels_add_link(struct weft__levels *l, double capacity) {
     return l->links - 1;
 }
 
+/// The weight of an entry for each unit of a level.
+static double weight_of(const struct weft__levels *l, uint32_t flow, uint32_t entry) {
+    return (double)l->entry[entry].weight * (double)l->flow[flow].share;
+}
+
+/// `most` as a level.
+static double bound_of(const struct weft__level_flow *f) {
+    return f->most > 0 ? (double)f->most / (double)f->share : ENDLESS;
+}
+
+static void note_level_max(struct weft__levels *l, uint32_t flow) {
+    const struct weft__level_flow *f = &l->flow[flow];
+    double least = bound_of(f);
+    for (uint32_t e = f->first; e < f->first + f->entries; e++)
+        if (l->entry[e].weight > 0) least = fmin(least, l->link[l->entry[e].link].capacity / weight_of(l, flow, e));
+    if (f->entries) l->level_max = fmax(l->level_max, least);
+}
+
 uint32_t weft__levels_add_flow(struct weft__levels *l, const struct weft__crossed *crossed, uint32_t n, double most) {
     uint32_t before = l->flows_room, first = l->entries;
-    double least = most > 0 ? most : ENDLESS;
     for (uint32_t i = 0; i < n; i++) {
         WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, l->entry, l->entries, l->entries_room, 256) = crossed[i];
         l->link[crossed[i].link].loaded |= crossed[i].weight < 0;
-        if (crossed[i].weight > 0) least = fmin(least, l->link[crossed[i].link].capacity / (double)crossed[i].weight);
     }
-    if (n) l->rate_max = fmax(l->rate_max, least);
     WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, l->flow, l->flows, l->flows_room, 64) =
-        (struct weft__level_flow){.first = first, .entries = n, .most = (float)most};
+        (struct weft__level_flow){.first = first, .entries = n, .most = (float)most, .share = 1};
+    note_level_max(l, l->flows - 1);
     if (l->flows_room != before)
         l->changed = weft_memory_resize(WEFT_MEMORY_QP, l->changed, before * sizeof *l->changed,
                                         l->flows_room * sizeof *l->changed);
@@ -57,7 +73,7 @@ uint32_t weft__levels_add_flow(struct weft__levels *l, const struct weft__crosse
 
 /// All that cross it can have the most that any flow has: it limits nobody, and nobody has to look at them.
 static bool has_room(const struct weft__levels *l, const struct weft__level_link *link) {
-    return link->weights * l->rate_max < link->capacity * (1 - 1e-6);
+    return link->weights * l->level_max < link->capacity * (1 - 1e-6);
 }
 
 static void enqueue_link(struct weft__levels *l, uint32_t link) {
@@ -102,7 +118,7 @@ void weft__levels_begin(struct weft__levels *l, uint32_t flow) {
             weft__memory_double(WEFT_MEMORY_QP, link->member, link->members, &link->room, 2, sizeof *link->member);
         l->entry[e].at = link->members;
         link->member[link->members++] = (struct weft__level_member){flow, e};
-        link->weights += fabs((double)l->entry[e].weight);
+        link->weights += fabs(weight_of(l, flow, e));
         if (link->members > link->members_max) link->members_max = link->members;
     }
     note_change(l, flow);
@@ -119,7 +135,7 @@ void weft__levels_end(struct weft__levels *l, uint32_t flow) {
         struct weft__level_link *link = &l->link[l->entry[e].link];
         struct weft__level_member last = link->member[--link->members];
         link->member[l->entry[e].at] = last;
-        link->weights = link->members ? link->weights - fabs((double)l->entry[e].weight) : 0;
+        link->weights = link->members ? link->weights - fabs(weight_of(l, flow, e)) : 0;
         l->entry[last.entry].at = l->entry[e].at;
     }
     enqueue_links(l, flow);
@@ -127,16 +143,31 @@ void weft__levels_end(struct weft__levels *l, uint32_t flow) {
 
 void weft__levels_weigh(struct weft__levels *l, uint32_t flow, uint32_t entry, float weight) {
     bool same = weight >= l->entry[entry].weight && weight <= l->entry[entry].weight;
-    double more = fabs((double)weight) - fabs((double)l->entry[entry].weight);
+    double before = weight_of(l, flow, entry);
     l->entry[entry].weight = weight;
     if (same || !l->flow[flow].active) return;
-    l->link[l->entry[entry].link].weights += more;
+    l->link[l->entry[entry].link].weights += fabs(weight_of(l, flow, entry)) - fabs(before);
     unsettle_rates(l);
     enqueue_link(l, l->entry[entry].link);
 }
 
+void weft__levels_share(struct weft__levels *l, uint32_t flow, float share) {
+    struct weft__level_flow *f = &l->flow[flow];
+    double more = (double)share - (double)f->share;
+    if (share >= f->share && share <= f->share) return;
+    f->share = share;
+    f->known = false;
+    note_level_max(l, flow);
+    if (!f->active) return;
+    unsettle_rates(l);
+    for (uint32_t e = f->first; e < f->first + f->entries; e++)
+        l->link[l->entry[e].link].weights += fabs((double)l->entry[e].weight) * more;
+    note_change(l, flow);
+    enqueue_links(l, flow);
+}
+
 static void look_at_links(const struct weft__levels *l, struct weft__level_flow *f) {
-    f->least = f->most > 0 ? (double)f->most : ENDLESS;
+    f->least = bound_of(f);
     f->next = ENDLESS;
     f->at = WEFT_NONE;
     f->known = true;
@@ -153,13 +184,13 @@ static void look_at_links(const struct weft__levels *l, struct weft__level_flow 
     }
 }
 
-static double rate_of(const struct weft__levels *l, struct weft__level_flow *f) {
+static double level_of(const struct weft__levels *l, struct weft__level_flow *f) {
     if (!f->known) look_at_links(l, f);
     return f->least;
 }
 
-/// What a flow would have without the link of entry `own`.
-static double rate_without(const struct weft__levels *l, struct weft__level_flow *f, uint32_t own) {
+/// The level that a flow would have without the link of entry `own`.
+static double level_without(const struct weft__levels *l, struct weft__level_flow *f, uint32_t own) {
     if (!f->known) look_at_links(l, f);
     return own == f->at ? f->next : f->least;
 }
@@ -187,8 +218,8 @@ static double find_level(struct weft__levels *l, const struct weft__level_link *
     while (link->members > l->other_room)
         l->other = weft__memory_double(WEFT_MEMORY_QP, l->other, l->other_room, &l->other_room, 256, sizeof *l->other);
     for (uint32_t i = 0; i < link->members; i++) {
-        l->other[i] = rate_without(l, &l->flow[link->member[i].flow], link->member[i].entry);
-        double weight = (double)l->entry[link->member[i].entry].weight;
+        l->other[i] = level_without(l, &l->flow[link->member[i].flow], link->member[i].entry);
+        double weight = weight_of(l, link->member[i].flow, link->member[i].entry);
         if (weight < 0 && l->other[i] < ENDLESS) loads -= weight * l->other[i];
         if (weight < 0) continue;
         weights += weight;
@@ -200,7 +231,7 @@ static double find_level(struct weft__levels *l, const struct weft__level_link *
     while (least < level) {
         double left = capacity, sharing = 0, next = ENDLESS;
         for (uint32_t i = 0; i < link->members; i++) {
-            double weight = (double)l->entry[link->member[i].entry].weight;
+            double weight = weight_of(l, link->member[i].flow, link->member[i].entry);
             if (weight < 0) continue;
             if (l->other[i] <= level)
                 left -= weight * l->other[i];
@@ -224,7 +255,7 @@ static void update_link(struct weft__levels *l, uint32_t number) {
         uint32_t flow = link->member[i].flow, own = link->member[i].entry;
         struct weft__level_flow *f = &l->flow[flow];
         if (l->entry[own].weight < 0) continue;
-        double other = rate_without(l, f, own);
+        double other = level_without(l, f, own);
         note_level(f, own, old, level);
         if (other <= lower) continue; // another link limits it, before and after
         note_change(l, flow);
@@ -255,16 +286,16 @@ static struct weft__level_step take_step(struct weft__levels *l) {
     return first;
 }
 
-/// A flow has its rate: its links have less left for the others.
-static void fill_flow(struct weft__levels *l, uint32_t flow, double rate) {
+/// A flow has its level: its links have less left for the others.
+static void fill_flow(struct weft__levels *l, uint32_t flow, double level) {
     struct weft__level_flow *f = &l->flow[flow];
     if (f->filled == l->filled) return;
     f->filled = l->filled;
     f->known = false;
     note_change(l, flow);
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
-        double weight = fabs((double)l->entry[e].weight);
-        l->link[l->entry[e].link].left -= weight * rate;
+        double weight = fabs(weight_of(l, flow, e));
+        l->link[l->entry[e].link].left -= weight * level;
         l->link[l->entry[e].link].sharing -= weight;
     }
 }
@@ -282,8 +313,7 @@ static void start_filling(struct weft__levels *l) {
         add_step(l, link->left / link->sharing, k);
         for (uint32_t i = 0; i < link->members; i++) {
             struct weft__level_flow *f = &l->flow[link->member[i].flow];
-            if (f->most > 0 && f->filled != l->filled - 1)
-                add_step(l, (double)f->most, l->links + link->member[i].flow);
+            if (f->most > 0 && f->filled != l->filled - 1) add_step(l, bound_of(f), l->links + link->member[i].flow);
             if (f->most > 0) f->filled = l->filled - 1;
         }
     }
@@ -353,7 +383,7 @@ void weft__levels_settle(struct weft__levels *l) {
     for (uint32_t i = 0; i < l->changes; i++) {
         uint32_t flow = l->changed[i];
         struct weft__level_flow *f = &l->flow[flow];
-        double rate = f->active ? rate_of(l, f) : 0;
+        double rate = f->active ? level_of(l, f) * (double)f->share : 0;
         if (!f->active || fabs(rate - f->rate) <= l->tolerance * rate) continue;
         f->rate = rate;
         l->changed[kept++] = flow;

@@ -38,7 +38,8 @@ struct weft__level_flow {
     uint32_t at;             ///< entry whose link has the least level; WEFT_NONE: `most` is less
     bool active, known;      ///< known: the three that follow from levels
     float most;              ///< its rate at most, whatever the links; 0: no bound
-    double least, next;      ///< of the levels of its links and `most`: the least, and that of the others
+    float share;             ///< of a level: its rate
+    double least, next; ///< of the levels of its links and what `most` is as one: the least, and that of the others
     double rate;
 };
 
@@ -47,7 +48,7 @@ struct weft__levels {
     struct weft__level_flow *flow;
     struct weft__crossed *entry;
     uint32_t links, links_room, flows, flows_room, entries, entries_room;
-    double rate_max;  ///< no flow can have more
+    double level_max; ///< no flow can have more
     double tolerance; ///< a level that changes by less, relatively, is left as it is
     uint32_t *queue;  ///< [links_room], a ring
     uint32_t queued, queue_first;
@@ -76,5 +77,7 @@ void weft__levels_begin(struct weft__levels *l, uint32_t flow);
 void weft__levels_end(struct weft__levels *l, uint32_t flow);
 /// A flow crosses the link of one of its entries with another weight from now on.
 void weft__levels_weigh(struct weft__levels *l, uint32_t flow, uint32_t entry, float weight);
+/// A flow has this part of a level from now on, at all its links; at first 1.
+void weft__levels_share(struct weft__levels *l, uint32_t flow, float share);
 /// Gives all flows their rates; `changed` then has those that may have changed. The next change of flows empties it.
 void weft__levels_settle(struct weft__levels *l);

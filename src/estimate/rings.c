@@ -30,6 +30,7 @@ struct ring {
     double pieces, at_once;        ///< of a lane: of a hop; of a step that share the line
     double packet;                 ///< bytes on the wire
     double slots;                  ///< bytes of all slots of a connection
+    uint32_t *line, lines;         ///< where its members send, one for each lane
     weft_bytes sent_bytes;         ///< by the first member: with that, and these, hops were measured
     weft_time_ps latency_ps, inner_latency_ps;
 
@@ -154,6 +155,8 @@ static bool look_at_members(struct weft__fluid *x, struct ring *r, const struct 
             if (x->way[s->qp].step > 0) return false;
             add_links(x, s->qp, s->qps);
             network++;
+            if (!r->line) r->line = weft_arena_alloc(x->arena, (size_t)r->members * r->lanes, sizeof *r->line);
+            r->line[r->lines++] = weft__fluid_line(x, s->qp);
         }
     r->inner = !network;
     r->most = (double)first->job->server.rate_bps / 8 / (double)WEFT_PS_PER_S / r->lanes;
@@ -297,6 +300,13 @@ static void note_end(struct weft__fluid *x, const struct ring *r, double took_ps
                      WEFT__FLUID_RING, (uint32_t)(r - x->rings->ring));
 }
 
+/// Its queue pairs take turns with others of its members' NICs, from now on or no more.
+static void take_turns(struct weft__fluid *x, const struct ring *r, bool begins) {
+    int32_t pairs = (int32_t)x->drain[r->flow].pairs;
+    for (uint32_t i = 0; i < r->lines; i++)
+        weft__fluid_turns(x, r->line[i], begins ? pairs : -pairs);
+}
+
 /// The last member has come. Only this ring uses the network inside its server.
 static void begin_ring(struct weft__fluid *x, struct ring *r) {
     r->came = 0;
@@ -304,6 +314,8 @@ static void begin_ring(struct weft__fluid *x, struct ring *r) {
         weft_time_ps took = weft_time_of_real(r->volume / r->most + 0.5);
         note_end(x, r, (double)took, x->now_ps + took);
     } else {
+        x->drain[r->flow].pairs = (uint32_t)fmax(r->at_once, 1);
+        take_turns(x, r, true);
         weft__fluid_begin(x, r->flow, r->volume);
     }
 }
@@ -373,6 +385,7 @@ double weft__rings_drained(struct weft__fluid *x, uint32_t flow) {
     if (x->rings->ring[number].hop) return hop_drained(x, &x->rings->ring[number], number);
     const struct ring *r = &x->rings->ring[number];
     weft__levels_end(&x->levels, flow);
+    take_turns(x, r, false);
     note_end(x, r, (double)(x->now_ps - x->drain[flow].begun_ps), x->now_ps);
     return r->volume;
 }

@@ -252,7 +252,7 @@ static const struct weft_result_table estimate_table = WEFT_RESULT_TABLE_OF(
     ESTIMATE(hosts, COUNT, "hosts of the network"),
     ESTIMATE(mechanism, TEXT,
              "what decides how data gets there: scheduled fabric, transport, congestion control or route model"),
-    ESTIMATE(kind, TEXT, "kind of work: flows, or jobs of small or large messages"),
+    ESTIMATE(kind, TEXT, "kind of work: flows, jobs of small or large messages, or jobs that share links (shared)"),
     ESTIMATE(calibrated, BOOL, "whether an interval is known"),
     ESTIMATE(makespan_ps, TIME, "time from the first start to the last end of all work"),
     ESTIMATE(low_ps, TIME,

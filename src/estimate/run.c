@@ -93,6 +93,8 @@ static enum weft_status assemble_fluid(struct weft__fluid *x, const struct weft_
     weft__timers_init(&x->drains, net->qps ? net->qps : 1);
     find_qps_of_flows(x);
     status = weft__ways_new(x, ret_error);
+    x->line = weft_arena_alloc(x->arena, x->levels.links, sizeof *x->line);
+    x->uneven = weft_arena_alloc(x->arena, x->levels.links, sizeof *x->uneven);
     if (!status) status = weft__estimate_refuse_ways(x, ret_error);
     if (status) return status;
     start_engine(x);
@@ -171,7 +173,7 @@ enum weft_status weft_estimate_run(const struct weft_scenario *scenario, const s
     if (!status) weft__fluid_run(x);
     if (!status) status = collect_outcome(x, ret_error);
     struct weft_estimate *e = status ? NULL : weft__estimate_describe(x, options, arena);
-    if (e) status = weft__estimate_calibrate(&x->net, options->calibration, e, ret_error);
+    if (e) status = weft__estimate_calibrate(x, options->calibration, e, ret_error);
     if (!status) {
         *ret_estimate = e;
         e->cpu_s = weft__clock_s(CLOCK_PROCESS_CPUTIME_ID) - begun;

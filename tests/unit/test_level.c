@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Levels of links against water-filling over all links: rates to 1e-9, for random links, weights and bounds, while
-// flows come and go. And the work of a change among many flows, which must not depend on how many there are.
+// Levels of links against water-filling over all links: rates to 1e-9, for random links, weights, bounds and shares,
+// while flows come and go. And the work of a change among many flows, which must not depend on how many there are.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,9 +21,9 @@ static uint32_t draw_below(struct weft_random *r, uint32_t n) {
     return (uint32_t)(weft_random_u64(r) % n);
 }
 
-/// Raises the rate of all flows together; those at a full link, or at their bound, stay. The textbook's way, link by
+/// Raises the level of all flows together; those at a full link, or at their bound, stay. The textbook's way, link by
 /// link, without levels.
-static void fill_up(const struct weft__levels *l, double *rate) {
+static void fill_up(const struct weft__levels *l, double *level) {
     bool *fixed = calloc(l->flows, sizeof *fixed);
     for (;;) {
         double least = INFINITY;
@@ -32,26 +32,27 @@ static void fill_up(const struct weft__levels *l, double *rate) {
             double left = l->link[k].capacity, weights = 0;
             for (uint32_t i = 0; i < l->link[k].members; i++) {
                 uint32_t f = l->link[k].member[i].flow;
-                double weight = (double)l->entry[l->link[k].member[i].entry].weight;
+                double weight = (double)l->entry[l->link[k].member[i].entry].weight * (double)l->flow[f].share;
                 if (fixed[f])
-                    left -= weight * rate[f];
+                    left -= weight * level[f];
                 else
                     weights += weight;
             }
             if (weights > 0 && left / weights < least) least = left / weights, at = k;
         }
         for (uint32_t f = 0; f < l->flows; f++)
-            if (l->flow[f].active && !fixed[f] && l->flow[f].most > 0 && (double)l->flow[f].most < least)
-                least = (double)l->flow[f].most, bound = f;
+            if (l->flow[f].active && !fixed[f] && l->flow[f].most > 0 &&
+                (double)l->flow[f].most / (double)l->flow[f].share < least)
+                least = (double)l->flow[f].most / (double)l->flow[f].share, bound = f;
         if (at == UINT32_MAX && bound == UINT32_MAX) break;
         if (bound != UINT32_MAX) {
             fixed[bound] = true;
-            rate[bound] = least;
+            level[bound] = least;
             continue;
         }
         for (uint32_t i = 0; i < l->link[at].members; i++) {
             uint32_t f = l->link[at].member[i].flow;
-            if (!fixed[f]) rate[f] = least;
+            if (!fixed[f]) level[f] = least;
             fixed[f] = true;
         }
     }
@@ -59,12 +60,14 @@ static void fill_up(const struct weft__levels *l, double *rate) {
 }
 
 static void compare_rates(const struct weft__levels *l) {
-    double *rate = calloc(l->flows, sizeof *rate);
-    fill_up(l, rate);
-    for (uint32_t f = 0; f < l->flows; f++)
-        if (l->flow[f].active && fabs(l->flow[f].rate / rate[f] - 1) > 1e-9)
-            fail_msg("flow %u has %.12g, and by water-filling %.12g", f, l->flow[f].rate, rate[f]);
-    free(rate);
+    double *level = calloc(l->flows, sizeof *level);
+    fill_up(l, level);
+    for (uint32_t f = 0; f < l->flows; f++) {
+        double rate = level[f] * (double)l->flow[f].share;
+        if (l->flow[f].active && fabs(l->flow[f].rate / rate - 1) > 1e-9)
+            fail_msg("flow %u has %.12g, and by water-filling %.12g", f, l->flow[f].rate, rate);
+    }
+    free(level);
 }
 
 static void add_random_flow(struct weft__levels *l, struct weft_random *r, bool weights) {
@@ -96,6 +99,7 @@ static void as_water_filling(void **state) {
                     weft__levels_end(&l, f);
                 else
                     weft__levels_begin(&l, f);
+                if (seed % 3) weft__levels_share(&l, draw_below(&r, l.flows), 1 / (float)(1 + draw_below(&r, 9)));
             }
             weft__levels_settle(&l);
             compare_rates(&l);
