@@ -30,4 +30,5 @@ struct weft_queueing_ops {
     void (*each)(const void *state, void (*on_packet)(void *context, const struct weft_packet *packet, uint32_t out),
                  void *context);
     weft_model_fingerprint *fingerprint; ///< optional
+    bool blocks; ///< a packet may wait behind one that goes to another output: there is no estimate of that
 };

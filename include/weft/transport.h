@@ -189,6 +189,7 @@ struct weft_transport_ops {
     bool (*draws)(const void *conf);            ///< optional; on_start needs fact.draw
     const struct weft_transport_frames *frames; ///< its packets on the wire, if their lengths allow it; NULL: RoCE's
     bool (*in_order)(const void *conf);         ///< optional; it delivers in order alone, and its frames say so
+    bool (*discards)(const void *conf);         ///< optional; it discards packets that overtake others
     bool (*echoes)(const void *conf);           ///< optional; acknowledgements say whether their data was marked
     bool (*sacks)(const void *conf); ///< optional; replies may have a weft_sack. With telemetry only its psn comes back
     /// Optional. A mask of the NIC's ports (fact.planes) that the sender's next packet may use; 0: all. `state` is the
@@ -197,6 +198,7 @@ struct weft_transport_ops {
     /// Optional. The entropy of the next packet of a sender that never gets an answer, for a state on which only
     /// on_start has been called. NULL: each packet has the queue pair's.
     uint16_t (*path)(const struct weft_transport_fact *fact);
+    bool (*spreads)(const void *conf); ///< optional, with path: packets of a queue pair have several entropies
     uint8_t (*control_priority)(const void *conf); ///< optional: of grants of credit
     bool acknowledges_reads;                       ///< responses to a READ, too: they have a window
     /// Optional: the ACKs of data of a priority that arrives in order. NULL: they follow no fixed pattern, so that a

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "estimate/refuse.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "box/box.h"
 #include "weft/aqm.h"
 #include "weft/cc.h"
+#include "weft/memory.h"
+#include "weft/queueing.h"
 #include "weft/transport.h"
 #include "weft/tree.h"
 
@@ -22,6 +28,9 @@ static enum weft_status refuse_switch(const struct weft_device_conf *device, str
     const struct weft_route_ops *route = sw->route.model->ops;
     if (route->choose && (!route->paths || route->paths(sw->route.conf) == WEFT_ROUTE_PATHS_UNKNOWN))
         return refuse_model(device, "switch.route", sw->route.model, "a route model", ret_error);
+    if (((const struct weft_queueing_ops *)sw->queueing.model->ops)->blocks)
+        return refuse_model(device, "switch.queueing", sw->queueing.model, "queues whose heads block others",
+                            ret_error);
     if (strcmp(sw->sfc.model->name, "none") != 0)
         return refuse_model(device, "switch.sfc", sw->sfc.model, "source flow control", ret_error);
     return WEFT_OK;
@@ -145,6 +154,30 @@ enum weft_status weft__estimate_refuse(const struct weft__network *net, struct w
     return status ? status : refuse_work(net, ret_error);
 }
 
+/// Of the machine, or as much of it as the process may have.
+static double find_memory(void) {
+    double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    struct rlimit limit;
+    if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY) bytes = fmin(bytes, (double)limit.rlim_cur);
+    return bytes;
+}
+
+enum weft_status weft__estimate_refuse_memory(const struct weft__network *net, struct weft_error *ret_error) {
+    enum { LINKS = 6, LOADS = 2 }; // of a queue pair over two tiers
+    const struct weft_workload *w = net->workload;
+    size_t entry = sizeof(struct weft__crossed) + sizeof(struct weft__level_member);
+    size_t each = sizeof(struct weft_qp_conf) + sizeof(struct weft__way) + sizeof(struct weft__drain) +
+                  sizeof(struct weft__level_flow) + sizeof(uint32_t) + (LINKS + LOADS) * entry;
+    double needed = (double)w->qps * (double)each, has = find_memory();
+    for (uint32_t kind = 0; kind < WEFT_MEMORY_KINDS && weft_memory_current(); kind++)
+        needed += (double)weft_memory_held(weft_memory_current(), kind);
+    if (needed <= has || !w->entries) return WEFT_OK;
+    return REFUSE(ret_error, net->scenario->workload[0].place,
+                  "workload: an estimate of %" PRIu64 " queue pairs takes %.3g GB at least, and there are %.3g GB; "
+                  "expected fewer hosts or smaller groups",
+                  (uint64_t)w->qps, needed * 1e-9, has * 1e-9);
+}
+
 enum weft_status weft__estimate_refuse_rest(const struct weft__network *net, struct weft_error *ret_error) {
     const struct weft_tree *until = weft_tree_find(weft_tree_find(net->scenario->tree, "run"), "until");
     if (!until)
@@ -153,6 +186,21 @@ enum weft_status weft__estimate_refuse_rest(const struct weft__network *net, str
     return REFUSE(ret_error, until->place,
                   "run.until: not all is done by then, and there is no estimate of a part of a run; expected a later "
                   "time, or a run");
+}
+
+enum weft_status weft__estimate_refuse_spread(const struct weft__fluid *x, uint32_t number,
+                                              struct weft_error *ret_error) {
+    const struct weft_qp_conf *qp = &x->net.qp[number];
+    const struct weft_device_conf *device = x->net.device[x->net.topology->host[qp->dst]];
+    const struct weft_model_conf *transport = &device->host.transport;
+    const struct weft_transport_ops *ops = transport->model->ops;
+    if (!ops->discards || !ops->discards(transport->conf)) return WEFT_OK;
+    return REFUSE(ret_error, weft_device_place(device, "host.out_of_order"),
+                  "host.out_of_order: packets from %s take several ways at once, and %s discards those that overtake "
+                  "others; there is no estimate of what is sent again; expected accept, one way for each queue pair, "
+                  "or a run",
+                  x->net.topology->node[x->net.topology->host[qp->src]].name,
+                  x->net.topology->node[x->net.topology->host[qp->dst]].name);
 }
 
 // --- what depends on where flows go -------------------------------------------------------------------------------
@@ -194,14 +242,34 @@ static double *find_flights(const struct weft_workload *w, struct weft_arena *ar
     return flight;
 }
 
+static bool trims_at(const struct weft__fluid *x, uint32_t node) {
+    return ((const struct weft_aqm_ops *)x->net.device[node]->sw.aqm.model->ops)->trim;
+}
+
 /// Whether packets of a priority are neither paused nor trimmed at the switch to which a port leads.
 static bool may_lose(const struct weft__fluid *x, uint32_t port, uint32_t priority) {
     const struct weft_topology *t = x->net.topology;
     uint32_t node = t->port[t->port[port].peer].node;
     const struct weft_switch_conf *sw = &x->net.device[node]->sw;
     if (t->node[node].role != WEFT_NODE_SWITCH || weft_topology_port_is_fabric(t, port)) return false;
-    return !(sw->pfc.priorities >> priority & 1) && !((const struct weft_aqm_ops *)sw->aqm.model->ops)->trim &&
-           !strcmp(sw->credit.model->name, "none");
+    return !(sw->pfc.priorities >> priority & 1) && !trims_at(x, node) && !strcmp(sw->credit.model->name, "none");
+}
+
+/// A transport that delivers in order, or discards what is trimmed, sends all that follow a trimmed packet again.
+static enum weft_status refuse_trims(const struct weft__fluid *x, uint32_t port, const struct weft_qp_conf *qp,
+                                     struct weft_error *ret_error) {
+    const struct weft_topology *t = x->net.topology;
+    const struct weft_device_conf *host = x->net.device[t->host[qp->dst]];
+    const struct weft_transport_ops *transport = host->host.transport.model->ops;
+    uint32_t node = t->port[t->port[port].peer].node;
+    if (t->node[node].role != WEFT_NODE_SWITCH || !trims_at(x, node)) return WEFT_OK;
+    bool in_order = transport->in_order && transport->in_order(host->host.transport.conf);
+    const char *path = in_order ? "host.delivery" : "host.transport";
+    if (transport->on_trimmed && !in_order) return WEFT_OK;
+    return REFUSE(ret_error, weft_device_place(host, path),
+                  "%s: %s may trim packets, and there is no estimate of what is sent again in order; expected one that "
+                  "takes trimmed packets in any order, or a run",
+                  path, t->node[node].name);
 }
 
 /// What comes to a port of a switch must have room there where it may have to wait, for others or for a slower line,
@@ -215,7 +283,10 @@ static enum weft_status refuse_losses(struct order *o, struct weft_arena *arena,
         uint32_t from = x->levels.entry[e].link, to = x->levels.entry[e + 1].link;
         const struct weft_qp_conf *qp = &x->net.qp[q];
         bool slower = x->levels.link[to].capacity < x->levels.link[from].capacity;
-        if ((!o->several[to] && !slower) || !may_lose(x, o->port[from], qp->priority)) continue;
+        if (!o->several[to] && !slower) continue;
+        enum weft_status status = refuse_trims(x, o->port[from], qp, ret_error);
+        if (status) return status;
+        if (!may_lose(x, o->port[from], qp->priority)) continue;
         const struct weft_flow *flow = &x->net.workload->flow[qp->flow];
         o->waits[from] += flight[qp->flow] / flow->qps * (double)x->port[o->port[from]].share;
         uint32_t in = t->port[o->port[from]].peer, node = t->port[in].node;

@@ -75,6 +75,7 @@ static enum weft_status assemble_fluid(struct weft__fluid *x, const struct weft_
     struct weft__network *net = &x->net;
     net->device = weft_device_confs(net->scenario, net->topology, net->arena_switch);
     enum weft_status status = weft__estimate_refuse(net, ret_error);
+    if (!status) status = weft__estimate_refuse_memory(net, ret_error);
     if (status) return status;
     struct weft_routes *routes = weft_routes_new(net->topology, find_down(net->topology, net->arena_switch));
     net->epoch = weft_arena_alloc(net->arena_switch, 1, sizeof *net->epoch);

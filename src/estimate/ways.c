@@ -28,7 +28,7 @@ struct bundle {
 /// From a switch with hosts to another one.
 struct trunk {
     const struct weft_device_conf *sender; ///< of the host for which this was found
-    bool fixed;                            ///< the same for all its queue pairs
+    bool fixed, spreads;                   ///< the same for all its queue pairs; packets take several ways at once
     uint32_t first, crosseds, fabrics;     ///< links, of w->between
     uint32_t enters, leaves;               ///< nodes with queues of credit; WEFT_NONE: there are none
     bool probed, even;                     ///< even: whatever is chosen takes the same time
@@ -63,9 +63,9 @@ struct walk {
     uint32_t betweens, between_room;
     uint32_t *kind, kinds_n, kinds_room; ///< [ports]: of the line, + 1
     struct weft__lone_hop *kinds;
-    bool probes, fixed, even; ///< probes: for times; fixed, even: see struct trunk, of the walk
-    uint32_t last;            ///< crossed, before the last step
-    struct place *at, *next;  ///< where packets are
+    bool probes, fixed, even, spreads; ///< probes: for times; the others: see struct trunk, of the walk
+    uint32_t last;                     ///< crossed, before the last step
+    struct place *at, *next;           ///< where packets are
     uint32_t ats, nexts, places_room, nexts_room;
     uint32_t *port, ports, ports_room; ///< by which they go on
     uint32_t *seen, turn;              ///< [nodes]
@@ -233,8 +233,10 @@ static void add_place(struct walk *w, struct place place) {
 static bool spreads_at(const struct walk *w, uint32_t node, const struct weft_qp_conf *qp) {
     const struct weft_model_conf *route = &w->x->net.device[node]->sw.route;
     const struct weft_route_ops *ops = route->model->ops;
-    const struct weft_transport_ops *transport = weft__fluid_host(w->x, qp->src)->transport.model->ops;
-    return (ops->paths && ops->paths(route->conf) == WEFT_ROUTE_PATHS_ALL) || (transport->path && !ops->choose);
+    const struct weft_model_conf *transport = &weft__fluid_host(w->x, qp->src)->transport;
+    const struct weft_transport_ops *sender = transport->model->ops;
+    return (ops->paths && ops->paths(route->conf) == WEFT_ROUTE_PATHS_ALL) ||
+           (sender->spreads && sender->spreads(transport->conf) && !ops->choose);
 }
 
 /// Goes on by all ports by which packets leave this place.
@@ -250,6 +252,7 @@ static void leave_place(struct walk *w, const struct place *from, const struct w
     p.port = from->in;
     if (!host) port = weft_routes_at(w->x->forwarding.routes, node->index, from->dst, &n);
     bool all = n > 1 && (w->probes || spreads_at(w, from->node, qp));
+    if (!w->probes) w->spreads |= all;
     if (!w->probes) w->fixed &= all || (n < 2 && !w->x->forwarding.path);
     if (!all) own = host ? 0 : weft__forwarding_port(&w->x->forwarding, from->node, &p);
     for (uint32_t k = 0; k < (all ? n : n > 0); k++) {
@@ -300,10 +303,11 @@ static bool has_arrived(const struct walk *w) {
     return true;
 }
 
-static void start_links(struct walk *w, bool fixed) {
+static void start_links(struct walk *w, uint32_t planes) {
     w->crosseds = w->fabrics = 0;
+    w->spreads = planes > 1;
     w->enters = w->leaves = WEFT_NONE;
-    w->fixed = fixed;
+    w->fixed = planes == 1;
 }
 
 /// The links between two hosts, or the same hosts of so many planes; false: it gets nowhere.
@@ -313,7 +317,7 @@ static bool walk_links(struct walk *w, uint32_t number, uint32_t src, uint32_t d
     uint32_t per_plane = w->t->network[0].hosts;
     w->nexts = 0;
     w->even = planes == 1;
-    if (!w->probes) start_links(w, planes == 1);
+    if (!w->probes) start_links(w, planes);
     w->turn++;
     for (uint32_t p = 0; p < planes; p++)
         add_place(w, (struct place){w->t->host[src + p * per_plane], dst + p * per_plane, 0, false, 0});
@@ -368,6 +372,7 @@ static bool find_links(struct walk *w, uint32_t number, const struct ends *e, ui
         trunk->sender = sender;
         trunk->fixed = w->fixed && (!w->adds || w->crosseds == w->last + 1);
         trunk->fabrics = w->fabrics;
+        trunk->spreads = w->spreads;
         trunk->enters = w->enters;
         trunk->leaves = w->leaves;
         trunk->first = w->betweens;
@@ -378,6 +383,7 @@ static bool find_links(struct walk *w, uint32_t number, const struct ends *e, ui
     }
     w->crosseds = 0;
     w->fabrics = trunk->fabrics;
+    w->spreads = trunk->spreads;
     w->enters = trunk->enters;
     w->leaves = trunk->leaves;
     cross_port(w, e->first, 1);
@@ -459,6 +465,10 @@ static enum weft_status add_way(struct walk *w, uint32_t number, uint32_t turn, 
                            "workload: data from %s to %s crosses %u scheduled fabrics, of which there is no estimate; "
                            "expected flows within one building, or a run",
                            w->t->node[w->t->host[qp->src]].name, w->t->node[w->t->host[qp->dst]].name, w->fabrics);
+    if (found && w->spreads) {
+        enum weft_status status = weft__estimate_refuse_spread(x, number, w->error);
+        if (status) return status;
+    }
     if (found && !by_packet) add_acks(w, number, &back);
     if (found && !w->adds) return WEFT_OK;
     struct times times, control;

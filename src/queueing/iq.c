@@ -106,4 +106,5 @@ const struct weft_model weft__queueing_iq =
                       .inputs = iq_inputs,
                       .depth = iq_depth,
                       .each = iq_each,
+                      .blocks = true,
                   });

@@ -109,6 +109,10 @@ static weft_time_ps roce_rc_patience(const void *conf) {
     return timeout > WEFT_TIME_MAX / ADAPTIVE_MOST ? WEFT_TIME_MAX : ADAPTIVE_MOST * timeout;
 }
 
+static bool roce_rc_discards(const void *conf) {
+    return !accepts_any(conf);
+}
+
 static bool roce_rc_draws(const void *conf) {
     return ((const struct weft__roce_rc_conf *)conf)->adaptive;
 }
@@ -491,6 +495,7 @@ const struct weft_model weft__transport_roce_rc = WEFT_MODEL_OF(
         .on_receiver_timer = roce_rc_receiver_timer,
         .receiver_size = roce_rc_receiver_size,
         .patience = roce_rc_patience,
+        .discards = roce_rc_discards,
         .draws = roce_rc_draws,
         .echoes = roce_rc_echoes,
         .sacks = roce_rc_sacks,

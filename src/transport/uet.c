@@ -53,6 +53,11 @@ static bool uet_in_order(const void *conf) {
     return ((const struct weft__uet_conf *)conf)->delivery == WEFT__UET_ROD;
 }
 
+static bool uet_spreads(const void *conf) {
+    const struct weft__uet_conf *c = conf;
+    return !uet_in_order(conf) && spray_of(c)->values(c->spray.conf) > 1;
+}
+
 static bool is_always(const void *conf) {
     return true;
 }
@@ -465,6 +470,7 @@ const struct weft_model weft__transport_uet =
                       .sacks = is_always,
                       .planes = uet_planes,
                       .path = uet_path,
+                      .spreads = uet_spreads,
                       .control_priority = uet_control_priority,
                       .acknowledges_reads = true,
                       .check_sender = uet_check_sender,

@@ -202,6 +202,13 @@ static void refused(void **state) {
          "workload: [{kind: flow, src: host-1, dst: host-30, size: 200MB}]\n"
          "topology: {kind: leaf_spine, leaves: 2, hosts_per_leaf: 16, spines: 1, rate: 400Gbps, spine_rate: 100Gbps}\n",
          "s.yaml:4:28: switch.pfc.priorities: leaf-"},
+        {"roce-spray", "host: {out_of_order: discard}\n" PERMUTATION,
+         "s.yaml:4:22: host.out_of_order: packets from host-"},
+        {"roce-ecmp", "switch: {route: spray}\n" PERMUTATION, "host.out_of_order: packets from host-"},
+        {"uet", "host: {delivery: rod}\n" PERMUTATION, "s.yaml:4:18: host.delivery: "},
+        {"roce-ecmp", "switch: {aqm: trim}\n" PERMUTATION, "host.transport: leaf-"},
+        {"roce-ecmp", "switch: {queueing: iq}\n" PERMUTATION,
+         "s.yaml:4:20: switch.queueing: there is no estimate of iq"},
         {"torus", PERMUTATION, "torus:11:3: fabric: flows go round links in a circle, as in a torus"},
         {"roce-ecmp", PERMUTATION "events: [{at: 10us, link: leaf-0/20, state: down}]\n",
          "s.yaml:5:9: events: there is no estimate of a link that goes down"},

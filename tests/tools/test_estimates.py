@@ -50,6 +50,13 @@ class Estimates(unittest.TestCase):
             self.assertIsNone(point["groups"]["a2a"].get("fct_ps_mean", {}).get("estimate", {}).get("low"))
         self.assertIn("estimate, 90%", self.weft("sweep job.yaml --estimate --vary fabric.oversubscription=[1,2]").stdout)
 
+    def test_too_much_for_the_memory(self):
+        (Path(self.folder.name) / "large.yaml").write_text(JOB.replace("roce-ecmp", "roce-e-ecmp").replace("hosts: 32", "hosts: 512"))
+        ran = subprocess.run(["bash", "-c", 'ulimit -v 1500000; exec "$WEFT" estimate large.yaml --quiet'], cwd=self.folder.name,
+                             capture_output=True, text=True, timeout=60)
+        self.assertEqual(ran.returncode, 2, ran.stderr)
+        self.assertRegex(ran.stderr, r"large.yaml:4:3: workload: an estimate of 4186112 queue pairs takes \d\.\d+ GB at least, and there are 1.54 GB")
+
     def test_sweep_names_what_has_no_estimate(self):
         ran = self.weft("sweep job.yaml --estimate --vary host.cc=[none,timely]", status=1)
         self.assertIn("there is no estimate of timely", ran.stderr)
