@@ -494,7 +494,7 @@ static void print_log(FILE *file, const struct advise *a) {
         weft_bytes least = UINT64_MAX, most = 0;
         for (uint32_t i = 0; i < w->sizes; i++) {
             const struct weft_fit_row *row = &w->size[i];
-            if (row->use == WEFT_FIT_OUTLYING || row->bytes > up_to[k] || (k && row->bytes <= up_to[k - 1])) continue;
+            if (row->bytes > up_to[k] || (k && row->bytes <= up_to[k - 1])) continue;
             measured += row->measured_us;
             simulated += row->predicted_us;
             least = row->bytes < least ? row->bytes : least;
@@ -562,11 +562,13 @@ static enum weft_status take_log(struct advise *a, const char *path, struct weft
     a->file = fit->table->scenario;
     a->answer.log = path;
     a->answer.measured_ps = 0;
-    a->answer.size = fit->row;
-    a->answer.sizes = fit->rows;
-    for (uint32_t i = 0; i < fit->rows; i++)
-        if (!fit->row[i].beyond && fit->row[i].use != WEFT_FIT_OUTLYING)
-            a->answer.measured_ps += fit->row[i].measured_us * 1e6;
+    struct weft_fit_row *size = weft_arena_alloc(a->s.o->arena, fit->rows, sizeof *size);
+    for (uint32_t i = 0; i < fit->rows; i++) {
+        if (fit->row[i].use == WEFT_FIT_OUTLYING) continue;
+        if (!fit->row[i].beyond) a->answer.measured_ps += fit->row[i].measured_us * 1e6;
+        size[a->answer.sizes++] = fit->row[i];
+    }
+    a->answer.size = size;
     return WEFT_OK;
 }
 

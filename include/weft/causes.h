@@ -81,7 +81,7 @@ struct weft_advise_answer {
     const char *verdict;
     struct weft_cause_row *row;
     struct weft_cause_pair *pair;
-    const struct weft_fit_row *size; ///< of the log
+    const struct weft_fit_row *size; ///< of the log, without outliers
     uint32_t rows, pairs, sizes;
 };
 extern const struct weft_answer weft__answer_advise;

@@ -54,8 +54,7 @@ static const struct weft_result_table size_table = WEFT_RESULT_TABLE_OF(
     SIZE(line, COUNT, "line in the log", .flags = WEFT_RESULT_KEY), SIZE(bytes, BYTES, "size as nccl-tests prints it"),
     SIZE(measured_us, REAL, "measured time, out of place", .unit = "us"),
     SIZE(predicted_us, REAL, "time with the scenario as it is, without jitter", .unit = "us"),
-    SIZE(beyond, BOOL, "whether the size is larger than those of the job"),
-    WEFT_RESULT_OF_NAMES(0, struct weft_fit_row, use, "use", weft_fit_uses, "checked, or outlier: counts nowhere"));
+    SIZE(beyond, BOOL, "whether the size is larger than those of the job"));
 
 const struct weft_answer weft__answer_advise =
     WEFT_ANSWER_OF("advise", "weft advise: suspected causes of a slow job, by what removing each gains", &advise_table,

@@ -710,13 +710,6 @@ static void bad_input(void **state) {
     write_text(f, "bad.yaml", "workload:\n- {kind: collective, collective: all_to_all, size: 1Mi}\n");
     write_text(f, "none.yaml", "topology: {kind: single, hosts: 4}\n");
     write_text(f, "empty.yaml", "workload: []\n");
-    static const char of_variants[] = "workload: [{kind: job, operations: [{collective: all_to_all, size: 1MiB}]}]\n"
-                                      "goodput: {parts: [{name: link}, {name: switch, variant: %s}]%s}\n";
-    char text[256];
-    snprintf(text, sizeof text, of_variants, "gone", "");
-    write_text(f, "part.yaml", text);
-    snprintf(text, sizeof text, of_variants, "null", ", base: whole");
-    write_text(f, "base.yaml", text);
     static const struct {
         const char *arguments, *said;
     } cases[] = {
@@ -734,10 +727,6 @@ static void bad_input(void **state) {
         {"job.yaml --hosts 2..99", "weft: --hosts: '2..99': expected at most 64 numbers"},
         {"job.yaml --rate 400", "weft: --rate: "},
         {"job.yaml --fabrics star --goodput 1020", "weft: --goodput:1:8: goodput.gpus: 1020; expected whole servers"},
-        {"part.yaml --fabrics star --goodput 1024",
-         "weft: part.yaml:2:57: goodput.parts.1.variant: --goodput runs no variants of the job: cases in which a link "
-         "or switch fails measure slowdowns; expected slowdown, or null"},
-        {"base.yaml --fabrics star --goodput 1024", "weft: base.yaml:2:71: goodput.base: --goodput runs no variants"},
         {"job.yaml --budget watt=3", "weft: --budget: 'watt=3' is not understood"},
         {"job.yaml --battery fast", "weft: --battery: 'fast': expected quick or full"},
         {"--battery full --cases mo", "weft: --cases: 'mo': no case of the battery is called so"},
