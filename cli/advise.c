@@ -425,6 +425,47 @@ static void make_rows(struct advise *a) {
     }
 }
 
+/// With what removed the job comes nearest to the log; two causes only if each of them gains beside the other.
+static const struct weft_removal *find_nearest(const struct advise *a) {
+    const struct weft_removal *nearest = NULL;
+    double least = 0;
+    for (uint32_t i = 0; i < a->removals; i++) {
+        const struct weft_removal *r = &a->removal[i];
+        const uint32_t *c = r->cause;
+        double far = r->ran ? fabs(log(r->time_ps / a->answer.measured_ps)) : (double)NAN;
+        bool adds = c[1] == WEFT_NONE || (r->gain > a->removal[c[0]].gain && r->gain > a->removal[c[1]].gain);
+        if (i == a->all || !adds || isnan(far) || (nearest && far >= least)) continue;
+        nearest = r;
+        least = far;
+    }
+    return nearest;
+}
+
+/// A time within a quarter of the log's is as long (assumed). A scenario that is slower may have a cause that the
+/// cluster has not; in one that is faster the cluster's cause is missing.
+static const char *log_verdict_of(const struct advise *a) {
+    const struct weft_advise_answer *w = &a->answer;
+    const double as_long = 1.25;
+    struct weft_arena *arena = a->s.o->arena;
+    double ratio = w->base_ps / w->measured_ps;
+    const char *text = weft_arena_format(arena, "the scenario takes %.2f times as long as the log", ratio);
+    const char *constants = "weft fit SCENARIO LOG --check CLASS --why names constants of hosts that would";
+    if (ratio < 1 / as_long)
+        return weft_arena_format(arena, "%s: what slows the cluster is not in the scenario, nor below; %s explain it",
+                                 text, constants);
+    if (ratio <= as_long) return text;
+    const struct weft_removal *r = find_nearest(a);
+    double then = r ? r->time_ps / w->measured_ps : ratio;
+    if (fabs(log(then)) > log(ratio) / 2)
+        return weft_arena_format(arena,
+                                 "%s, and no cause below explains it: its rates or hosts are slower than the "
+                                 "cluster's; %s",
+                                 text, constants);
+    const char *second = r->cause[1] == WEFT_NONE ? "" : a->cause[r->cause[1]].name;
+    return weft_arena_format(arena, "%s, and %.2f times without %s%s%s: the cluster does not seem to have it", text,
+                             then, a->cause[r->cause[0]].name, *second ? " and " : "", second);
+}
+
 static void make_answer(struct advise *a) {
     struct weft_advise_answer *w = &a->answer;
     struct weft_spread base = weft_spread_of(times_of(a, AS_IT_IS), a->s.plan->seeds, a->s.o->arena);
@@ -434,11 +475,36 @@ static void make_answer(struct advise *a) {
     w->seeds = a->s.plan->seeds;
     w->runs = a->runs;
     make_rows(a);
+    if (w->log) w->log_verdict = log_verdict_of(a);
     w->verdict = verdict_of(a);
 }
 
 static const char *time_text(const struct advise *a, double time_ps) {
     return isnan(time_ps) ? "-" : weft_arena_text(a->s.o->arena, weft__short_time((weft_time_ps)time_ps).text);
+}
+
+/// Sizes of a log in three ranges, by what bounds them: steps, both, rates.
+static void print_log(FILE *file, const struct advise *a) {
+    static const weft_bytes up_to[] = {64 << 10, 4 << 20, UINT64_MAX};
+    const struct weft_advise_answer *w = &a->answer;
+    fprintf(file, "measured: %s, the sizes of %s that are the job\n%s\n", time_text(a, w->measured_ps), w->log,
+            w->log_verdict);
+    for (uint32_t k = 0; k < sizeof up_to / sizeof *up_to; k++) {
+        double measured = 0, simulated = 0;
+        weft_bytes least = UINT64_MAX, most = 0;
+        for (uint32_t i = 0; i < w->sizes; i++) {
+            const struct weft_fit_row *row = &w->size[i];
+            if (row->bytes > up_to[k] || (k && row->bytes <= up_to[k - 1])) continue;
+            measured += row->measured_us;
+            simulated += row->predicted_us;
+            least = row->bytes < least ? row->bytes : least;
+            most = row->bytes > most ? row->bytes : most;
+        }
+        if (measured > 0)
+            fprintf(file, "   %8s to %8s: measured %8s, simulated %8s, %.2f times as long\n",
+                    weft__short_bytes(least).text, weft__short_bytes(most).text, time_text(a, measured * 1e6),
+                    time_text(a, simulated * 1e6), simulated / measured);
+    }
 }
 
 static const struct advise *shown; ///< for print_text
@@ -451,8 +517,7 @@ static void print_text(FILE *file, const void *subject) {
     if (w->rows == 1) fprintf(file, ", %s without the suspected cause", time_text(a, w->all_ps));
     if (w->rows > 1) fprintf(file, ", %s without all %" PRIu32 " suspected causes", time_text(a, w->all_ps), w->rows);
     fprintf(file, "; %s, %s\n", weft__counted(w->seeds, "seed").text, weft__counted(w->runs, "run").text);
-    if (!isnan(w->measured_ps))
-        fprintf(file, "measured: %s; all sizes of %s together\n", time_text(a, w->measured_ps), w->log);
+    if (w->log) print_log(file, a);
     fprintf(file, "%s\n", w->verdict);
     if (w->rows) fprintf(file, "\n   %-20s %16s %10s %10s  %s\n", "removed", "gain", "then", "iteration", "it is");
     for (uint32_t i = 0; i < w->rows; i++) {
@@ -483,20 +548,27 @@ static enum weft_status take_log(struct advise *a, const char *path, struct weft
                                  .scenario = a->file,
                                  .variant = a->variant,
                                  .setup = setup_text,
+                                 .check = true,
                                  .is_interrupted = weft_cli_interrupted};
-    enum weft_status status = weft_fit_read(&conf, a->s.o->arena, fit, ret_error);
+    enum weft_status status = weft_fit_tables(&conf, a->s.o->arena, fit, ret_error);
     for (uint32_t k = 0; k < fit->warnings; k++)
         fprintf(stderr, "weft: %s\n", fit->warning[k]);
     if (!status && fit->tables != 1)
         status =
             WEFT_REFUSE(ret_error, (struct weft_place){.file = path},
                         "%s; expected one: a measurement of one collective", weft__counted(fit->tables, "table").text);
+    if (!status) status = weft_fit_job(&conf, fit, ret_error);
     if (status) return status;
     a->file = fit->table->scenario;
     a->answer.log = path;
     a->answer.measured_ps = 0;
-    for (uint32_t i = 0; i < fit->rows; i++)
+    struct weft_fit_row *size = weft_arena_alloc(a->s.o->arena, fit->rows, sizeof *size);
+    for (uint32_t i = 0; i < fit->rows; i++) {
+        if (fit->row[i].use == WEFT_FIT_OUTLYING) continue;
         if (!fit->row[i].beyond) a->answer.measured_ps += fit->row[i].measured_us * 1e6;
+        size[a->answer.sizes++] = fit->row[i];
+    }
+    a->answer.size = size;
     return WEFT_OK;
 }
 

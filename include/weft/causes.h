@@ -9,6 +9,7 @@
 #include "weft/types.h"
 
 struct weft_answer;
+struct weft_fit_row;
 struct weft_scenario;
 struct weft_topology;
 struct weft_tree;
@@ -70,7 +71,8 @@ struct weft_cause_pair {
 struct weft_advise_answer {
     const char *scenario, *variant, *job;
     const char *log;           ///< NULL: none was given
-    double measured_ps;        ///< the log's; NAN
+    double measured_ps;        ///< its sizes that are the job; NAN
+    const char *log_verdict;   ///< how far that is from what is simulated, and whether a cause explains it
     double base_ps, base_half; ///< an iteration as it is
     double alone_ps;           ///< without the other jobs; NAN: there are none
     double all_ps;             ///< with all causes removed that were found; NAN: not run
@@ -79,6 +81,7 @@ struct weft_advise_answer {
     const char *verdict;
     struct weft_cause_row *row;
     struct weft_cause_pair *pair;
-    uint32_t rows, pairs;
+    const struct weft_fit_row *size; ///< of the log, without outliers
+    uint32_t rows, pairs, sizes;
 };
 extern const struct weft_answer weft__answer_advise;

@@ -55,6 +55,7 @@ struct weft_fit_table {
     } line[2];
     struct weft_scenario_file *scenario;
     bool parsed; ///< the scenario is its own
+    bool job;    ///< its work is the sizes that count, each once, without barriers or lines
 };
 
 struct weft_fit_constant {
@@ -111,9 +112,9 @@ struct weft_fit_conf {
     bool (*is_interrupted)(void);   ///< NULL: never
 };
 
-/// Only reads the tables and makes their scenarios, which stay until weft_fit_free: weft_fit_table.scenario.
-enum weft_status weft_fit_read(const struct weft_fit_conf *conf, struct weft_arena *arena, struct weft_fit *ret_fit,
-                               struct weft_error *ret_error);
+/// After weft_fit_tables with `check` and a scenario, of one table: its scenario becomes a job of the sizes that count
+/// and are run (row.beyond is then false); if all are larger, of the smallest.
+enum weft_status weft_fit_job(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_error *ret_error);
 /// Reads the tables, finds the constants, and compares. Scenarios stay until weft_fit_free, `fit` is in `arena`.
 enum weft_status weft_fit_tables(const struct weft_fit_conf *conf, struct weft_arena *arena, struct weft_fit *ret_fit,
                                  struct weft_error *ret_error);

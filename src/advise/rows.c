@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer of weft advise as rows.
 #include "weft/causes.h"
+#include "weft/fit.h"
 #include "weft/result.h"
 
 #define ADVISE(field, kind, ...) WEFT_RESULT(struct weft_advise_answer, field, kind, __VA_ARGS__)
@@ -9,7 +10,9 @@ static const struct weft_result_table advise_table = WEFT_RESULT_TABLE_OF(
     ADVISE(scenario, TEXT, "name of the scenario"), ADVISE(variant, TEXT, "variant; empty: the scenario has none"),
     ADVISE(job, TEXT, "job that is slow"),
     ADVISE(log, TEXT, "file of the measurement that is the job", .flags = WEFT_RESULT_SPARSE),
-    ADVISE(measured_ps, REAL, "time measured for all sizes of the log together", .unit = "ps",
+    ADVISE(measured_ps, REAL, "time measured for the sizes of the log that are the job, together", .unit = "ps",
+           .flags = WEFT_RESULT_SPARSE),
+    ADVISE(log_verdict, TEXT, "whether the scenario takes as long as the log, and what may explain it if not",
            .flags = WEFT_RESULT_SPARSE),
     ADVISE(base_ps, REAL, "mean iteration of the job as it is", .unit = "ps"),
     ADVISE(base_half, REAL, "half of the 95% interval of the mean over seeds", .unit = "ps",
@@ -45,6 +48,14 @@ static const struct weft_result_table pair_table = WEFT_RESULT_TABLE_OF(
     PAIR(half, REAL, "half of the 95% interval of that share over seeds", .flags = WEFT_RESULT_SPARSE),
     PAIR(time_ps, REAL, "mean iteration with both causes removed", .unit = "ps"));
 
+#define SIZE(field, kind, ...) WEFT_RESULT(struct weft_fit_row, field, kind, __VA_ARGS__)
+static const struct weft_result_table size_table = WEFT_RESULT_TABLE_OF(
+    "sizes", LIST, "a size of the log", WEFT_RESULT_EACH(struct weft_advise_answer, size, sizes),
+    SIZE(line, COUNT, "line in the log", .flags = WEFT_RESULT_KEY), SIZE(bytes, BYTES, "size as nccl-tests prints it"),
+    SIZE(measured_us, REAL, "measured time, out of place", .unit = "us"),
+    SIZE(predicted_us, REAL, "time with the scenario as it is, without jitter", .unit = "us"),
+    SIZE(beyond, BOOL, "whether the size is larger than those of the job"));
+
 const struct weft_answer weft__answer_advise =
     WEFT_ANSWER_OF("advise", "weft advise: suspected causes of a slow job, by what removing each gains", &advise_table,
-                   &cause_table, &pair_table);
+                   &cause_table, &pair_table, &size_table);

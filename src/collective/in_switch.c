@@ -7,6 +7,9 @@
 // reduce-scatter by multimem.ld_reduce, all-gather by multimem.st), and nccl-tests, issue 212 (two steps). Differs:
 // GPUs hand their pieces to the switch, where the head fetches them; a switch adds and copies piece by piece (`slice`),
 // at `copy_rate` and with `step_delay` a step, where a real one does so flit by flit, so small sizes take longer here.
+// With `loop`, GPUs copy as NCCL's threads do: a loop (channels x heads x chunk) from the user's array into buffers,
+// which switches may then add, and a loop out of them when all of its sums have come (scatter and gather of NVLS in
+// all_reduce.h, without registered buffers). Then copy_rate is that of these two copies, and nothing else has one.
 #include <inttypes.h>
 
 #include "part.h"
@@ -14,7 +17,7 @@
 
 struct conf {
     struct weft_collective_common common;
-    uint64_t switches, links;
+    uint64_t switches, links, loop_bytes;
 };
 static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
     "all_reduce_in_switch", struct conf, .check = weft__collective_check,
@@ -22,10 +25,15 @@ static const struct weft_param_table table = WEFT_PARAM_TABLE_OF(
     WEFT_UINT(struct conf, switches, "switches", "1", "1", "1024",
               "so many of the ranks, the last ones, are processors of switches"),
     WEFT_UINT(struct conf, links, "links", "0", "0", "1024",
-              "links of a GPU to these, in turn: a switch has pieces in proportion; 0: as many to each"));
+              "links of a GPU to these, in turn: a switch has pieces in proportion; 0: as many to each"),
+    WEFT_BYTES(struct conf, loop_bytes, "loop", "0B", "0B", "4GB",
+               "a GPU copies so much at copy_rate before switches add any of it, and out when all has come (NCCL: "
+               "channels x heads x chunk); 0: switches add each piece at once"));
 
 /// Lanes of a GPU for each switch, and their channels; a switch has the first two, one that adds and one that copies.
 enum { CONTRIBUTE, PASS, TAKE, LANES };
+/// With loops a GPU has two lanes more, which copy in and out. Other steps take as good as no time then.
+enum { COPY_IN, COPY_OUT, COPIES, AT_ONCE = UINT16_MAX };
 
 /// What a lane does: a step a piece; at a switch `turns`, of up to WEFT_STEP_PEERS GPUs each, and one with the head.
 struct plan {
@@ -44,6 +52,12 @@ static uint64_t links_to(const struct plan *p, uint64_t n) {
     return n > p->at ? (n - p->at + p->c->switches - 1) / p->c->switches : 0;
 }
 
+/// Of the first bytes of the array, pieces of switch p->at.
+static uint64_t pieces_of(const struct plan *p, weft_bytes bytes) {
+    uint64_t all = pieces_in_all(p->c, bytes);
+    return all / p->links * p->own + links_to(p, all % p->links);
+}
+
 static struct plan plan_of(const struct conf *c, const struct weft_collective_shape *shape, uint32_t rank,
                            uint32_t lane) {
     struct plan p = {.c = c, .shape = shape, .rank = rank, .gpus = shape->ranks - (uint32_t)c->switches};
@@ -53,8 +67,7 @@ static struct plan plan_of(const struct conf *c, const struct weft_collective_sh
     p.lane = lane % LANES;
     p.links = c->links ? c->links : c->switches;
     p.own = links_to(&p, p.links);
-    uint64_t all = pieces_in_all(c, shape->bytes);
-    p.pieces = all / p.links * p.own + links_to(&p, all % p.links);
+    p.pieces = pieces_of(&p, shape->bytes);
     if (is_switch && lane >= TAKE) p.pieces = 0;
     return p;
 }
@@ -92,6 +105,10 @@ static void switch_step(const struct plan *p, uint64_t index, struct weft_step *
         (adds ? step->recv : step->send)[k] = (head + 1 + first + k) % p->gpus;
 }
 
+static uint32_t lanes_of_switches(const struct conf *c) {
+    return LANES * (uint32_t)c->switches;
+}
+
 static void gpu_step(const struct plan *p, uint64_t index, struct weft_step *step) {
     uint32_t at = p->gpus + p->at;
     step->bytes = bytes_at(p, p->lane == PASS ? index * p->gpus + p->rank : index, &step->offset);
@@ -100,22 +117,59 @@ static void gpu_step(const struct plan *p, uint64_t index, struct weft_step *ste
     step->keep = p->lane == TAKE;
     if (p->lane != CONTRIBUTE) step->recv[0] = at;
     if (p->lane != TAKE) step->send[0] = at;
+    if (p->lane == CONTRIBUTE && p->c->loop_bytes) {
+        step->wait_lane = lanes_of_switches(p->c) + COPY_IN;
+        step->wait_steps = (step->offset + step->bytes - 1) / p->c->loop_bytes + 1;
+    }
+}
+
+/// A copy out has a step for each switch, which waits for its sums of the loop; the last of them copies.
+static uint64_t copies_of(const struct conf *c, const struct weft_collective_shape *shape, uint32_t rank,
+                          uint32_t copy) {
+    if (rank >= shape->ranks - c->switches) return 0;
+    uint64_t loops = (shape->bytes + c->loop_bytes - 1) / c->loop_bytes;
+    return copy == COPY_IN ? loops : loops * c->switches;
+}
+
+static void copy_step(const struct conf *c, const struct weft_collective_shape *shape, uint32_t rank, uint32_t copy,
+                      uint64_t index, struct weft_step *step) {
+    uint64_t loop = copy == COPY_IN ? index : index / c->switches;
+    uint32_t at = copy == COPY_IN ? 0 : (uint32_t)(index % c->switches);
+    weft_bytes from = loop * c->loop_bytes, left = shape->bytes - from,
+               bytes = left < c->loop_bytes ? left : c->loop_bytes;
+    step->bytes = copy == COPY_IN || at == c->switches - 1 ? bytes : 0;
+    step->offset = from;
+    step->own = true;
+    if (copy == COPY_IN) return;
+    struct plan p = plan_of(c, shape, rank, LANES * at + TAKE);
+    step->wait_lane = LANES * at + TAKE;
+    step->wait_steps = pieces_of(&p, from + bytes);
 }
 
 static uint32_t in_switch_lanes(const void *conf, const struct weft_collective_shape *shape) {
-    return LANES * (uint32_t)((const struct conf *)conf)->switches;
+    const struct conf *c = conf;
+    return lanes_of_switches(c) + (c->loop_bytes ? COPIES : 0);
 }
 
 static uint64_t in_switch_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
                                 uint32_t lane) {
+    uint32_t copies = lanes_of_switches(conf);
+    if (lane >= copies) return copies_of(conf, shape, rank, lane - copies);
     struct plan p = plan_of(conf, shape, rank, lane);
     return steps_of(&p);
 }
 
 static void in_switch_step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                            uint64_t index, struct weft_step *ret_step) {
-    struct plan p = plan_of(conf, shape, rank, lane);
+    const struct conf *c = conf;
+    uint32_t copies = lanes_of_switches(c);
     weft__step_clear(ret_step, 0);
+    if (lane >= copies) {
+        copy_step(c, shape, rank, lane - copies, index, ret_step);
+        return;
+    }
+    struct plan p = plan_of(c, shape, rank, lane);
+    if (c->loop_bytes) ret_step->percent = AT_ONCE;
     (rank < p.gpus ? gpu_step : switch_step)(&p, index, ret_step);
 }
 

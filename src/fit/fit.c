@@ -67,8 +67,8 @@ void weft__fit_judge(struct weft_fit *fit, const double *log_time) {
 
 // --- all of it ----------------------------------------------------------------------------------------------------
 
-enum weft_status weft_fit_read(const struct weft_fit_conf *conf, struct weft_arena *arena, struct weft_fit *fit,
-                               struct weft_error *ret_error) {
+static enum weft_status read_tables(const struct weft_fit_conf *conf, struct weft_arena *arena, struct weft_fit *fit,
+                                    struct weft_error *ret_error) {
     *fit = (struct weft_fit){.arena = arena};
     enum weft_status status = WEFT_OK;
     for (uint32_t t = 0; t < conf->tables && !status; t++)
@@ -81,7 +81,7 @@ enum weft_status weft_fit_read(const struct weft_fit_conf *conf, struct weft_are
 
 enum weft_status weft_fit_tables(const struct weft_fit_conf *conf, struct weft_arena *arena, struct weft_fit *fit,
                                  struct weft_error *ret_error) {
-    enum weft_status status = weft_fit_read(conf, arena, fit, ret_error);
+    enum weft_status status = read_tables(conf, arena, fit, ret_error);
     if (!status) status = weft__fit_constants(conf, fit, ret_error);
     if (status) return status;
     double *log_time = weft_arena_alloc(arena, fit->rows, sizeof *log_time);

@@ -45,8 +45,8 @@ static void write_size(FILE *file, const struct weft_fit_table *t, weft_bytes by
     const char *model = weft__fit_collective(s->collective)->model;
     const char *algo = line && line->algorithm ? line->algorithm : s->algo;
     const char *proto = line && line->protocol ? line->protocol : s->proto;
-    fprintf(file, "{collective: all_to_all, size: %" PRIu32 "B}, {collective: %.*s",
-            s->ranks ? s->ranks : BARRIER_RANKS, (int)strlen(model) - 1, model);
+    if (!t->job) fprintf(file, "{collective: all_to_all, size: %" PRIu32 "B}, ", s->ranks ? s->ranks : BARRIER_RANKS);
+    fprintf(file, "{collective: %.*s", (int)strlen(model) - 1, model);
     if (s->version == WEFT_NCCL_2_26) fputs(", version: \"2.26\"", file);
     if (algo) fprintf(file, ", NCCL_ALGO: \"%s\"", algo);
     if (proto) fprintf(file, ", NCCL_PROTO: \"%s\"", proto);
@@ -59,7 +59,8 @@ static void write_size(FILE *file, const struct weft_fit_table *t, weft_bytes by
 static void write_sizes(FILE *file, const struct weft_fit *fit, const struct weft_fit_table *t) {
     putc('[', file);
     for (uint32_t i = t->row0; i < t->row0 + t->rows; i++)
-        if (!fit->row[i].beyond) write_size(file, t, fit->row[i].bytes, NULL);
+        if (!fit->row[i].beyond && !(t->job && fit->row[i].use == WEFT_FIT_OUTLYING))
+            write_size(file, t, fit->row[i].bytes, NULL);
     for (uint32_t k = 0; k < t->lines; k++)
         for (uint32_t quarters = 4; quarters <= 5; quarters++)
             write_size(file, t, t->line_bytes / 4 * quarters, &t->line[k]);
@@ -212,6 +213,18 @@ enum weft_status weft__fit_scenario(const struct weft_fit_conf *conf, struct wef
     }
     enum weft_status status = set_scenario(conf, fit, t, ret_error);
     return status || !t->lines ? status : find_lines(conf, fit, t, ret_error);
+}
+
+enum weft_status weft_fit_job(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_error *ret_error) {
+    struct weft_fit_row *smallest = NULL;
+    for (uint32_t i = 0; i < fit->rows; i++) {
+        struct weft_fit_row *row = &fit->row[i];
+        if (row->use != WEFT_FIT_OUTLYING && (!smallest || row->bytes < smallest->bytes)) smallest = row;
+    }
+    smallest->beyond = false; // at most a third of a table is outlying
+    fit->table->job = true;
+    fit->table->lines = 0;
+    return take_scenario(conf, fit, fit->table, ret_error);
 }
 
 // --- a run --------------------------------------------------------------------------------------------------------

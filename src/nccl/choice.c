@@ -208,8 +208,13 @@ static weft_bytes halve_chunk(weft_bytes chunk, weft_bytes bytes, uint32_t chann
     return chunk;
 }
 
+/// GPUs that add, each its part: not all of a large domain (NCCL_MAX_NVLS_ARITY).
+static weft_bytes heads_of(const struct weft_nccl_machine *m) {
+    return weft_nccl_graph(m, WEFT_NCCL_NVLS).channels;
+}
+
 static weft_bytes nvls_chunk(const struct weft_nccl_machine *m, weft_bytes bytes, uint32_t channels) {
-    weft_bytes chunk = 131072, heads = channels * (weft_bytes)m->gpus;
+    weft_bytes chunk = 131072, heads = channels * heads_of(m);
     if (chunk > 65536 && bytes < 64 * heads * chunk) chunk = 65536;
     if (chunk > 32768 && bytes < 8 * heads * chunk) chunk = 32768;
     if (chunk > 16384 && bytes < 2 * heads * chunk) chunk = 16384;
@@ -217,7 +222,7 @@ static weft_bytes nvls_chunk(const struct weft_nccl_machine *m, weft_bytes bytes
 }
 
 static weft_bytes nvls_tree_chunk(const struct weft_nccl_machine *m, weft_bytes bytes, uint32_t channels) {
-    weft_bytes chunk = m->nodes >= 4 ? 65536 : 131072, heads = channels * (weft_bytes)m->gpus;
+    weft_bytes chunk = m->nodes >= 4 ? 65536 : 131072, heads = channels * heads_of(m);
     static const struct {
         uint32_t times;
         weft_bytes chunk;

@@ -108,7 +108,10 @@ static void count_parts(struct weft_goodput_conf *c, const struct weft_versus_fa
 
 /// Cases measure what a lost part costs here; a part of which the job says a variant would not be.
 static enum weft_status refuse_variants(const struct weft_tree *section, struct weft_error *ret_error) {
-    const struct weft_tree *list = weft_tree_find(section, "parts"), *said = NULL;
+    const struct weft_tree *list = weft_tree_find(section, "parts"), *said = weft_tree_find(section, "base");
+    if (said && said->type != WEFT_TREE_NULL && *said->text)
+        return WEFT_REFUSE(ret_error, said->place,
+                           "goodput.base: --goodput runs no variants of the job; expected no base, or null");
     for (uint32_t i = 0; list && i < list->n; i++) {
         said = weft_tree_find(list->child[i], "variant");
         if (said && said->type != WEFT_TREE_NULL && *said->text)

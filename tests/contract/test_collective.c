@@ -401,8 +401,8 @@ static void switches_add_and_copy(void **state) {
             char parameters[128];
             uint32_t switches = i % 4 + 1;
             snprintf(parameters, sizeof parameters,
-                     "switches: %" PRIu32 ", links: %" PRIu32 ", slice: 1KB, chunk: 1KB, slots: %d", switches,
-                     links[i / 4 % 4], i % 3 ? 8 : 2);
+                     "switches: %" PRIu32 ", links: %" PRIu32 ", slice: 1KB, chunk: 1KB, slots: %d, loop: %dB",
+                     switches, links[i / 4 % 4], i % 3 ? 8 : 2, i % 5 * 1700);
             play_with(model_of(WEFT_KIND_COLLECTIVE, "all_reduce_in_switch"), parameters,
                       (struct weft_collective_shape){.ranks = gpus + switches, .per_server = 1, .bytes = sizes[i / 16]},
                       switches, gpus + i);

@@ -44,6 +44,32 @@ static void two_steps_in_the_switch(void **state) {
     }
 }
 
+/// Copies slower than links: all loops, one after another, and one more that is copied out at the end.
+static void loops_are_copied_in_and_out(void **state) {
+    static const uint64_t loops[] = {1, 2, 8, 32};
+    for (unsigned i = 0; i < 4; i++) {
+        uint64_t size = UINT64_C(32) << 20, loop = size / loops[i];
+        struct run r = RUN(run_once,
+                           "topology: {kind: scale_up, gpus: 8, switches: 2, links: 2, rate: 400Gbps, reduces: on}\n"
+                           "switch: {credit: {kind: cbfc, grant: 16MB}, retry: llr, pfc: {priorities: none}, buffer: "
+                           "{kind: static, size: 20MB, xoff: 19MB, xon: 18MB}}\n"
+                           "host: {credit: {kind: cbfc, grant: 16MB}, retry: llr, pfc: {priorities: none}}\n"
+                           "workload: [{kind: collective, hosts: 'host-*,alu-*', order: listed, size: %" PRIu64
+                           "B, collective: {kind: all_reduce_in_switch, switches: 2, slots: 16, copy_rate: 100Gbps, "
+                           "loop: %" PRIu64 "B}}]\n",
+                           size, loop);
+        run_assert_complete(&r);
+        const struct weft_run run = {
+            .scenario = r.scenario, .topology = r.topology, .workload = r.workload, .outcome = r.outcome};
+        // Links are 8 times as fast as a copy, so only those of the last loop, between its copies, count.
+        double copy = 100e9 / 8, link = 2 * 400e9 / 8,
+               time = (double)weft_report_collective(&run, 0, 0).time_ps * 1e-12;
+        form_assert("All-reduce in a switch with loops: copies of all, one more, and one loop over the links", time,
+                    (double)(size + loop) / copy + (double)loop * (1 + 1. / 8) * wire_factor / link, 0.02);
+        run_free(&r);
+    }
+}
+
 // Nothing but the processors of one server's switches adds; other hosts would run as if they were switches.
 static void other_hosts_are_no_switches(void **state) {
     static const char *const bad[][3] = {
@@ -132,9 +158,9 @@ static void a_torus_is_as_fast_as_its_hops(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(two_steps_in_the_switch),
-                                       cmocka_unit_test(other_hosts_are_no_switches),
-                                       cmocka_unit_test(keys_and_values_cross_the_network_of_a_server),
-                                       cmocka_unit_test(a_torus_is_as_fast_as_its_hops)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_steps_in_the_switch), cmocka_unit_test(loops_are_copied_in_and_out),
+        cmocka_unit_test(other_hosts_are_no_switches), cmocka_unit_test(keys_and_values_cross_the_network_of_a_server),
+        cmocka_unit_test(a_torus_is_as_fast_as_its_hops)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,6 +141,40 @@ class Advise(unittest.TestCase):
         self.assertEqual((found["job"], found["measured_ps"], found["log"]), ("fit", 1900e6, "log.csv"))
         self.assertEqual(found["causes"][0]["cause"], "oversubscription", found)
 
+    def test_log_beside_the_same_sizes(self):
+        """The job is the log's sizes that are run, and a time twice the simulated one, or an eighth, is said to be so, with what may explain it."""
+        cluster = self.write("hardware: ideal\ntopology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 8, rate: 400Gbps}\n"
+                             "switch: {buffer: {kind: static, size: 2MB, xoff: 1MB, xon: 900KB}}\n"
+                             "workload: [{kind: job, server: {kind: dgx_h100, gpus: 8}, operations: [{size: 1MB}]}]\n"
+                             "variants: {thin: {}, wide: {topology.spines: 8, switch.route: spray, host.transport.out_of_order: accept}}\n")
+        setup = "# nodes=2 gpus_per_node=8 gpu=H100 nics=8x400G collective=all_reduce\nsize_bytes,time_us\n"
+
+        def advise(variant, rows):
+            (self.at / "log.csv").write_text(setup + "".join(f"{size},{us:.3f}\n" for size, us in rows))
+            return self.answer("advise", cluster, "log.csv", "--variant", variant, "--seeds", "1", "--only", "oversubscription,queue_pairs")
+
+        sizes = (1048576, 16777216, 134217728, 1073741824)
+        first = advise("wide", [(size, size / 1e5) for size in sizes])
+        wide = [(row["bytes"], row["predicted_us"]) for row in first["sizes"]]
+        self.assertEqual([row["beyond"] for row in first["sizes"]], [False, False, False, True])
+        same = advise("wide", wide)  # the iteration is that of three sizes, whatever the log has above 128 MiB
+        self.assertAlmostEqual(same["base_ps"], same["measured_ps"], delta=0.05 * same["measured_ps"])
+        self.assertAlmostEqual(same["measured_ps"], sum(us for _, us in wide[:3]) * 1e6, delta=1e4)  # a log's times end in 3 digits
+        self.assertRegex(same["log_verdict"], "takes (0.9[5-9]|1.0[0-5]) times as long as the log$")
+        faster = advise("wide", [(size, 2 * us) for size, us in wide])
+        self.assertIn("what slows the cluster is not in the scenario", faster["log_verdict"])
+        thin = advise("thin", wide)
+        self.assertGreater(thin["base_ps"] / thin["measured_ps"], 1.25)
+        self.assertRegex(thin["log_verdict"], "times without oversubscription: the cluster does not seem to have it")
+        slower = advise("wide", [(size, us / 8) for size, us in wide])
+        self.assertIn("no cause below explains it", slower["log_verdict"])
+        outlier = advise("wide", [(524288, wide[2][1])] + wide)  # no measurement of its size, so no part of the job
+        self.assertEqual((outlier["measured_ps"], outlier["base_ps"]), (same["measured_ps"], same["base_ps"]), outlier)
+        (self.at / "log.csv").write_text(setup.replace("nodes=2", "nodes=4") + "1048576,100\n")
+        done = self.weft("advise", cluster, "log.csv", "--variant", "wide", status=2)
+        self.assertIn("the table is of 32 ranks", done.stderr)
+        self.assertEqual(done.stdout, "")
+
     def test_refusals(self):
         job = self.write(LINK)
         for words, said in (

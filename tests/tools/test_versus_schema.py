@@ -104,6 +104,20 @@ class Schema(unittest.TestCase):
         self.assertGreater(month["dual-tor"]["mtbf_h"], month["roce-ecmp"]["mtbf_h"])  # the loss of a port ends no job
         self.assertGreater(part["dual-tor"]["link"]["slowdown"], 1)
 
+    def test_goodput_runs_no_variants(self):
+        """What the job's section would measure by variants is refused, not left out: nothing runs, nothing is written."""
+        with tempfile.TemporaryDirectory() as folder:
+            for section, said in (("{parts: [{name: link}, {name: switch, variant: gone}]}",
+                                   "weft: job.yaml:2:57: goodput.parts.1.variant: --goodput runs no variants of the job"),
+                                  ("{parts: [{name: link, variant: null}], base: whole}",
+                                   "weft: job.yaml:2:55: goodput.base: --goodput runs no variants of the job")):
+                Path(folder, "job.yaml").write_text(f"workload: [{{kind: permutation, size: 1KB}}]\ngoodput: {section}\n")
+                done = subprocess.run([WEFT, "versus", "job.yaml", "--fabrics", "roce-ecmp", "--hosts", "16", "--goodput", "1024",
+                                       "--no-why", "--out", "bad"], cwd=folder, text=True, capture_output=True, check=False)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(said, done.stderr)
+                self.assertFalse(Path(folder, "bad").exists())
+
     def refused(self, change):
         answer = copy.deepcopy(self.answers[0])
         change(answer)

@@ -107,6 +107,22 @@ static void channels(void **state) {
     assert_graph(&b200, WEFT_NCCL_RING, 2, 8, 48, 16);
 }
 
+/// Chunks halve by the channels and heads that they are for: 24 times 32 for 72 GPUs (enqueue.cc, NCCL_MAX_NVLS_ARITY).
+static void chunks_of_a_large_domain(void **state) {
+    static const struct {
+        weft_bytes bytes, chunk;
+    } table[] = {{384 << 20, 65536}, {(384 << 20) - 1, 32768}, {UINT64_C(6144) << 20, 131072}, {5000000000, 65536}};
+    struct weft_nccl_machine m = of_nodes(b200, 1);
+    struct weft_nccl_choice choice;
+    m.gpus = m.nics = 72;
+    assert_graph(&m, WEFT_NCCL_NVLS, 1, 32, 20, 24);
+    for (uint32_t k = 0; k < sizeof table / sizeof *table; k++) {
+        assert_true(weft_nccl_choose(&m, WEFT_NCCL_ALL_REDUCE, table[k].bytes, &choice));
+        assert_int_equal(choice.algorithm, WEFT_NCCL_NVLS);
+        assert_int_equal(choice.chunk_bytes, table[k].chunk);
+    }
+}
+
 static void masks(void **state) {
     (void)state;
     char text[200];
@@ -204,8 +220,12 @@ static void exchanges(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(choices),   cmocka_unit_test(channels),
-                                       cmocka_unit_test(masks),     cmocka_unit_test(restricted),
-                                       cmocka_unit_test(exchanges), cmocka_unit_test(pat)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(choices),
+                                       cmocka_unit_test(channels),
+                                       cmocka_unit_test(masks),
+                                       cmocka_unit_test(restricted),
+                                       cmocka_unit_test(exchanges),
+                                       cmocka_unit_test(pat),
+                                       cmocka_unit_test(chunks_of_a_large_domain)};
     return cmocka_run_group_tests_name("nccl_choice", tests, NULL, NULL);
 }
