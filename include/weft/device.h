@@ -100,6 +100,7 @@ struct weft_host_conf {
     double jitter;              ///< deviation of the logarithm of a message's latency
     weft_time_ps stall_ps;      ///< mean, of a message that stalls
     double stall_chance;        ///< of a message
+    double idle; ///< share of the time in which a NIC with data to send does not send, stall_ps at a time
     struct weft_model_conf transport, cc, scheduler, retry, credit;
     weft_bytes window_bytes;            ///< payload in flight of a queue pair at most; 0: none
     uint64_t dscp[WEFT_PRIORITIES];     ///< that packets of each priority are sent with

@@ -155,6 +155,11 @@ const struct weft_param_table weft_host_table = WEFT_PARAM_TABLE_OF(
     WEFT_REAL(struct weft_host_conf, stall_chance, "stall_chance", "0.001", "0", "1",
               "share of messages that stall (of 1000 measured, the longest took 1.3 to 5.3 times the median)",
               .needs = "stall"),
+    WEFT_REAL(struct weft_host_conf, idle, "idle", "0", "0", "0.5",
+              "share of the time with data to send in which the line is idle, because data comes late from the host's "
+              "memory: an exponential time whenever it happens, `stall` on average (measured on ConnectX-5: 0.2%); "
+              "else equal senders are in step, and of two one may have every place in a full queue",
+              .needs = "stall"),
     WEFT_MODEL_BESIDE(struct weft_host_conf, transport, "transport", WEFT_KIND_TRANSPORT, "roce_rc",
                       "how a queue pair's packets get to the other host"),
     WEFT_MODEL_PARAM(struct weft_host_conf, cc, "cc", WEFT_KIND_CC, "none", "congestion control of a queue pair"),

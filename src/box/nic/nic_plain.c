@@ -117,6 +117,7 @@ static inline void send_data(struct weft__node *node, struct weft__nic *nic, str
         .dscp = nic->conf->dscp[priority] & 63u,
     };
     uint32_t wire = bytes + (uint32_t)nic->conf->wire.overhead_bytes;
+    if (nic->idles) weft__nic_may_idle(nic, w->now_ps);
     weft__nic_tell_sent(node, nic, w, qp, wire);
     weft__nic_pace(nic, s, w->now_ps, wire);
     bool goes_on = s->next_send_ps <= port->busy_until_ps && weft__nic_may_send(conf, s);

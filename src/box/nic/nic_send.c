@@ -333,6 +333,19 @@ static void keep_gap(struct weft__nic *nic, weft_time_ps now, uint32_t frame_byt
     if (nic->port.busy_until_ps < until) nic->port.busy_until_ps = until;
 }
 
+void weft__nic_draw_idle(struct weft__nic *nic) {
+    const struct weft_host_conf *c = nic->conf;
+    double mean = (double)c->stall_ps * (1 - c->idle) / c->idle;
+    nic->until_idle_ps = (int64_t)weft_time_of_real(weft_random_exponential(&nic->idle, mean));
+}
+
+void weft__nic_may_idle(struct weft__nic *nic, weft_time_ps now) {
+    nic->until_idle_ps -= (int64_t)(nic->port.busy_until_ps - now);
+    if (nic->until_idle_ps >= 0) return;
+    nic->port.busy_until_ps += weft_time_of_real(weft_random_exponential(&nic->idle, (double)nic->conf->stall_ps));
+    weft__nic_draw_idle(nic);
+}
+
 /// Where the packet's message begins and ends; its last packet asks for an acknowledgement.
 static void describe_message(struct weft__nic *nic, uint32_t qp, struct weft_packet *p) {
     uint32_t n = nic->end.hosts->qp[qp].message_packets;
@@ -374,6 +387,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
     }
     weft__nic_put(nic, w, &p);
     if (__builtin_expect(nic->gaps, 0)) keep_gap(nic, w->now_ps, p.bytes);
+    if (nic->idles) weft__nic_may_idle(nic, w->now_ps);
     if (turn.again) nic->end.hosts->outcome[conf->flow].packets_again++;
     if (turn.timer_ps) weft__timer_set(&node->timers, weft__key_timeout(conf->at_src), turn.timer_ps);
     if (!credit) weft__nic_tell_sent(node, nic, w, qp, wire);
