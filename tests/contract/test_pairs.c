@@ -54,6 +54,7 @@ static const char *const settings[] = {
     "host={send_latency: 700ns, jitter: 0.03}",
     "host={stall: 1us, stall_chance: 0.5}",
     "host={stall: 100ns, stall_chance: 0, idle: 0.3}",
+    "host.arbitration=message",
     "host={launch: 2us, launch_skew: 0.2}",
     "host.transport=uet",
     "host.cc=dcqcn",

@@ -177,9 +177,9 @@ bool weft__nic_is_plain(const struct weft__nic *nic) {
                      !weft_credit_grants(&nic->conf->credit);
     bool keeps_up = !weft__full_frames_have_gaps(nic->conf, nic->line_rate_bps); // no other frames leave here
     return takes_all && keeps_up && !nic->planes && !nic->end.driven && !nic->end.raw && !nic->pull && !nic->trace &&
-           !nic->collects && !nic->scheduler->on_sent && !nic->cc->on_ack && !nic->cc->moves_path &&
-           !nic->end.hosts->data_header_bytes && nic->conf->transport.model == &weft__transport_roce_rc &&
-           weft__roce_rc_is_plain(nic->conf->transport.conf);
+           nic->conf->arbitration == WEFT_ARBITRATE_PACKETS && !nic->collects && !nic->scheduler->on_sent &&
+           !nic->cc->on_ack && !nic->cc->moves_path && !nic->end.hosts->data_header_bytes &&
+           nic->conf->transport.model == &weft__transport_roce_rc && weft__roce_rc_is_plain(nic->conf->transport.conf);
 }
 
 const struct weft__node_ops weft__nic_plain_ops = {
