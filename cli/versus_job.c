@@ -82,7 +82,7 @@ static enum weft_status size_of(const struct weft_scenario_file *file, uint32_t 
 }
 
 static void note_ignored(const struct weft_tree *root, struct versus_job *job, struct weft_arena *arena) {
-    static const char *const kept[] = {"name", "about", "workload", "run", "capture", "goodput"};
+    static const char *const kept[] = {"name", "about", "workload", "server", "run", "capture", "goodput"};
     job->ignored = weft_arena_alloc(arena, root->n + 1, sizeof *job->ignored);
     for (uint32_t i = 0; i < root->n; i++) {
         bool keep = root->child[i]->type == WEFT_TREE_NULL || !root->child[i]->place.file; // or the environment says it
@@ -106,7 +106,7 @@ enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus
         fprintf(stderr, "weft: the work is that of variant '%s'; --variant NAME chooses another\n",
                 weft_scenario_variant_name(file, 0));
     WEFT_TRY(weft_scenario_tree(file, variant, o->arena, &root, ret_error));
-    job->work = find_section(root, "workload");
+    WEFT_TRY(weft_scenario_work(root, o->arena, &job->work, ret_error));
     job->run = find_section(root, "run");
     job->goodput = find_section(root, "goodput");
     if (!job->work)

@@ -89,6 +89,9 @@ enum weft_planes { WEFT_PLANES_SEPARATE, WEFT_PLANES_QUEUE_PAIR, WEFT_PLANES_PAC
 /// When a new rate takes effect: at once (the remaining wait is rescaled) or after the next packet.
 enum weft_pace_change { WEFT_PACE_AT_ONCE, WEFT_PACE_NEXT_PACKET };
 
+/// What a queue pair sends in its turn: a packet, or the rest of its message.
+enum weft_arbitration { WEFT_ARBITRATE_PACKETS, WEFT_ARBITRATE_MESSAGES };
+
 /// RDMA in UDP over IPv4, or behind a global route header in Ethernet.
 enum weft_roce { WEFT_ROCE_V2, WEFT_ROCE_V1 };
 
@@ -100,6 +103,7 @@ struct weft_host_conf {
     double jitter;              ///< deviation of the logarithm of a message's latency
     weft_time_ps stall_ps;      ///< mean, of a message that stalls
     double stall_chance;        ///< of a message
+    double idle; ///< share of the time in which a NIC with data to send does not send, stall_ps at a time
     struct weft_model_conf transport, cc, scheduler, retry, credit;
     weft_bytes window_bytes;            ///< payload in flight of a queue pair at most; 0: none
     uint64_t dscp[WEFT_PRIORITIES];     ///< that packets of each priority are sent with
@@ -126,6 +130,7 @@ struct weft_host_conf {
     bool ecn;                     ///< data packets are sent ECN-capable
     uint32_t source_port;         ///< enum weft_source_port
     uint32_t pace_change;         ///< enum weft_pace_change
+    uint32_t arbitration;         ///< enum weft_arbitration
     weft_bytes data_header_bytes; ///< of a data packet; 0: those of RoCE
     weft_bytes ack_bytes;         ///< frame of an ACK or NAK; 0: that of RoCE
     weft_bytes cnp_bytes;         ///< frame of a CNP; 0: that of RoCE

@@ -35,6 +35,7 @@ enum weft_random_purpose {
     WEFT_RANDOM_FAILURE,          ///< when parts of a long job fail
     WEFT_RANDOM_OPERATION,        ///< which operations of a job run in packets
     WEFT_RANDOM_EXPERT,           ///< experts that a token goes to
+    WEFT_RANDOM_IDLE,             ///< when a NIC's line is idle between frames, and for how long
 };
 
 struct weft_random {

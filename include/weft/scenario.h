@@ -176,6 +176,9 @@ struct weft_scenario_file *weft_scenario_file_over(const struct weft_scenario_fi
 /// What the file says of a variant, settings included, unchecked; in `arena`.
 enum weft_status weft_scenario_tree(const struct weft_scenario_file *file, uint32_t variant, struct weft_arena *arena,
                                     const struct weft_tree **ret_tree, struct weft_error *ret_error);
+/// The section `workload` of such a tree, each entry over the section `server` if it can have servers; in `arena`.
+enum weft_status weft_scenario_work(const struct weft_tree *root, struct weft_arena *arena,
+                                    const struct weft_tree **ret_work, struct weft_error *ret_error);
 /// The section `fabric` of a variant, in `arena`; no model: it has none. Whether it can be built it does not ask.
 enum weft_status weft_scenario_fabric(const struct weft_scenario_file *file, uint32_t variant, struct weft_arena *arena,
                                       struct weft_model_conf *ret_fabric, const char **ret_name, const char **ret_about,

@@ -94,6 +94,7 @@ static double line_capacity(const struct walk *w, uint32_t port) {
                          hosts->framing_bytes;
         double gap = (double)weft__frame_gap(sender, frame), wire = frame + (double)sender->wire.overhead_bytes;
         if (gap > 0 && wire / gap < capacity) capacity = wire / gap;
+        if (sender->stall_ps) capacity *= 1 - sender->idle;
     }
     if (t->node[peer].role != WEFT_NODE_HOST) return capacity;
     const struct weft_host_conf *host = &w->x->net.device[peer]->host;

@@ -74,10 +74,10 @@ enum weft_status weft__fit_causes(const struct weft_fit_conf *conf, struct weft_
         for (uint32_t round = 0; round < ROUNDS && depends && !status; round++) {
             struct weft_error beyond = {0};
             c->at += step * c->width;
-            status = weft__fit_run(conf, fit, then, ret_error);
+            status = weft__fit_run(conf, fit, NULL, then, ret_error);
             c->at -= step * c->width;
             depends = !status && move_constant(fit, c, now, then);
-            if (depends) status = weft__fit_run(conf, fit, now, &beyond);
+            if (depends) status = weft__fit_run(conf, fit, NULL, now, &beyond);
             if (status == WEFT_ERROR_INPUT) { // a step out of the constant's range: what was found before it stands
                 status = WEFT_OK;
                 break;
@@ -89,7 +89,7 @@ enum weft_status weft__fit_causes(const struct weft_fit_conf *conf, struct weft_
         }
         c->at = best;
         if (!status && whole > 0 && 1 - left / whole > worth) {
-            status = weft__fit_run(conf, fit, now, ret_error);
+            status = weft__fit_run(conf, fit, NULL, now, ret_error);
             if (!status) add_cause(fit, c, 1 - left / whole, log_time, now);
         }
         c->at = c->expected;

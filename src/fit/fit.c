@@ -86,7 +86,7 @@ enum weft_status weft_fit_tables(const struct weft_fit_conf *conf, struct weft_a
     if (status) return status;
     double *log_time = weft_arena_alloc(arena, fit->rows, sizeof *log_time);
     if (conf->check)
-        status = weft__fit_run(conf, fit, log_time, ret_error);
+        status = weft__fit_run(conf, fit, NULL, log_time, ret_error);
     else
         status = weft__fit_solve(conf, fit, log_time, ret_error);
     if (!status) weft__fit_judge(fit, log_time);

@@ -26,9 +26,10 @@ enum weft_status weft__fit_sort_out(const struct weft_fit_conf *conf, struct wef
 /// The table's scenario.
 enum weft_status weft__fit_scenario(const struct weft_fit_conf *conf, struct weft_fit *fit,
                                     struct weft_fit_table *table, struct weft_error *ret_error);
-/// Runs all tables with the constants as they are at `at`; logarithms of times, in us, by row.
-enum weft_status weft__fit_run(const struct weft_fit_conf *conf, struct weft_fit *fit, double *ret_log,
-                               struct weft_error *ret_error);
+/// Runs all tables with the constants as they are at `at`; logarithms of times, in us, by row. `wanted`: only the times
+/// of these rows; NULL: of all.
+enum weft_status weft__fit_run(const struct weft_fit_conf *conf, struct weft_fit *fit, const bool *wanted,
+                               double *ret_log, struct weft_error *ret_error);
 /// The constants, as the server of the first table has them.
 enum weft_status weft__fit_constants(const struct weft_fit_conf *conf, struct weft_fit *fit,
                                      struct weft_error *ret_error);

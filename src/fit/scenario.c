@@ -106,37 +106,48 @@ static enum weft_status lay_over(const char *text, struct weft_arena *arena, con
     return status;
 }
 
-/// The section `server` of the first entry that has one.
-static const struct weft_tree *server_in(const struct weft_tree *scenario) {
-    const struct weft_tree *work = weft_tree_find(scenario, "workload"), *server = NULL;
-    for (uint32_t i = 0; work && work->type == WEFT_TREE_LIST && i < work->n && !server; i++)
-        server = weft_tree_find(work->child[i], "server");
-    return server;
+/// The first entry of the workload that has servers.
+static const struct weft_tree *entry_in(const struct weft_tree *work) {
+    for (uint32_t i = 0; work && work->type == WEFT_TREE_LIST && i < work->n; i++)
+        if (weft_tree_find(work->child[i], "server")) return work->child[i];
+    return NULL;
+}
+
+/// Whether a key of the user's entry says where and how a job runs, and not what it does: the table says that.
+static bool is_kept(const char *key) {
+    static const char *const kept[] = {"server",       "hosts",       "order",    "priority",   "admission",
+                                       "cts_priority", "qps",         "ranks",    "qp_scaling", "placement",
+                                       "occupied",     "share_hosts", "rank_file"};
+    for (uint32_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (!strcmp(kept[i], key)) return true;
+    return false;
 }
 
 static enum weft_status take_scenario(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_fit_table *t,
                                       struct weft_error *ret_error) {
-    const struct weft_tree *tree, *work, *server;
-    enum weft_status status = weft_scenario_tree(conf->scenario, conf->variant, fit->arena, &tree, ret_error);
-    if (!status) status = lay_over(work_of(fit, t, conf->server, false), fit->arena, &work, ret_error);
-    if (status) return status;
-    server = server_in(tree);
-    if (!server)
+    const struct weft_tree *tree, *work, *user, *entry;
+    WEFT_TRY(weft_scenario_tree(conf->scenario, conf->variant, fit->arena, &tree, ret_error));
+    WEFT_TRY(weft_scenario_work(tree, fit->arena, &user, ret_error));
+    WEFT_TRY(lay_over(work_of(fit, t, conf->server, false), fit->arena, &work, ret_error));
+    entry = entry_in(user);
+    if (!entry)
         return WEFT_REFUSE(ret_error, tree->place,
                            "no server: expected an entry of the workload with one, such as {kind: job, server: {kind: "
                            "dgx_h100, gpus: 8}}");
-    struct weft_tree *own = weft_arena_alloc(fit->arena, 1, sizeof *own),
-                     *path = weft_arena_alloc(fit->arena, 1, sizeof *path);
-    *own = *server;
-    own->key = "workload.0.server";
-    *path = (struct weft_tree){.type = WEFT_TREE_MAP, .place = server->place, .n = 1};
-    path->child = weft_arena_alloc(fit->arena, 1, sizeof *path->child);
-    *path->child = own;
-    if (conf->server) { // another kind laid over it would drop its other keys
-        own->child = weft_arena_alloc(fit->arena, server->n, sizeof *own->child);
-        own->n = 0;
-        for (uint32_t i = 0; i < server->n; i++)
-            if (strcmp(server->child[i]->key, "kind")) own->child[own->n++] = server->child[i];
+    struct weft_tree *path = weft_arena_alloc(fit->arena, 1, sizeof *path);
+    *path = (struct weft_tree){.type = WEFT_TREE_MAP, .place = entry->place};
+    path->child = weft_arena_alloc(fit->arena, entry->n, sizeof *path->child);
+    for (uint32_t k = 0; k < entry->n; k++) {
+        const struct weft_tree *key = entry->child[k];
+        if (!is_kept(key->key)) continue;
+        struct weft_tree *own = path->child[path->n++] = weft_arena_alloc(fit->arena, 1, sizeof *own);
+        *own = *key;
+        own->key = weft_arena_format(fit->arena, "workload.0.%s", key->key);
+        if (!conf->server || strcmp(key->key, "server")) continue;
+        own->child = weft_arena_alloc(fit->arena, key->n, sizeof *own->child);
+        own->n = 0; // another kind laid over it would drop its other keys
+        for (uint32_t i = 0; i < key->n; i++)
+            if (strcmp(key->child[i]->key, "kind")) own->child[own->n++] = key->child[i];
     }
     const struct weft_tree *over[] = {work, path};
     t->scenario = weft_scenario_file_over(conf->scenario, over, 2, fit->arena);
@@ -242,49 +253,15 @@ static const char *values_of(const struct weft_fit *fit, struct weft_arena *aren
     return text;
 }
 
-static double time_us(const struct weft_outcome *o, uint32_t op) {
-    const struct weft_op_outcome *one = &o->job[0].op[op];
-    return (double)(one->end_ps - one->start_ps) / (double)WEFT_PS_PER_US;
-}
-
-/// On a line through the two sizes of which the first is operation `start`. Between what is run and that line times
-/// grow as a power of the size.
-static double time_beyond(const struct weft_fit_table *t, const struct weft_outcome *o, uint32_t start,
-                          weft_bytes bytes, const struct weft_fit_row *last, double last_us) {
-    double from = time_us(o, start), slope = 4 * fmax(time_us(o, start + 2) - from, 0);
+/// On a line through two sizes, which took line_us. Between what is run and that line times grow as a power of the
+/// size.
+static double time_beyond(const struct weft_fit_table *t, const double line_us[2], weft_bytes bytes,
+                          const struct weft_fit_row *last, double last_us) {
+    double from = line_us[0], slope = 4 * fmax(line_us[1] - from, 0);
     double share = (double)bytes / (double)t->line_bytes;
     if (share >= 1 || !last) return from + slope * (share - 1);
     double power = log(from / last_us) / log((double)t->line_bytes / (double)last->bytes);
     return from * pow(share, power);
-}
-
-/// Operations are those of the rows that are run, a barrier before each, and then two of each line.
-static void take_times(struct weft_fit *fit, const struct weft_fit_table *t, const struct weft_simulation *s,
-                       const struct weft_outcome *o, double *ret_log) {
-    const struct weft_job *job = &s->workload->job[0];
-    uint32_t op = 1, first = job->ops - 4 * t->lines + 1;
-    struct weft_fit_row *last = NULL; // and largest that is run
-    double last_us = 0;
-    for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
-        struct weft_fit_row *row = &fit->row[i];
-        const struct weft_job_op *of = &job->op[row->beyond ? first : op];
-        row->ranks = of->shape.ranks;
-        row->nodes = row->ranks / of->shape.per_server;
-        if (!row->algorithm) name_choice(t, of, job->machine, row);
-        if (row->beyond) continue;
-        double us = time_us(o, op);
-        ret_log[i] = log(us);
-        if (!last || row->bytes > last->bytes) {
-            last = row;
-            last_us = us;
-        }
-        op += 2;
-    }
-    for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
-        struct weft_fit_row *row = &fit->row[i];
-        uint32_t start = first + (t->lines > 1 && is_on(row, &t->line[1]) ? 4 : 0);
-        if (row->beyond) ret_log[i] = log(time_beyond(t, o, start, row->bytes, last, last_us));
-    }
 }
 
 /// A job as weft builds it must be the table's.
@@ -299,36 +276,94 @@ static enum weft_status check_ranks(const struct weft_fit_table *t, const struct
                        s->ranks, s->gpus, job->ranks, gpus);
 }
 
-static enum weft_status run_table(const struct weft_fit_conf *conf, struct weft_fit *fit,
-                                  const struct weft_fit_table *t, double *ret_log, struct weft_arena *arena,
-                                  struct weft_error *ret_error) {
-    const struct weft_tree *over = NULL;
-    const char *values = values_of(fit, arena);
-    struct weft_simulation *s = NULL;
+/// Of a table, with the constants as they are.
+struct running {
+    const struct weft_fit_conf *conf;
+    struct weft_fit *fit;
+    const struct weft_fit_table *t;
+    const char *values;
+    const bool *wanted;    ///< [rows]; NULL: all
+    double *ret_log;       ///< [rows]
+    uint32_t ranks, nodes; ///< of the size that ran last
+};
+
+/// Runs one size alone: after another its ranks would start apart, by what happened there.
+static enum weft_status run_size(struct running *x, weft_bytes bytes, const struct weft_fit_line *line,
+                                 struct weft_fit_row *row, double *ret_us, struct weft_error *ret_error) {
+    struct weft__text_stream stream;
+    const struct weft_tree *over;
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
+    WEFT_ENDS(weft_simulation_end) struct weft_simulation *s = NULL;
     struct weft_outcome *outcome = NULL;
-    enum weft_status status = *values ? lay_over(values, arena, &over, ret_error) : WEFT_OK;
-    const struct weft_scenario_file *file = over ? weft_scenario_file_over(t->scenario, &over, 1, arena) : t->scenario;
-    if (!status) status = weft_simulation_new(file, conf->variant, &s, ret_error);
-    if (!status) status = check_ranks(t, &s->workload->job[0], ret_error);
-    if (!status)
-        status =
-            weft_simulate(s->scenario, s->topology, s->workload, &(struct weft_sim_options){0}, &outcome, ret_error);
-    if (!status) take_times(fit, t, s, outcome, ret_log);
-    if (outcome) weft_outcome_free(outcome);
-    weft_simulation_free(s);
-    return status;
+    FILE *file = weft__text_stream_open(&stream);
+    fprintf(file, "%sworkload.0.operations: [", x->values);
+    write_size(file, x->t, bytes, line);
+    fputs("]\n", file);
+    const char *text = weft_arena_text(arena, weft__text_stream_text(&stream));
+    weft__text_stream_free(&stream);
+    WEFT_TRY(lay_over(text, arena, &over, ret_error));
+    WEFT_TRY(
+        weft_simulation_new(weft_scenario_file_over(x->t->scenario, &over, 1, arena), x->conf->variant, &s, ret_error));
+    const struct weft_job *job = &s->workload->job[0];
+    WEFT_TRY(check_ranks(x->t, job, ret_error));
+    WEFT_TRY(weft_simulate(s->scenario, s->topology, s->workload, &(struct weft_sim_options){0}, &outcome, ret_error));
+    const struct weft_op_outcome *one = &outcome->job[0].op[1];
+    *ret_us = (double)(one->end_ps - one->start_ps) / (double)WEFT_PS_PER_US;
+    weft_outcome_free(outcome);
+    x->ranks = job->op[1].shape.ranks;
+    x->nodes = x->ranks / job->op[1].shape.per_server;
+    if (!row->algorithm) name_choice(x->t, &job->op[1], job->machine, row);
+    return WEFT_OK;
 }
 
-enum weft_status weft__fit_run(const struct weft_fit_conf *conf, struct weft_fit *fit, double *ret_log,
-                               struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+static enum weft_status run_beyond(struct running *x, struct weft_error *ret_error) {
+    const struct weft_fit_table *t = x->t;
+    const struct weft_fit_row *last = NULL; // and largest that is run
+    double line_us[2][2] = {{0}};
+    for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
+        const struct weft_fit_row *row = &x->fit->row[i];
+        if (!row->beyond && (!last || row->bytes > last->bytes)) last = row;
+    }
+    for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
+        struct weft_fit_row *row = &x->fit->row[i];
+        uint32_t k = t->lines > 1 && is_on(row, &t->line[1]);
+        if (!row->beyond || (x->wanted && !x->wanted[i])) continue;
+        for (uint32_t end = 0; end < 2 && !line_us[k][1]; end++)
+            WEFT_TRY(run_size(x, t->line_bytes / 4 * (4 + end), &t->line[k], row, &line_us[k][end], ret_error));
+        row->ranks = x->ranks;
+        row->nodes = x->nodes;
+        x->ret_log[i] =
+            log(time_beyond(t, line_us[k], row->bytes, last, last ? exp(x->ret_log[last - x->fit->row]) : 0));
+    }
+    return WEFT_OK;
+}
+
+static enum weft_status run_table(struct running *x, struct weft_error *ret_error) {
+    for (uint32_t i = x->t->row0; i < x->t->row0 + x->t->rows; i++) {
+        struct weft_fit_row *row = &x->fit->row[i];
+        double us;
+        if (row->beyond || (x->wanted && !x->wanted[i])) continue;
+        WEFT_TRY(run_size(x, row->bytes, NULL, row, &us, ret_error));
+        row->ranks = x->ranks;
+        row->nodes = x->nodes;
+        x->ret_log[i] = log(us);
+    }
+    return run_beyond(x, ret_error);
+}
+
+enum weft_status weft__fit_run(const struct weft_fit_conf *conf, struct weft_fit *fit, const bool *wanted,
+                               double *ret_log, struct weft_error *ret_error) {
+    WEFT_SCRATCH(arena, WEFT_MEMORY_SCENARIO);
+    struct running x = {
+        .conf = conf, .fit = fit, .values = values_of(fit, arena), .wanted = wanted, .ret_log = ret_log};
     enum weft_status status = WEFT_OK;
-    for (uint32_t t = 0; t < fit->tables && !status; t++)
+    for (uint32_t t = 0; t < fit->tables && !status; t++) {
+        x.t = &fit->table[t];
         status = conf->is_interrupted && conf->is_interrupted()
                      ? weft_error_set(ret_error, WEFT_INTERRUPTED, WEFT_NOWHERE, "interrupted")
-                     : run_table(conf, fit, &fit->table[t], ret_log, arena, ret_error);
+                     : run_table(&x, ret_error);
+    }
     fit->runs += fit->tables;
-    weft_arena_free(arena);
     return status;
 }
 

@@ -22,12 +22,13 @@ static const double far = 2.385;
 static const double step = 0.05;      ///< of a constant's width, for a difference
 static const double touched = 1e-5;   ///< a logarithm of time that has changed
 static const double enough = 2e-3;    ///< a relative gain below which the search ends
-static const double determined = 0.5; ///< of the width that is left
+static const double determined = 0.5; ///< of the width, and of the value itself, that is left
 
 struct solver {
     const struct weft_fit_conf *conf;
     struct weft_fit *fit;
     double *now, *then, *slope; ///< [rows]; slope: [constants * rows]
+    bool *wanted;               ///< [rows]: of a run of derivatives
     uint32_t *run;              ///< [constants]: in which run of derivatives; WEFT_NONE: no row depends on it
     uint32_t runs;
     double hessian[CONSTANTS_MAX][CONSTANTS_MAX], gradient[CONSTANTS_MAX];
@@ -62,7 +63,14 @@ static enum weft_status vary_constants(struct solver *s, uint32_t run, bool prob
     struct weft_fit *fit = s->fit;
     for (uint32_t k = 0; k < fit->constants; k++)
         if (s->run[k] == run) fit->constant[k].at += step * fit->constant[k].width;
-    enum weft_status status = weft__fit_run(s->conf, fit, s->then, ret_error);
+    bool *wanted = s->wanted;
+    for (uint32_t i = 0; i < fit->rows; i++) {
+        wanted[i] = probe;
+        for (uint32_t k = 0; k < fit->constants; k++)
+            wanted[i] |= s->run[k] == run && s->slope[(size_t)k * fit->rows + i] != 0;
+        s->then[i] = s->now[i];
+    }
+    enum weft_status status = weft__fit_run(s->conf, fit, wanted, s->then, ret_error);
     for (uint32_t k = 0; k < fit->constants; k++) {
         struct weft_fit_constant *c = &fit->constant[k];
         if (s->run[k] != run) continue;
@@ -227,7 +235,7 @@ static enum weft_status search_constants(struct solver *s, struct weft_error *re
         gains = false;
         for (uint32_t try = 0; try < (measured ? TRIES : 1) && !gains && !status; try++) {
             take_step(s, damping);
-            status = weft__fit_run(s->conf, fit, s->then, ret_error);
+            status = weft__fit_run(s->conf, fit, NULL, s->then, ret_error);
             double then = cost_of(fit, s->then);
             gains = then < cost * (1 - enough);
             bool better = then < cost;
@@ -273,7 +281,7 @@ static void find_deviations(struct solver *s) {
         unit[k] = 1;
         solve_equations(fit->constants, s->hessian, unit, free_of, column);
         c->error = sqrt(column[k]);
-        c->determined = c->error < determined * c->width;
+        c->determined = c->error < determined * fmin(c->width, c->at);
         c->value = c->rate ? 8e3 / c->at : c->at;
         c->deviation = c->rate ? c->value * c->error / c->at : c->error;
     }
@@ -288,10 +296,11 @@ enum weft_status weft__fit_solve(const struct weft_fit_conf *conf, struct weft_f
     s->now = weft_arena_alloc(fit->arena, fit->rows, sizeof *s->now);
     s->then = weft_arena_alloc(fit->arena, fit->rows, sizeof *s->then);
     s->slope = weft_arena_alloc(fit->arena, (size_t)fit->constants * fit->rows, sizeof *s->slope);
+    s->wanted = weft_arena_alloc(fit->arena, fit->rows, sizeof *s->wanted);
     s->run = weft_arena_alloc(fit->arena, fit->constants, sizeof *s->run);
     for (uint32_t k = 0; k < fit->constants; k++)
         fit->constant[k].used = 1; // the first run has the launch as expected
-    enum weft_status status = weft__fit_run(conf, fit, s->now, ret_error);
+    enum weft_status status = weft__fit_run(conf, fit, NULL, s->now, ret_error);
     if (!status) status = find_dependence(s, ret_error);
     if (!status) status = search_constants(s, ret_error);
     if (!status) find_deviations(s);

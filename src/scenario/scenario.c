@@ -228,18 +228,37 @@ static enum weft_status load_devices(struct bind *b) {
 }
 
 /// An entry of the workload, over the section `server` if it can have servers.
-static enum weft_status with_server(struct bind *b, const struct weft_tree **entry, bool *used) {
-    const struct weft_tree *server = weft__tree_section(b->root, "server"), *kind = weft_tree_find(*entry, "kind");
+static enum weft_status with_server(const struct weft_tree *root, struct weft_arena *arena, struct weft_tree **entry,
+                                    bool *used, struct weft_error *ret_error) {
+    const struct weft_tree *server = weft__tree_section(root, "server"), *kind = weft_tree_find(*entry, "kind");
     const struct weft_model *model = kind && kind->text ? weft_model_find(WEFT_KIND_WORKLOAD, kind->text) : NULL;
     if (!server || !model || !weft_param_find(model->params, "server")) return WEFT_OK;
     struct weft_tree base = {.type = WEFT_TREE_MAP, .place = (*entry)->place, .n = 1}, *own, *merged;
-    own = weft_arena_alloc(b->arena, 1, sizeof *own);
+    own = weft_arena_alloc(arena, 1, sizeof *own);
     *own = *server;
     base.child = &own;
-    struct weft_error wrong = {0};
-    if (!weft_tree_override(&base, *entry, b->arena, &merged, &wrong)) *entry = merged;
     *used = true;
-    return take_mistake(b, &wrong);
+    enum weft_status status = weft_tree_override(&base, *entry, arena, &merged, ret_error);
+    if (!status) *entry = merged;
+    return status;
+}
+
+enum weft_status weft_scenario_work(const struct weft_tree *root, struct weft_arena *arena,
+                                    const struct weft_tree **ret_work, struct weft_error *ret_error) {
+    const struct weft_tree *list = weft__tree_section(root, "workload");
+    enum weft_status status = WEFT_OK;
+    bool used;
+    *ret_work = list;
+    if (!list || list->type != WEFT_TREE_LIST) return WEFT_OK;
+    struct weft_tree *own = weft_arena_alloc(arena, 1, sizeof *own);
+    *own = *list;
+    own->child = weft_arena_alloc(arena, list->n + 1, sizeof *own->child);
+    for (uint32_t i = 0; i < list->n && !status; i++) {
+        own->child[i] = list->child[i];
+        status = with_server(root, arena, &own->child[i], &used, ret_error);
+    }
+    *ret_work = own;
+    return status;
 }
 
 static enum weft_status load_workload(struct bind *b) {
@@ -253,9 +272,11 @@ static enum weft_status load_workload(struct bind *b) {
     bool used = !server || !server->place.line; // a setting of the command line is for all variants
     for (uint32_t i = 0; i < n; i++) {
         char path[WEFT__PATH_MAX];
-        const struct weft_tree *entry = list->child[i];
+        struct weft_tree *entry = list->child[i];
+        struct weft_error wrong = {0};
         snprintf(path, sizeof path, "workload.%u", i);
-        status = worse_status(status, with_server(b, &entry, &used));
+        if (with_server(b->root, b->arena, &entry, &used, &wrong))
+            status = worse_status(status, take_mistake(b, &wrong));
         status = worse_status(status, weft__model_load_all(WEFT_KIND_WORKLOAD, NULL, entry, path,
                                                            &b->scenario->workload[i], b->arena, b->mistakes, b->error));
     }

@@ -131,6 +131,18 @@ class Advise(unittest.TestCase):
             self.assertEqual(found["causes"][0]["cause"], "straggler", found)
         self.assertAlmostEqual(packets["causes"][0]["gain"], fluid["causes"][0]["gain"], delta=0.03)
 
+    def test_servers_at_the_top(self):
+        """A server at the top of a file is that of its jobs: with a log, and for other fabrics."""
+        network = "hardware: ideal\ntopology: {kind: single, hosts: 16, rate: 400Gbps}\n"
+        work = "operations: [{collective: nccl, size: 1MB}]}]\n"
+        texts = (network + "server: {kind: dgx_h100, gpus: 8}\nworkload: [{kind: job, " + work,
+                 network + "workload: [{kind: job, server: {kind: dgx_h100, gpus: 8}, " + work)
+        (self.at / "log.csv").write_text("# nodes=2 gpus_per_node=8 gpu=H100 nics=8x400G collective=all_reduce\nsize_bytes,time_us\n"
+                                         "1048576,100\n4194304,300\n16777216,1500\n")
+        times = [(self.answer("advise", f, "log.csv", "--seeds", "1", "--only", "queue_pairs")["base_ps"],
+                  [x["cases"]["job"]["time_ps"]["mean"] for x in self.answer("versus", f, "--fabrics", "star")["fabrics"]]) for f in map(self.write, texts)]
+        self.assertEqual(times[0], times[1])
+
     def test_log(self):
         cluster = self.write("hardware: ideal\ntopology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 8, rate: 400Gbps}\n"
                              "switch: {buffer: {kind: static, size: 2MB, xoff: 1MB, xon: 900KB}}\n"

@@ -9,6 +9,7 @@
 #include "weft/device.h"
 #include "weft/histogram.h"
 #include "weft/poster.h"
+#include "weft/random.h"
 #include "weft/telemetry.h"
 
 struct weft__nic;
@@ -77,6 +78,7 @@ struct weft__nic {
     bool collects;              ///< its data packets collect telemetry
     uint8_t data_ecn;           ///< enum weft_ecn of its data packets
     uint16_t ack_bytes;         ///< frame of its ACKs
+    bool idles;                 ///< its data may come late, so that the line is idle
     weft_time_ps hold_until_ps; ///< the latest of any queue pair
     // lines 3 to 5: the packets to be sent, by priority
     _Alignas(64) struct weft__nic_backlog {
@@ -108,6 +110,8 @@ struct weft__nic {
         bool skips;             ///< its slow phase is left out
     } slow;                     ///< see nic_drain.c
     uint64_t draw_seed;         ///< of the NIC's own draws
+    struct weft_random idle;    ///< draws of when the line is idle (host.idle), and for how long
+    int64_t until_idle_ps;      ///< the line's time with data until the next such stall
     uint8_t discards;           ///< priorities whose frames are discarded until rx_resume
     struct weft__sampling sampling;
     struct weft__fifo later[WEFT__NIC_LATERS]; ///< in order of time; see nic_work.c
@@ -245,6 +249,11 @@ void weft__nic_on_down(struct weft__node *node, struct weft__nic *nic, weft_time
 void weft__nic_finish(struct weft__nic *nic, weft_time_ps now);
 /// Bytes of received frames that wait for the host. (Packets waiting to be sent have not been injected.)
 weft_bytes weft__nic_held(const void *state);
+
+/// A frame of data has left now; the line may be idle after it, as the next data comes late. The other draws when that
+/// happens next.
+void weft__nic_may_idle(struct weft__nic *nic, weft_time_ps now);
+void weft__nic_draw_idle(struct weft__nic *nic);
 
 /// Counts a frame that leaves.
 static inline void weft__nic_count_sent(struct weft__worker *w, struct weft__port_queue *queue, uint32_t bytes) {

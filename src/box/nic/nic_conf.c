@@ -96,6 +96,7 @@ static const struct weft_param_preset presets[] = {
     {"ns3_hpcc", ns3_hpcc}, {"htsim", htsim}, {"uet", uet}, {"uet_htsim", uet_htsim}, {NULL, NULL}};
 static const char *const preset_names[] = {"none", "ns3_hpcc", "htsim", "uet", "uet_htsim", NULL};
 static const char *const pace_changes[] = {"at_once", "next_packet", NULL};
+static const char *const arbitrations[] = {"packet", "message", NULL};
 
 static bool hears_marks(const struct weft_host_conf *c) {
     const struct weft_transport_ops *transport = c->transport.model->ops;
@@ -154,6 +155,11 @@ const struct weft_param_table weft_host_table = WEFT_PARAM_TABLE_OF(
               "wait (measured: 0.5us to 4us, 1us is usual); 0ns: none stalls"),
     WEFT_REAL(struct weft_host_conf, stall_chance, "stall_chance", "0.001", "0", "1",
               "share of messages that stall (of 1000 measured, the longest took 1.3 to 5.3 times the median)",
+              .needs = "stall"),
+    WEFT_REAL(struct weft_host_conf, idle, "idle", "0", "0", "0.5",
+              "share of the time with data to send in which the line is idle, because data comes late from the host's "
+              "memory: an exponential time whenever it happens, `stall` on average (measured on ConnectX-5: 0.2%); "
+              "else equal senders are in step, and of two one may have every place in a full queue",
               .needs = "stall"),
     WEFT_MODEL_BESIDE(struct weft_host_conf, transport, "transport", WEFT_KIND_TRANSPORT, "roce_rc",
                       "how a queue pair's packets get to the other host"),
@@ -239,6 +245,10 @@ const struct weft_param_table weft_host_table = WEFT_PARAM_TABLE_OF(
     WEFT_CHOICE(struct weft_host_conf, source_port, "source_port", "queue_pair", source_ports,
                 "a UDP source port per queue pair, or one per pair of hosts, so that ECMP sees one flow; numbered: "
                 "consecutive ports for the queue pairs of two hosts"),
+    WEFT_CHOICE(struct weft_host_conf, arbitration, "arbitration", "packet", arbitrations,
+                "what a queue pair sends in its turn among those of a priority: a packet, or the rest of its message "
+                "(ConnectX-5, where rates of queue pairs are measured to be as their messages' sizes); a flow that "
+                "posts no messages has turns of a packet"),
     WEFT_CHOICE(struct weft_host_conf, pace_change, "pace_change", "at_once", pace_changes,
                 "a new rate applies to the rest of the current wait, or from the next packet on (the HPCC simulator, "
                 "rdma-hw.cc)"),

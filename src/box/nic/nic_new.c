@@ -57,6 +57,9 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     nic->sampled = setup->sampled;
     nic->sampling = setup->sampling;
     nic->draw_seed = setup->draw_seed;
+    nic->idle = weft_random_stream(setup->draw_seed, setup->plane, WEFT_RANDOM_IDLE);
+    nic->idles = nic->conf->stall_ps && nic->conf->idle > 0;
+    if (nic->idles) weft__nic_draw_idle(nic);
     if (nic->conf->drain_slow_every_ps != WEFT_TIME_NEVER) {
         struct weft_random random = weft_random_stream(setup->draw_seed, 0, WEFT_RANDOM_PHASE);
         nic->slow.phase_ps = weft_random_below(&random, nic->conf->drain_slow_every_ps);

@@ -117,6 +117,7 @@ static inline void send_data(struct weft__node *node, struct weft__nic *nic, str
         .dscp = nic->conf->dscp[priority] & 63u,
     };
     uint32_t wire = bytes + (uint32_t)nic->conf->wire.overhead_bytes;
+    if (nic->idles) weft__nic_may_idle(nic, w->now_ps);
     weft__nic_tell_sent(node, nic, w, qp, wire);
     weft__nic_pace(nic, s, w->now_ps, wire);
     bool goes_on = s->next_send_ps <= port->busy_until_ps && weft__nic_may_send(conf, s);
@@ -176,9 +177,9 @@ bool weft__nic_is_plain(const struct weft__nic *nic) {
                      !weft_credit_grants(&nic->conf->credit);
     bool keeps_up = !weft__full_frames_have_gaps(nic->conf, nic->line_rate_bps); // no other frames leave here
     return takes_all && keeps_up && !nic->planes && !nic->end.driven && !nic->end.raw && !nic->pull && !nic->trace &&
-           !nic->collects && !nic->scheduler->on_sent && !nic->cc->on_ack && !nic->cc->moves_path &&
-           !nic->end.hosts->data_header_bytes && nic->conf->transport.model == &weft__transport_roce_rc &&
-           weft__roce_rc_is_plain(nic->conf->transport.conf);
+           nic->conf->arbitration == WEFT_ARBITRATE_PACKETS && !nic->collects && !nic->scheduler->on_sent &&
+           !nic->cc->on_ack && !nic->cc->moves_path && !nic->end.hosts->data_header_bytes &&
+           nic->conf->transport.model == &weft__transport_roce_rc && weft__roce_rc_is_plain(nic->conf->transport.conf);
 }
 
 const struct weft__node_ops weft__nic_plain_ops = {

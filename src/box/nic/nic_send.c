@@ -38,6 +38,19 @@ static void ready_push(struct weft__nic *nic, uint32_t qp) {
     nic->ready_qps++;
 }
 
+static void ready_push_first(struct weft__nic *nic, uint32_t qp) {
+    struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
+    struct weft__nic_backlog *backlog = &nic->backlog[nic->end.hosts->qp[qp].priority];
+    if (backlog->ready == WEFT_NONE) {
+        ready_push(nic, qp);
+        return;
+    }
+    s->ready = true;
+    s->ready_next = backlog->ready;
+    backlog->ready = qp;
+    nic->ready_qps++;
+}
+
 static uint32_t ready_pop(struct weft__nic *nic, uint32_t priority) {
     struct weft__nic_backlog *backlog = &nic->backlog[priority];
     uint32_t qp = backlog->ready;
@@ -93,9 +106,9 @@ static void follow_sender(const struct weft__nic *nic, uint32_t qp, weft_time_ps
     weft__follow_sender(f, now, qp, state);
 }
 
-/// Puts a queue pair that may send into the list, or to sleep until its pace allows.
+/// Puts a queue pair that may send into the list, or to sleep until its pace allows. `first`: its turn goes on.
 static inline __attribute__((always_inline)) void place_sender(struct weft__node *node, struct weft__nic *nic,
-                                                               uint32_t qp, weft_time_ps free_ps) {
+                                                               uint32_t qp, weft_time_ps free_ps, bool first) {
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     if (__builtin_expect(nic->port.follow != NULL, 0)) follow_sender(nic, qp, free_ps);
@@ -104,18 +117,20 @@ static inline __attribute__((always_inline)) void place_sender(struct weft__node
     weft_time_ps at = s->next_send_ps;
     if (__builtin_expect(nic->hold_until_ps > free_ps, 0) && nic->end.hosts->hold[qp].until_ps > at)
         at = nic->end.hosts->hold[qp].until_ps;
-    if (at <= free_ps)
-        ready_push(nic, qp);
-    else
+    if (at > free_ps)
         weft__timer_set(&node->timers, weft__key_pace(conf->at_src), at);
+    else if (first)
+        ready_push_first(nic, qp);
+    else
+        ready_push(nic, qp);
 }
 
 void weft__nic_schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp, weft_time_ps free_ps) {
-    place_sender(node, nic, qp, free_ps);
+    place_sender(node, nic, qp, free_ps, false);
 }
 
 void weft__nic_pass_turn(struct weft__node *node, struct weft__nic *nic, uint32_t priority) {
-    place_sender(node, nic, ready_pop(nic, priority), nic->port.busy_until_ps);
+    place_sender(node, nic, ready_pop(nic, priority), nic->port.busy_until_ps, false);
 }
 
 void weft__nic_reschedule(struct weft__node *node, struct weft__nic *nic, weft_time_ps now) {
@@ -333,6 +348,19 @@ static void keep_gap(struct weft__nic *nic, weft_time_ps now, uint32_t frame_byt
     if (nic->port.busy_until_ps < until) nic->port.busy_until_ps = until;
 }
 
+void weft__nic_draw_idle(struct weft__nic *nic) {
+    const struct weft_host_conf *c = nic->conf;
+    double mean = (double)c->stall_ps * (1 - c->idle) / c->idle;
+    nic->until_idle_ps = (int64_t)weft_time_of_real(weft_random_exponential(&nic->idle, mean));
+}
+
+void weft__nic_may_idle(struct weft__nic *nic, weft_time_ps now) {
+    nic->until_idle_ps -= (int64_t)(nic->port.busy_until_ps - now);
+    if (nic->until_idle_ps >= 0) return;
+    nic->port.busy_until_ps += weft_time_of_real(weft_random_exponential(&nic->idle, (double)nic->conf->stall_ps));
+    weft__nic_draw_idle(nic);
+}
+
 /// Where the packet's message begins and ends; its last packet asks for an acknowledgement.
 static void describe_message(struct weft__nic *nic, uint32_t qp, struct weft_packet *p) {
     uint32_t n = nic->end.hosts->qp[qp].message_packets;
@@ -374,6 +402,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
     }
     weft__nic_put(nic, w, &p);
     if (__builtin_expect(nic->gaps, 0)) keep_gap(nic, w->now_ps, p.bytes);
+    if (nic->idles) weft__nic_may_idle(nic, w->now_ps);
     if (turn.again) nic->end.hosts->outcome[conf->flow].packets_again++;
     if (turn.timer_ps) weft__timer_set(&node->timers, weft__key_timeout(conf->at_src), turn.timer_ps);
     if (!credit) weft__nic_tell_sent(node, nic, w, qp, wire);
@@ -382,10 +411,11 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
         weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
     weft__nic_pace(nic, s, w->now_ps, wire);
     if (nic->conf->work_request_qp_ps && conf->packets == WEFT_QP_MESSAGES) pace_messages(nic, w->now_ps, qp, turn.psn);
+    bool goes_on = nic->conf->arbitration == WEFT_ARBITRATE_MESSAGES && !conf->plain && !(p.flags & WEFT_PACKET_LAST);
     if (__builtin_expect(nic->planes != NULL, 0))
         go_on(node, nic, w, qp);
     else
-        place_sender(node, nic, qp, nic->port.busy_until_ps);
+        place_sender(node, nic, qp, nic->port.busy_until_ps, goes_on);
 }
 
 // --- what comes back ----------------------------------------------------------------------------------------------
