@@ -63,18 +63,16 @@ static int declared(const char *path) {
     return status;
 }
 
-/// The fields of a line of CSV, cut in place. How many.
-static unsigned split(char *line, char *fields[], unsigned max) {
+/// The fields of the record of CSV at *text, cut in place, and *text after it. How many. Quoted ones may have lines.
+static unsigned split(char **text, char *fields[], unsigned max) {
     unsigned n = 0;
-    for (char *c = line; n < max; c++) {
-        char *end = *c == '"' ? strchr(c + 1, '"') + 1 : c + strcspn(c, ",\n");
-        while (*end == '"') // a quote within quotes is written twice
-            end = strchr(end + 1, '"') + 1;
-        fields[n++] = c;
-        bool last = *end != ',';
-        *end = '\0';
-        if (last) break;
-        c = end;
+    for (bool more = true; more && n < max; n++) {
+        char *end = fields[n] = *text;
+        for (bool quoted = false; *end && (quoted || (*end != ',' && *end != '\n')); end++)
+            quoted ^= *end == '"';
+        more = *end == ',';
+        *text = end + (*end != 0);
+        *end = 0;
     }
     return n;
 }
@@ -82,7 +80,7 @@ static unsigned split(char *line, char *fields[], unsigned max) {
 /// "VARIANT: DIGEST" of every run of the file, a line each. Only these are kept: tables of large runs take gigabytes.
 static char *digests_of(const char *path, unsigned threads, int expected) {
     enum { FIELDS_MAX = 512 };
-    char command[1024], *line = NULL, *digests = NULL, *fields[FIELDS_MAX];
+    char command[1024], *all = NULL, *digests = NULL, *fields[FIELDS_MAX];
     size_t size = 0, length = 0;
     unsigned variant = FIELDS_MAX, digest = FIELDS_MAX;
     snprintf(command, sizeof command, "\"$WEFT\" compare --csv --table run --quiet --threads %u '%s' 2>/dev/null",
@@ -90,8 +88,10 @@ static char *digests_of(const char *path, unsigned threads, int expected) {
     FILE *out = popen(command, "r"), *text = open_memstream(&digests, &length);
     assert_non_null(out);
     assert_non_null(text);
-    for (bool head = true; getline(&line, &size, out) > 0; head = false) {
-        unsigned n = split(line, fields, FIELDS_MAX);
+    assert_true(getdelim(&all, &size, 0, out) > 0);
+    char *rest = all;
+    for (bool head = true; *rest; head = false) {
+        unsigned n = split(&rest, fields, FIELDS_MAX);
         for (unsigned i = 0; head && i < n; i++) {
             if (!strcmp(fields[i], "variant")) variant = i;
             if (!strcmp(fields[i], "digest")) digest = i;
@@ -99,7 +99,7 @@ static char *digests_of(const char *path, unsigned threads, int expected) {
         assert_true(variant < n && digest < n);
         if (!head) fprintf(text, "%s: %s\n", fields[variant], fields[digest]);
     }
-    free(line);
+    free(all);
     fclose(text);
     int status = pclose(out);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != expected)
