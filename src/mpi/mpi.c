@@ -427,6 +427,7 @@ bool weft_cli_ranks_begin(int *argc, char ***argv, int *ret_status) {
     if (fault && !self) fprintf(stderr, "weft: %d ranks: %s\n", n, fault);
     if (!good || fault) {
         *ret_status = good ? WEFT_ERROR_INPUT : WEFT_ERROR_SYSTEM;
+        signal(SIGTERM, SIG_IGN); // the launcher's, when another rank is the first to end: the fault has been told
         MPI_Finalize();
         return false;
     }
