@@ -329,10 +329,10 @@ static void on_credit(struct weft__node *node, struct weft__nic *nic, struct wef
 }
 
 /// The queue pair has sent a packet by one of several ports; its next one may use another, immediately.
-static void go_on(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+static void go_on(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, bool first) {
     struct weft__nic *next = weft__nic_plane_next(nic, qp);
     weft_time_ps free = next->port.busy_until_ps;
-    weft__nic_schedule(node, next, qp, free > w->now_ps ? free : w->now_ps);
+    place_sender(node, next, qp, free > w->now_ps ? free : w->now_ps, first);
     if (next != nic) weft__nic_kick(node, next, w);
 }
 
@@ -411,9 +411,10 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
         weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
     weft__nic_pace(nic, s, w->now_ps, wire);
     if (nic->conf->work_request_qp_ps && conf->packets == WEFT_QP_MESSAGES) pace_messages(nic, w->now_ps, qp, turn.psn);
-    bool goes_on = nic->conf->arbitration == WEFT_ARBITRATE_MESSAGES && !conf->plain && !(p.flags & WEFT_PACKET_LAST);
+    bool goes_on = nic->conf->arbitration == WEFT_ARBITRATE_MESSAGES && weft_qp_has_messages(conf) &&
+                   !(p.flags & WEFT_PACKET_LAST);
     if (__builtin_expect(nic->planes != NULL, 0))
-        go_on(node, nic, w, qp);
+        go_on(node, nic, w, qp, goes_on);
     else
         place_sender(node, nic, qp, nic->port.busy_until_ps, goes_on);
 }
