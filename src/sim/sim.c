@@ -337,14 +337,16 @@ WEFT__ORDER(by_time, struct weft_sample, WEFT__UP(time_ps) ?: WEFT__UP(port) ?: 
 
 /// When a recorded run that does not ask for samples takes them, for its moving picture: at first as often as a host
 /// sends so many packets, so that they cost a small part of what these cost. None where samples are in the way of what
-/// skips time, or would take more memory than what they are of.
+/// skips time, or would go on when nothing else does, or would take more memory than what they are of.
 static struct weft__sampling sampling_of(const struct weft_scenario *s, const struct weft_topology *t,
                                          const struct weft_sim_options *options, bool driven) {
     enum { PACKETS = 80, BYTES = 4096, MOST = 64, LEAST = 32, SAMPLES_MAX = 1 << 21 };
     const struct weft_run_conf *run = &s->run;
     if (run->sample_interval_ps) return (struct weft__sampling){run->sample_interval_ps, 0};
     uint32_t most = SAMPLES_MAX / (t->ports + 1) & ~1u;
-    if (!options->record || options->ranks || driven || run->fast_forward || run->sample.operations || most < LEAST)
+    bool endless = run->until_ps == WEFT_TIME_NEVER && run->stall_ps == WEFT_TIME_NEVER;
+    if (!options->record || options->ranks || driven || run->fast_forward || run->sample.operations || endless ||
+        most < LEAST)
         return (struct weft__sampling){0, 0};
     return (struct weft__sampling){weft_time_of_bytes(PACKETS * BYTES, weft__host_rate_least(t)),
                                    most < MOST ? most : MOST};
@@ -373,6 +375,8 @@ static void collect_film(struct weft__network *net) {
         for (uint32_t k = of->steps; k < most; k++)
             if (film->step[(size_t)p * most + k].tx_bytes) of->steps = k + 1;
     }
+    uint64_t within = net->outcome->sim_time_ps / of->every_ps + 1; // not those while a stall was waited for
+    if (of->steps > within) of->steps = doublings && within < most / 2 ? 0 : (uint32_t)within;
     memcpy(of->step, film->step, (size_t)ports * most * sizeof *of->step);
 }
 
