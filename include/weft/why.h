@@ -25,7 +25,7 @@
     X(EMPTY, "nothing to send", "all is sent and unacknowledged, or the job has not given it yet")                     \
     X(REQUEST, "request", "of a READ, until its responder begins; of 1RMA, until it has come")                         \
     X(RETRANSMISSION, "retransmission", "what was lost is sent again")                                                 \
-    X(ARBITRATION, "arbitration", "its turn has not come, though its port is free")                                    \
+    X(ARBITRATION, "arbitration", "its turn has not come, though its port is free; or the line is idle")               \
     X(PACKET_RATE, "packet rate", "the switch takes no more packets a second")                                         \
     X(CREDITS, "credits", "a virtual output queue waits for credits, or a cell for those of the next switch")          \
     X(POSTING, "posting", "a work request waits for the host's thread, or for the NIC, which take others first")       \

@@ -254,7 +254,7 @@ const struct weft_result_table weft__results_motion = WEFT_RESULT_TABLE_OF(
     "motion", APART,
     "the picture of the network over time, of a run with --out and without run.sample_interval; weft report shows it",
     WEFT_RESULT_AND(.next = next_motion, .present = has_motion),
-    WEFT_RESULT_CALL(motion_json, "json", TEXT, "nodes, links and ports in use, and 32 to 64 steps of what they did"));
+    WEFT_RESULT_CALL(motion_json, "json", TEXT, "nodes, links and ports in use, and up to 64 steps of what they did"));
 
 // --- ranks ---------------------------------------------------------------------------------------------------------
 
