@@ -307,6 +307,15 @@ static void take_turns(struct weft__fluid *x, const struct ring *r, bool begins)
         weft__fluid_turns(x, r->line[i], begins ? pairs : -pairs);
 }
 
+/// Its part where most others take turns with it, also if these are too few for lines to be divided again.
+static float find_share(const struct weft__fluid *x, const struct ring *r) {
+    float share = 1;
+    for (uint32_t i = 0; i < r->lines; i++)
+        if (r->line[i] != WEFT_NONE)
+            share = fminf(share, (float)x->drain[r->flow].pairs / (float)x->line[r->line[i]].active);
+    return share;
+}
+
 /// The last member has come. Only this ring uses the network inside its server.
 static void begin_ring(struct weft__fluid *x, struct ring *r) {
     r->came = 0;
@@ -317,6 +326,7 @@ static void begin_ring(struct weft__fluid *x, struct ring *r) {
         x->drain[r->flow].pairs = (uint32_t)fmax(r->at_once, 1);
         take_turns(x, r, true);
         weft__fluid_begin(x, r->flow, r->volume);
+        weft__levels_share(&x->levels, r->flow, find_share(x, r));
     }
 }
 

@@ -145,6 +145,16 @@ static void check_one_flow(struct fixture *f, const char *text, double error, do
                  text);
 }
 
+/// A ring that comes to a NIC of 16 queue pairs is one of 17, though these are divided no further for one more.
+static void ring_beside_queue_pairs(void **state) {
+    check_error(*state,
+                "topology: {kind: single, hosts: 8, rate: 100Gbps}\nworkload:\n"
+                "- {kind: flow, src: host-0, dst: host-7, size: 4MB, repeat: 16}\n"
+                "- {kind: job, group: j, start: 10us, hosts: 'host-0..3', operations: [{collective: all_reduce_ring, "
+                "size: 16MB}, {compute: 10ms, collective: all_reduce_ring, size: 4KiB}]}\n",
+                0.01);
+}
+
 /// What a stage passes on.
 static void hops(void **state) {
     check_one_flow(
@@ -342,6 +352,7 @@ int main(void) {
         cmocka_unit_test(intervals),
         cmocka_unit_test(credit_ages),
         cmocka_unit_test(leads),
+        cmocka_unit_test(ring_beside_queue_pairs),
         cmocka_unit_test(hops),
         cmocka_unit_test(rings),
     };
