@@ -63,12 +63,13 @@ void weft__fluid_turns(struct weft__fluid *x, uint32_t link, int32_t more) {
     x->uneven[x->unevens++] = link;
 }
 
-static float share_at(const struct weft__line *line, uint32_t pairs) {
-    return line->shared > pairs ? (float)pairs / (float)line->shared : 1;
+static float share_at(const struct weft__line *line) {
+    return line->shared > 1 ? 1 / (float)line->shared : 1;
 }
 
 /// Queue pairs of a NIC take turns: further on, each has its part of what the NIC has.
 static void divide_lines(struct weft__fluid *x) {
+    x->divisions += x->unevens > 0;
     while (x->unevens) {
         uint32_t number = x->uneven[--x->unevens];
         struct weft__line *line = &x->line[number];
@@ -79,9 +80,10 @@ static void divide_lines(struct weft__fluid *x) {
             uint32_t flow = link->member[i].flow;
             const struct weft__level_flow *f = &x->levels.flow[flow];
             if (flow < x->net.qps && link->member[i].entry == f->first)
-                weft__levels_share(&x->levels, flow, share_at(line, 1));
-            else if (flow >= x->net.qps && share_at(line, x->drain[flow].pairs) < f->share) // its slowest member
-                weft__levels_share(&x->levels, flow, share_at(line, x->drain[flow].pairs));
+                weft__levels_share(&x->levels, flow, share_at(line));
+            if (flow < x->net.qps || x->drain[flow].divided == x->divisions) continue;
+            x->drain[flow].divided = x->divisions; // once for all lines of its members
+            weft__levels_share(&x->levels, flow, weft__rings_share(x, flow));
         }
     }
 }
@@ -97,7 +99,7 @@ void weft__fluid_begin(struct weft__fluid *x, uint32_t flow, double wire) {
         d->turn = x->turns++;
         uint32_t line = flow < x->net.qps ? weft__fluid_line(x, flow) : WEFT_NONE;
         weft__fluid_turns(x, line, 1);
-        weft__levels_share(&x->levels, flow, line == WEFT_NONE ? 1 : share_at(&x->line[line], 1));
+        weft__levels_share(&x->levels, flow, line == WEFT_NONE ? 1 : share_at(&x->line[line]));
         weft__levels_begin(&x->levels, flow);
     }
 }

@@ -77,6 +77,7 @@ struct weft__drain {
     weft_bytes posted, arrived, done; ///< of a flow
     weft_time_ps ended_ps;            ///< of the piece before, with such a window; 0: there was none
     uint32_t pairs;                   ///< of a ring: queue pairs that take turns at a member's line
+    uint32_t divided;                 ///< of a ring: when its part was found last
     uint32_t first, last;             ///< pieces in order, the first under way; WEFT_NONE: none
     uint32_t turn;                    ///< of flows of a NIC that end together, those that began earlier are ahead
 };
@@ -119,6 +120,7 @@ struct weft__fluid {
         bool uneven;             ///< in the list of those where that differs too much
     } * line;                    ///< [links of levels], of those where flows begin
     uint32_t *uneven, unevens;   ///< [links]
+    uint32_t divisions;
     uint32_t *host_of_key, keys; ///< of timers of programs
     struct weft__rings *rings;
     uint32_t *qp_of_flow;    ///< [flows]: the first one
@@ -180,6 +182,8 @@ double weft__credits_control(struct weft__fluid *x, uint32_t qp, double first_ps
 
 // Rings and hops, each as one flow (rings.c).
 bool weft__rings_take(struct weft__at *at, uint32_t stream);
+/// Its part of a level: that of its slowest member, which takes turns with most others.
+float weft__rings_share(const struct weft__fluid *x, uint32_t flow);
 /// The bytes that each lane of its members sent.
 double weft__rings_drained(struct weft__fluid *x, uint32_t flow);
 void weft__rings_on(struct weft__fluid *x, enum weft__fluid_what what, uint32_t ring);

@@ -224,6 +224,8 @@ static bool look_at_hop(struct weft__fluid *x, struct ring *r, const struct weft
     r->ack_ps = r->way_ps + control_ps;
     r->most = s->slots * wire / (wire / line_of(x, s->qp) + r->ack_ps + r->grant_ps);
     add_links(x, s->qp, s->qps);
+    r->line = weft_arena_alloc(x->arena, 1, sizeof *r->line);
+    r->line[r->lines++] = weft__fluid_line(x, s->qp);
     return true;
 }
 
@@ -307,13 +309,11 @@ static void take_turns(struct weft__fluid *x, const struct ring *r, bool begins)
         weft__fluid_turns(x, r->line[i], begins ? pairs : -pairs);
 }
 
-/// Its part where most others take turns with it, also if these are too few for lines to be divided again.
-static float find_share(const struct weft__fluid *x, const struct ring *r) {
-    float share = 1;
-    for (uint32_t i = 0; i < r->lines; i++)
-        if (r->line[i] != WEFT_NONE)
-            share = fminf(share, (float)x->drain[r->flow].pairs / (float)x->line[r->line[i]].active);
-    return share;
+static void begin_turns(struct weft__fluid *x, const struct ring *r, uint32_t pairs, double volume) {
+    x->drain[r->flow].pairs = pairs;
+    take_turns(x, r, true);
+    weft__fluid_begin(x, r->flow, volume);
+    weft__levels_share(&x->levels, r->flow, weft__rings_share(x, r->flow));
 }
 
 /// The last member has come. Only this ring uses the network inside its server.
@@ -323,10 +323,7 @@ static void begin_ring(struct weft__fluid *x, struct ring *r) {
         weft_time_ps took = weft_time_of_real(r->volume / r->most + 0.5);
         note_end(x, r, (double)took, x->now_ps + took);
     } else {
-        x->drain[r->flow].pairs = (uint32_t)fmax(r->at_once, 1);
-        take_turns(x, r, true);
-        weft__fluid_begin(x, r->flow, r->volume);
-        weft__levels_share(&x->levels, r->flow, find_share(x, r));
+        begin_turns(x, r, (uint32_t)fmax(r->at_once, 1), r->volume);
     }
 }
 
@@ -336,7 +333,7 @@ static void begin_hop(struct weft__fluid *x, struct ring *r) {
     r->begun++;
     r->drains = true;
     r->rest = r->slots;
-    weft__fluid_begin(x, r->flow, r->volume - r->rest);
+    begin_turns(x, r, 1, r->volume - r->rest);
 }
 
 /// A stage has come to its part of a hop.
@@ -384,10 +381,20 @@ static double hop_drained(struct weft__fluid *x, struct ring *r, uint32_t number
     }
     r->drains = false;
     weft__levels_end(&x->levels, r->flow);
+    take_turns(x, r, false);
     weft__fluid_note(x, x->now_ps + weft_time_of_real(r->way_ps), WEFT__FLUID_HOP_CAME, number);
     rest = r->slots;
     begin_hop(x, r);
     return rest;
+}
+
+float weft__rings_share(const struct weft__fluid *x, uint32_t flow) {
+    const struct ring *r = &x->rings->ring[x->rings->ring_of_flow[flow - x->rings->flow0]];
+    float share = 1;
+    for (uint32_t i = 0; i < r->lines; i++)
+        if (r->line[i] != WEFT_NONE && x->line[r->line[i]].active)
+            share = fminf(share, (float)x->drain[flow].pairs / (float)x->line[r->line[i]].active);
+    return share;
 }
 
 double weft__rings_drained(struct weft__fluid *x, uint32_t flow) {

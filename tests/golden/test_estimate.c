@@ -145,24 +145,41 @@ static void check_one_flow(struct fixture *f, const char *text, double error, do
                  text);
 }
 
-/// A ring that comes to a NIC of 16 queue pairs is one of 17, though these are divided no further for one more.
-static void ring_beside_queue_pairs(void **state) {
+/// Rings take turns with queue pairs of their members' NICs: one that comes to 16 has a 17th, though lines are divided
+/// no further for one more; and when these end, it has as much of another link as the flow there.
+static void rings_beside_queue_pairs(void **state) {
     check_error(*state,
                 "topology: {kind: single, hosts: 8, rate: 100Gbps}\nworkload:\n"
                 "- {kind: flow, src: host-0, dst: host-7, size: 4MB, repeat: 16}\n"
                 "- {kind: job, group: j, start: 10us, hosts: 'host-0..3', operations: [{collective: all_reduce_ring, "
                 "size: 16MB}, {compute: 10ms, collective: all_reduce_ring, size: 4KiB}]}\n",
                 0.01);
+    check_error(*state,
+                "topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 4, rate: 100Gbps}\nworkload:\n"
+                "- {kind: flow, src: host-0, dst: host-3, size: 100KB, repeat: 16}\n"
+                "- {kind: job, group: g, hosts: 'host-2,host-6', operations: [{collective: broadcast, size: 100MB}, "
+                "{compute: 10ms, collective: broadcast, size: 4KiB}]}\n"
+                "- {kind: job, group: j, start: 10us, hosts: 'host-0,host-1,host-4,host-5', operations: [{collective: "
+                "all_reduce_ring, size: 64MB}]}\n",
+                0.02);
 }
 
 /// What a stage passes on.
 static void hops(void **state) {
-    check_one_flow(
-        *state,
-        "base: roce-ecmp\nfabric: {hosts: 32, rate: 400Gbps}\nworkload:\n- {kind: job, group: t, server: {gpus: 8}, "
-        "model: {kind: llama3-405b, layers: 8}, gpus: 32, plan: {tp: 8, pp: 4, dp: 1, chunks: 1, sequence: 8192, "
-        "sequences: 4}}\n",
-        1e-3, 50);
+    static const char *const beside[] = {
+        "", // then flows that come and go at NICs of the first stage
+        "- {kind: flow, src: host-0..7, dst: host-24..31, size: 200MB, start: 20ms, repeat: 4}\n"
+        "- {kind: flow, src: host-0..7, dst: host-24..31, size: 2GB, start: 60ms, repeat: 4}\n"
+        "- {kind: flow, src: host-0..7, dst: host-24..31, size: 2GB, start: 200ms, repeat: 4}\n"};
+    for (uint32_t i = 0; i < 2; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "base: roce-ecmp\nfabric: {hosts: 32, rate: 400Gbps}\nworkload:\n- {kind: job, group: t, server: "
+                 "{gpus: 8}, model: {kind: llama3-405b, layers: 8}, gpus: 32, plan: {tp: 8, pp: 4, dp: 1, chunks: 1, "
+                 "sequence: 8192, sequences: 4}}\n%s",
+                 beside[i]);
+        check_one_flow(*state, text, 1e-3, i ? 20 : 50);
+    }
 }
 
 /// Small pieces go round at the pace of the slots of a hop between leaves, or of the mean hop; large ones at that of
@@ -352,7 +369,7 @@ int main(void) {
         cmocka_unit_test(intervals),
         cmocka_unit_test(credit_ages),
         cmocka_unit_test(leads),
-        cmocka_unit_test(ring_beside_queue_pairs),
+        cmocka_unit_test(rings_beside_queue_pairs),
         cmocka_unit_test(hops),
         cmocka_unit_test(rings),
     };
