@@ -143,7 +143,7 @@ static enum weft_status take_scenario(const struct weft_fit_conf *conf, struct w
         struct weft_tree *own = path->child[path->n++] = weft_arena_alloc(fit->arena, 1, sizeof *own);
         *own = *key;
         own->key = weft_arena_format(fit->arena, "workload.0.%s", key->key);
-        if (!conf->server || strcmp(key->key, "server")) continue;
+        if (!conf->server || key->type != WEFT_TREE_MAP || strcmp(key->key, "server")) continue;
         own->child = weft_arena_alloc(fit->arena, key->n, sizeof *own->child);
         own->n = 0; // another kind laid over it would drop its other keys
         for (uint32_t i = 0; i < key->n; i++)

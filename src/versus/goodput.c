@@ -33,12 +33,18 @@ static enum weft_goodput_attachment attachment_of(const struct weft_versus_fabri
     return strcmp(f->kind, "dsf") ? WEFT_GOODPUT_SINGLE_TOR : WEFT_GOODPUT_DSF;
 }
 
+/// A text, which may be written as a list of one; "": it is none.
+static const char *text_of(const struct weft_tree *said) {
+    if (said && said->type == WEFT_TREE_LIST) said = said->n ? said->child[0] : NULL;
+    return said && said->type == WEFT_TREE_TEXT ? said->text : "";
+}
+
 /// Whether the job's section says `key` of its part `name`.
 static bool says_part(const struct weft_tree *section, const char *name, const char *key) {
     const struct weft_tree *list = weft_tree_find(section, "parts");
     for (uint32_t i = 0; list && i < list->n; i++) {
-        const struct weft_tree *said = weft_tree_find(list->child[i], "name");
-        if (said && !strcmp(said->text, name) && weft_tree_find(list->child[i], key)) return true;
+        const char *said = text_of(weft_tree_find(list->child[i], "name"));
+        if (!strcmp(said, name) && weft_tree_find(list->child[i], key)) return true;
     }
     return false;
 }
@@ -109,12 +115,12 @@ static void count_parts(struct weft_goodput_conf *c, const struct weft_versus_fa
 /// Cases measure what a lost part costs here; a part of which the job says a variant would not be.
 static enum weft_status refuse_variants(const struct weft_tree *section, struct weft_error *ret_error) {
     const struct weft_tree *list = weft_tree_find(section, "parts"), *said = weft_tree_find(section, "base");
-    if (said && said->type != WEFT_TREE_NULL && *said->text)
+    if (*text_of(said))
         return WEFT_REFUSE(ret_error, said->place,
                            "goodput.base: --goodput runs no variants of the job; expected no base, or null");
     for (uint32_t i = 0; list && i < list->n; i++) {
         said = weft_tree_find(list->child[i], "variant");
-        if (said && said->type != WEFT_TREE_NULL && *said->text)
+        if (*text_of(said))
             return WEFT_REFUSE(ret_error, said->place,
                                "goodput.parts.%u.variant: --goodput runs no variants of the job: cases in which a link "
                                "or switch fails measure slowdowns; expected slowdown, or null",

@@ -109,6 +109,9 @@ class Schema(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for section, said in (("{parts: [{name: link}, {name: switch, variant: gone}]}",
                                    "weft: job.yaml:2:57: goodput.parts.1.variant: --goodput runs no variants of the job"),
+                                  ("{parts: [{name: [link], effect: degrade, variant: [gone]}]}",
+                                   "weft: job.yaml:2:60: goodput.parts.0.variant: --goodput runs no variants of the job"),
+                                  ("{base: [whole]}", "weft: job.yaml:2:17: goodput.base: --goodput runs no variants of the job"),
                                   ("{parts: [{name: link, variant: null}], base: whole}",
                                    "weft: job.yaml:2:55: goodput.base: --goodput runs no variants of the job")):
                 Path(folder, "job.yaml").write_text(f"workload: [{{kind: permutation, size: 1KB}}]\ngoodput: {section}\n")

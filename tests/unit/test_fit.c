@@ -217,6 +217,18 @@ static void keeps_where_and_how(void **state) {
             fail_msg("%s is not asked for", kept[k][0]);
         weft_scenario_file_free(file);
     }
+    struct weft_scenario_file *file; // what is no server is none of another class
+    struct weft_error error = {0};
+    struct weft_fit fit;
+    static const char list[] = "topology: {kind: single, hosts: 2}\nserver: [dgx_h100]\n"
+                               "workload: [{kind: job, operations: [{size: 1KB}]}]\n";
+    assert_int_equal(weft_scenario_file_parse("s.yaml", list, strlen(list), NULL, 0, &file, &error), WEFT_OK);
+    assert_int_equal(
+        weft_fit_tables(
+            &(struct weft_fit_conf){.table = &path, .tables = 1, .scenario = file, .check = true, .server = "dgx_a100"},
+            arena, &fit, &error),
+        WEFT_ERROR_INPUT);
+    weft_scenario_file_free(file);
     weft_arena_free(arena);
 }
 
