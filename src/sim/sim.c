@@ -340,7 +340,7 @@ WEFT__ORDER(by_time, struct weft_sample, WEFT__UP(time_ps) ?: WEFT__UP(port) ?: 
 /// skips time, or would go on when nothing else does, or would take more memory than what they are of.
 static struct weft__sampling sampling_of(const struct weft_scenario *s, const struct weft_topology *t,
                                          const struct weft_sim_options *options, bool driven) {
-    enum { PACKETS = 80, BYTES = 4096, MOST = 64, LEAST = 32, SAMPLES_MAX = 1 << 21 };
+    enum { PACKETS = 160, BYTES = 4096, MOST = 64, LEAST = 32, SAMPLES_MAX = 1 << 21 };
     const struct weft_run_conf *run = &s->run;
     if (run->sample_interval_ps) return (struct weft__sampling){run->sample_interval_ps, 0};
     uint32_t most = SAMPLES_MAX / (t->ports + 1) & ~1u;
@@ -357,7 +357,7 @@ static void new_film(struct weft__network *net) {
     if (!most) return;
     net->film =
         (struct weft__film){.sampling = net->sampling,
-                            .step = weft_arena_alloc(net->arena_switch, (size_t)ports * most, sizeof *net->film.step),
+                            .step = weft_arena_alloc(net->outcome->arena, (size_t)ports * most, sizeof *net->film.step),
                             .doublings = weft_arena_alloc(net->arena_switch, ports, 1)};
 }
 
@@ -368,8 +368,7 @@ static void collect_film(struct weft__network *net) {
     uint8_t doublings = 0;
     for (uint32_t p = 0; p < ports; p++)
         if (film->doublings[p] > doublings) doublings = film->doublings[p];
-    *of = (struct weft_film){.most = most, .every_ps = film->sampling.interval_ps << doublings};
-    of->step = weft_arena_alloc(net->outcome->arena, (size_t)ports * most, sizeof *of->step);
+    *of = (struct weft_film){.most = most, .every_ps = film->sampling.interval_ps << doublings, .step = film->step};
     for (uint32_t p = 0; p < ports; p++) {
         weft__film_thin(film, p, doublings);
         for (uint32_t k = of->steps; k < most; k++)
@@ -377,7 +376,6 @@ static void collect_film(struct weft__network *net) {
     }
     uint64_t within = net->outcome->sim_time_ps / of->every_ps + 1; // not those while a stall was waited for
     if (of->steps > within) of->steps = doublings && within < most / 2 ? 0 : (uint32_t)within;
-    memcpy(of->step, film->step, (size_t)ports * most * sizeof *of->step);
 }
 
 static void collect_samples(struct weft__network *net) {

@@ -204,8 +204,8 @@ static void nonsense_is_refused(void **state) {
 /// (simllm, paper/mlx5/sections/blocks.tex: rates per queue pair exactly as sizes). The last turn of each may be cut by
 /// the end.
 static void turns_of_messages(void **state) {
-    static const char *const network[] = {"{kind: single, hosts: 2, rate: 100Gbps}",
-                                          "{kind: planes, planes: 2, plane: {kind: single, hosts: 2, rate: 50Gbps}}"};
+    static const char *const topology[] = {"{kind: single, hosts: 2, rate: 100Gbps}",
+                                           "{kind: planes, planes: 2, plane: {kind: single, hosts: 2, rate: 50Gbps}}"};
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t by = i % 2;
         struct run r = RUN(run_text,
@@ -215,7 +215,7 @@ static void turns_of_messages(void **state) {
                            "size: 64KiB}}\n"
                            "- {kind: flow, src: host-0, dst: host-1, repeat: 4, post: {depth: 16, messages: 100000, "
                            "size: 128KiB}}\nrun: {until: 10ms}\n",
-                           network[i / 2], by ? "message" : "packet", i < 2 ? "separate" : "queue_pair");
+                           topology[i / 2], by ? "message" : "packet", i < 2 ? "separate" : "queue_pair");
         double least[2] = {1e18, 1e18}, most[2] = {0};
         for (uint32_t f = 0; f < 8; f++) {
             double bytes = (double)r.outcome->flow[f].delivered_bytes;
