@@ -236,7 +236,7 @@ static enum weft_status show_variant(const struct weft_scenario *s, const struct
     if (form.svg) status = weft_cli_can_write_file("--svg", form.svg, o, ret_error);
     if (form.report && !status) status = weft_cli_can_write_file("--report", form.report, o, ret_error);
     struct weft_scenario named = *s;
-    if (form.links) named.events_tree = NULL; // whoever asks for names may have one wrong in `events`
+    if (form.links) named.events_tree = NULL; // the user may look for the name that an event has wrong
     if (!status) status = weft_scenario_topology(&named, s->arena, &t, ret_error);
     if (form.links && !status) return show_links(t, ret_error);
     if (!status) status = weft_simulation_check(s, t, ret_error);

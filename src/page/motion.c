@@ -385,7 +385,7 @@ void weft_report_motion(struct weft__json *j, const struct weft_run *run, weft_t
 }
 
 const char *weft_report_motion_text(const struct weft_run *run, struct weft_arena *arena) {
-    if (!run->outcome->film.steps || !has_motion(run->outcome, 0)) return NULL;
+    if (run->outcome->samples || !has_motion(run->outcome, 0)) return NULL;
     WEFT_SCRATCH(own, WEFT_MEMORY_RESULT);
     WEFT__TEXT_STREAM(text, file);
     struct weft__json j = {.file = file};

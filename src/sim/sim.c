@@ -335,9 +335,9 @@ static void stop_engine(struct weft__network *net) {
 
 WEFT__ORDER(by_time, struct weft_sample, WEFT__UP(time_ps) ?: WEFT__UP(port) ?: WEFT__UP(priority))
 
-/// When a recorded run that does not ask for samples takes them, for its moving picture: at first as often as a host
-/// sends so many packets, so that they cost a small part of what these cost. None where samples are in the way of what
-/// skips time, or would go on when nothing else does, or would take more memory than what they are of.
+/// When a recorded run without run.sample_interval looks at its ports, for its moving picture: at first once in the
+/// time in which a host sends PACKETS packets. Never if the run skips time, if looking would keep it from its end, or
+/// if there are so many ports that the steps would take more than 32 MiB.
 static struct weft__sampling sampling_of(const struct weft_scenario *s, const struct weft_topology *t,
                                          const struct weft_sim_options *options, bool driven) {
     enum { PACKETS = 160, BYTES = 4096, MOST = 64, LEAST = 32, SAMPLES_MAX = 1 << 21 };
