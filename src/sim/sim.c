@@ -181,11 +181,16 @@ static weft_time_ps calc_window(const struct weft__network *net, weft_time_ps lo
 }
 
 /// No progress for this long is a stall: run.stall, plus the delays that a loss (a box's patience), a pause of source
-/// flow control or a long path (request and response over HOPS links) explains.
+/// flow control or a long path (request and response over HOPS links) explains. Samples would be taken for ever if
+/// nothing else ended the run: SAMPLED_MS then stand for `never`.
 static weft_time_ps calc_patience(const struct weft__network *net) {
-    enum { HOPS = 16 };
+    enum { HOPS = 16, SAMPLED_MS = 100 };
     const struct weft_topology *t = net->topology;
-    if (net->scenario->run.stall_ps == WEFT_TIME_NEVER) return WEFT_TIME_NEVER;
+    weft_time_ps stall = net->scenario->run.stall_ps;
+    if (stall == WEFT_TIME_NEVER) {
+        if (!net->sampling.interval_ps || net->scenario->run.until_ps != WEFT_TIME_NEVER) return WEFT_TIME_NEVER;
+        stall = SAMPLED_MS * WEFT_PS_PER_MS;
+    }
     weft_time_ps delay = 0, timeout = 0;
     for (uint32_t i = 0; i < t->links; i++)
         if (t->link[i].delay_ps > delay) delay = t->link[i].delay_ps;
@@ -195,7 +200,7 @@ static weft_time_ps calc_patience(const struct weft__network *net) {
         if (own != WEFT_TIME_NEVER && own > timeout) timeout = own;
     }
     weft_time_ps known = weft_time_plus(weft__jobs_patience(net->workload), HOPS * delay + net->sfc_pause_ps);
-    return weft_time_plus(weft_time_plus(net->scenario->run.stall_ps, timeout), known);
+    return weft_time_plus(weft_time_plus(stall, timeout), known);
 }
 
 /// The numbers of the queue pairs of each host, in order.
