@@ -46,6 +46,7 @@ struct weft_link_info {
     weft_time_ps delay_ps;
     double bit_error_rate;
     uint16_t members;  ///< of a Hyperport, of which rate_bps is the sum; 1: a port like any other
+    bool preferred;    ///< of equally short ways those over such links alone are taken
     const char *cable; ///< class of its cable, which gives its delay; NULL: the topology does
 };
 

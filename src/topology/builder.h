@@ -20,6 +20,7 @@ struct weft__link {
     double bit_error_rate;
     struct weft_place place;
     uint16_t members;
+    bool preferred;
 };
 
 struct weft__network {
@@ -50,6 +51,7 @@ struct weft__port_name {
 struct weft_topology_builder {
     struct weft_arena *arena; ///< holds names and layers
     struct weft_place place;  ///< in the user's text, of what is added next
+    bool preferred;           ///< of the links added next, see weft_link_info
     uint32_t nodes, nodes_capacity, links, links_capacity, layers;
     struct weft_node_info *node;
     struct weft_place *node_place;

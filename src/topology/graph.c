@@ -23,7 +23,8 @@ void weft__graph_init(struct weft__graph *g, const struct weft_topology *t, cons
             const struct weft_port_info *port = &t->port[node->port0 + k];
             const struct weft_node_info *peer = &t->node[t->port[port->peer].node];
             if (peer->role == WEFT_NODE_SWITCH && !(down && down[port->link]))
-                g->arc[g->arcs++] = (struct weft__arc){peer->index, port->link, k};
+                g->arc[g->arcs++] =
+                    (struct weft__arc){peer->index, port->link, (uint16_t)k, t->link[port->link].preferred};
         }
     }
     g->first[t->switches] = g->arcs;

@@ -11,7 +11,8 @@ struct weft__graph {
     struct weft__arc {
         uint32_t to; ///< switch index
         uint32_t link;
-        uint32_t port; ///< the port by which it leaves its switch
+        uint16_t port;  ///< the port by which it leaves its switch
+        bool preferred; ///< see weft_link_info
     } * arc;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A breadth-first search from every edge switch, or one for those in a row that have the same neighbours. A switch's
-// next hops towards it are the ports to switches that are one hop nearer. Most switches have few different sets of next
-// hops (an edge switch of a fat tree: all its uplinks), so a set is stored once and looked up by hash; sets of one
-// port, the usual case downwards, are looked up by the port.
+// next hops towards it are the ports to switches that are one hop nearer (the preferred ones, if any is). Most switches
+// have few different sets of next hops (an edge switch of a fat tree: all its uplinks), so a set is stored once and
+// looked up by hash; sets of one port, the usual case downwards, are looked up by the port.
 #include "weft/routes.h"
 
 #include <assert.h>
@@ -100,11 +100,12 @@ static uint16_t set_of_several(struct work *w, uint32_t sw, const uint16_t *port
 static uint16_t next_hops(struct work *w, uint32_t sw, uint16_t *port) {
     const struct weft__graph *g = &w->graph;
     uint32_t n = 0, arc = 0, nearer = w->hops[sw] - 1;
-    for (uint32_t a = g->first[sw]; a < g->first[sw + 1]; a++)
-        if (w->hops[g->arc[a].to] == nearer) {
-            arc = a;
-            port[n++] = (uint16_t)g->arc[a].port;
-        }
+    for (uint32_t a = g->first[sw]; a < g->first[sw + 1]; a++) {
+        if (w->hops[g->arc[a].to] != nearer || (n && g->arc[arc].preferred > g->arc[a].preferred)) continue;
+        if (n && g->arc[a].preferred > g->arc[arc].preferred) n = 0;
+        arc = a;
+        port[n++] = g->arc[a].port;
+    }
     if (n > 1) return set_of_several(w, sw, port, n);
     if (!w->alone[arc]) {
         uint32_t made = make_set(w, sw, port, 1, 0);

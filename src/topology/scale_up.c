@@ -5,8 +5,8 @@
 // NCCL's PXN. Without spines nothing joins the rails but the servers: rail-only. `reduces` puts a processor at each
 // switch of a server, which adds and copies (collective: all_reduce_in_switch). Sources: NVIDIA DGX H100 and GB200
 // NVL72 data sheets (links, switches); W. Wang et al., "Rail-only", arXiv 2307.12169; C. Zhao et al., ISCA 2025 (a
-// plane per NIC of a server); NVIDIA/nccl, src/graph/paths.cc (PXN). Differs: a link carries Ethernet frames; both
-// orders, server first and rail first, are shortest paths.
+// plane per NIC of a server); NVIDIA/nccl, src/graph/paths.cc (PXN: within the sender's server first, so that a message
+// has one way between servers). Differs: a link carries Ethernet frames.
 #include <stdio.h>
 #include <string.h>
 
@@ -138,8 +138,10 @@ static void add_server(const T *c, uint64_t server, struct weft_topology_builder
     for (uint64_t k = 0; k < c->switches; k++) {
         uint64_t number = server * c->switches + k;
         nvswitch[number] = weft__topology_add_numbered(b, WEFT_NODE_SWITCH, "nvswitch", 2, (uint32_t)server, number);
+        b->preferred = true;
         for (uint64_t g = 0; g < c->gpus; g++)
             weft__topology_connect_times(b, gpu[server * c->gpus + g], nvswitch[number], links_to(c, k), line);
+        b->preferred = false;
     }
     char name[32];
     snprintf(name, sizeof name, "server-%llu", (unsigned long long)server);

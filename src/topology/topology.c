@@ -81,7 +81,7 @@ void weft_topology_add_link(struct weft_topology_builder *b, uint32_t from, uint
                             weft_time_ps delay, double bit_error_rate) {
     assert(b->links < WEFT__LINKS_MAX && from < b->nodes && to < b->nodes);
     WEFT__ADD_DOUBLE(KIND, b->link, b->links, b->links_capacity, 256) =
-        (struct weft__link){{from, to}, rate, delay, bit_error_rate, b->place, 1};
+        (struct weft__link){{from, to}, rate, delay, bit_error_rate, b->place, 1, b->preferred};
 }
 
 void weft__topology_set_members(struct weft_topology_builder *b, uint64_t members) {
@@ -142,7 +142,8 @@ static void lay_out_ports(struct weft_topology *t, const struct weft_topology_bu
         uint32_t p = next[l->node[0]]++, q = next[l->node[1]]++;
         t->port[p] = (struct weft_port_info){l->node[0], q, i};
         t->port[q] = (struct weft_port_info){l->node[1], p, i};
-        t->link[i] = (struct weft_link_info){{p, q}, l->rate_bps, l->delay_ps, l->bit_error_rate, l->members, NULL};
+        t->link[i] = (struct weft_link_info){{p, q},     l->rate_bps,  l->delay_ps, l->bit_error_rate,
+                                             l->members, l->preferred, NULL};
     }
 }
 

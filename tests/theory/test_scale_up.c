@@ -106,6 +106,23 @@ static void keys_and_values_cross_the_network_of_a_server(void **state) {
     run_free(&r);
 }
 
+// What is for another rail of another server has one way, through the GPU of that rail in the sender's server: of the
+// packets that take its links at random none overtakes another by a whole network.
+static void other_rails_are_reached_through_the_own_server(void **state) {
+    static const char text[] =
+        "topology: {kind: scale_up, servers: 2, gpus: 4, switches: 2, links: 4, nic_rate: 400Gbps}\n"
+        "workload: [{kind: flow, src: host-0, dst: host-5, size: 1MB}]\n";
+    struct run r = RUN(run_once, text);
+    run_assert_complete(&r);
+    for (unsigned g = 0; g < 8; g++) {
+        char name[16];
+        snprintf(name, sizeof name, "gpu-%u->leaf-%u", g, g % 4);
+        uint32_t port = weft_topology_find_port(r.topology, name);
+        assert_int_equal(weft_outcome_at(r.outcome, port, 3)->tx_bytes > 1000000, g == 1);
+    }
+    run_free(&r);
+}
+
 /// Average hops over all pairs, exact, by breadth-first search from one chip, as all chips are alike.
 static double average_hops(const struct weft_topology *t) {
     uint32_t *hops = calloc(t->nodes, sizeof *hops), *queue = calloc(t->nodes, sizeof *queue), n = 0;
@@ -158,9 +175,11 @@ static void a_torus_is_as_fast_as_its_hops(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_steps_in_the_switch), cmocka_unit_test(loops_are_copied_in_and_out),
-        cmocka_unit_test(other_hosts_are_no_switches), cmocka_unit_test(keys_and_values_cross_the_network_of_a_server),
-        cmocka_unit_test(a_torus_is_as_fast_as_its_hops)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(two_steps_in_the_switch),
+                                       cmocka_unit_test(loops_are_copied_in_and_out),
+                                       cmocka_unit_test(other_hosts_are_no_switches),
+                                       cmocka_unit_test(keys_and_values_cross_the_network_of_a_server),
+                                       cmocka_unit_test(other_rails_are_reached_through_the_own_server),
+                                       cmocka_unit_test(a_torus_is_as_fast_as_its_hops)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
