@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plain switches and NICs (switch_plain.c, nic_plain.c) write out what most packets do; all others go by switch.c and
-// nic.c. The same runs by either have the same results: every column of every table, every counter, every sum. And
-// every counter moves in some run by the plain path, or is named here as one that no plain box can move: a new counter
-// is compared, or has to be named.
+// nic.c. The same runs by either have the same results, recorded or not: every column of every table, every counter,
+// every sum. And every counter moves in some run by the plain path, or is named here as one that no plain box can move:
+// a new counter is compared, or has to be named.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -177,22 +177,22 @@ static const char *const counters[WEFT_COUNTERS] = {
 #undef X
 };
 
-static struct run run_setting(const char *text, const char *setting) {
+static struct run run_setting(const char *text, const char *setting, bool record) {
     struct run r = {0};
     enum weft_status status =
         weft_scenario_file_parse("t.yaml", text, strlen(text), &setting, *setting != 0, &r.file, &r.error);
     if (status || run_bind(&r, 0)) fail_msg("%s\n%s", r.error.text, text);
-    r.outcome = run_again(&r, 1, text);
+    r.outcome = run_with(&r, &(struct weft_sim_options){.threads = 1, .record = record}, text);
     return r;
 }
 
-static void compare_paths(const char *text, const char *setting) {
+static void compare_paths(const char *text, const char *setting, bool record) {
     plain_nics = plain_switches = 0;
     general = false;
-    struct run plain = run_setting(text, setting);
+    struct run plain = run_setting(text, setting, record);
     if (!plain_nics || !plain_switches) fail_msg("nothing is plain with '%s':\n%s", setting, text);
     general = true;
-    struct run whole = run_setting(text, setting);
+    struct run whole = run_setting(text, setting, record);
     compare_tables(&plain, &whole);
     compare_sums(plain.outcome, whole.outcome);
     note_counters(plain.outcome);
@@ -208,7 +208,8 @@ static const char *const settings[] = {"", "switch.forwarding=cut_through", "swi
 static void both_paths_count_alike(void **state) {
     for (unsigned i = 0; i < RUNS; i++)
         for (unsigned k = 0; k < sizeof settings / sizeof *settings; k++)
-            compare_paths(runs[i], settings[k]);
+            for (unsigned record = 0; record < 2; record++)
+                compare_paths(runs[i], settings[k], record);
     for (size_t i = 0; i < WEFT_COUNTERS; i++) {
         const char *field = counters[i];
         if (!moved[i] && !is_unmoved(field)) fail_msg("no run by the plain path moves %s", field);

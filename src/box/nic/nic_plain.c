@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plain NIC: one port, RoCE connections that go back N and take packets in order, congestion control that goes by
-// CNPs alone, nothing recorded (weft__nic_is_plain says exactly). Most packets of most runs begin and end at such NICs,
-// so what happens to nearly all of them is written out here, with the transport as part of the code: a packet comes in
-// its order and is acknowledged, an acknowledgement comes, the next packet leaves when it is the port's turn. All else
-// is left to nic.c, whose way does the same with the same state: first and last packets, marks, losses, messages that
-// begin or end, pauses, round trips that are noted, other packets and other timers. What is counted is counted by the
-// functions that nic.c uses, too; tests/contract/test_plain.c compares both paths.
+// CNPs alone (weft__nic_is_plain says exactly). Most packets of most runs begin and end at such NICs, so what happens
+// to nearly all of them is written out here, with the transport as part of the code: a packet comes in its order and is
+// acknowledged, an acknowledgement comes, the next packet leaves when it is the port's turn. All else is left to nic.c,
+// whose way does the same with the same state: what a record notes, first and last packets, marks, losses, messages
+// that begin or end, pauses, round trips that are noted, other packets and other timers. What is counted is counted by
+// the functions that nic.c uses, too; tests/contract/test_plain.c compares both paths.
 #include "box/nic/nic.h"
 #include "transport/roce_rc.h"
 #include "weft/credit.h"
@@ -176,7 +176,7 @@ bool weft__nic_is_plain(const struct weft__nic *nic) {
     bool takes_all = nic->room_bytes == INT64_MAX && !nic->conf->drain_rate_bps && !nic->downs &&
                      !weft_credit_grants(&nic->conf->credit);
     bool keeps_up = !weft__full_frames_have_gaps(nic->conf, nic->line_rate_bps); // no other frames leave here
-    return takes_all && keeps_up && !nic->planes && !nic->end.driven && !nic->end.raw && !nic->pull && !nic->trace &&
+    return takes_all && keeps_up && !nic->planes && !nic->end.driven && !nic->end.raw && !nic->pull &&
            nic->conf->arbitration == WEFT_ARBITRATE_PACKETS && !nic->collects && !nic->scheduler->on_sent &&
            !nic->cc->on_ack && !nic->cc->moves_path && !nic->end.hosts->data_header_bytes &&
            nic->conf->transport.model == &weft__transport_roce_rc && weft__roce_rc_is_plain(nic->conf->transport.conf);

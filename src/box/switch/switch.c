@@ -18,21 +18,6 @@
 #include "link/port_credit.h"
 #include "weft/memory.h"
 
-// For the record of a run; kept out of the path of runs that are not recorded.
-static __attribute__((cold, noinline)) void trace_entered(struct weft__switch *sw, weft_time_ps now,
-                                                          const struct weft_packet *p, uint32_t out, bool mark) {
-    struct weft__port *port = &sw->port[out];
-    weft_bytes bytes = weft__port_queue_of(port, p->priority)->bytes;
-    bool paused = port->paused >> p->priority & 1 && weft__port_pause_of(port, p->priority)->until_ps > now;
-    weft__trace_enqueued(sw->trace, now, p, out, bytes, paused);
-    if (mark) weft__trace_marked(sw->trace, now, p, out, bytes - p->bytes);
-}
-
-static __attribute__((cold, noinline)) void trace_left(struct weft__switch *sw, weft_time_ps now,
-                                                       const struct weft_packet *p, uint32_t out) {
-    weft__trace_dequeued(sw->trace, now, out, p->priority, weft__port_queue_of(&sw->port[out], p->priority)->bytes);
-}
-
 static void count_drop(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
                        uint32_t out, enum weft_drop reason) {
     weft__count_drop(w, reason, p);
@@ -50,7 +35,7 @@ void weft__switch_drop(struct weft__switch *sw, struct weft__worker *w, const st
 static inline void leave_buffer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                                 const struct weft_packet *p, uint32_t out) {
     weft__port_queue_of(&sw->port[out], p->priority)->bytes -= p->bytes;
-    if (__builtin_expect(sw->trace != NULL, 0)) trace_left(sw, w->now_ps, p, out);
+    if (__builtin_expect(sw->trace != NULL, 0)) weft__switch_trace_left(sw, w->now_ps, out, p->priority);
     weft__port_freed(&sw->port[p->port], w, p->priority, p->bytes);
     if (sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, p->port, out, p->priority, p->bytes) ==
             WEFT_BUFFER_XON &&
@@ -475,7 +460,9 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
     }
     *ret_xoff = answer == WEFT_BUFFER_XOFF;
     weft__switch_queue(port, weft__port_queue_of(port, p->priority), p, verdict);
-    if (__builtin_expect(sw->trace != NULL, 0)) trace_entered(sw, w->now_ps, p, out, verdict == WEFT_AQM_MARK);
+    if (__builtin_expect(sw->trace != NULL, 0))
+        weft__switch_trace_entered(sw, w->now_ps, p, out, weft__port_queue_of(port, p->priority)->bytes,
+                                   verdict == WEFT_AQM_MARK);
     return true;
 }
 

@@ -128,7 +128,11 @@ extern const struct weft__ether_ops weft__switch_ether_ops;
 /// switch_trim.c. Trims the packet if possible. False: its header found no room and is dropped.
 bool weft__switch_trim(struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p, uint32_t out);
 
-/// For the record (switch_trace.c): a group is above XOFF or at XON because of a packet for `out`; a packet is dropped.
+/// For the record (switch_trace.c): a packet is in a queue, which has `bytes` with it; one has left its queue.
+void weft__switch_trace_entered(struct weft__switch *sw, weft_time_ps now, const struct weft_packet *p, uint32_t out,
+                                weft_bytes bytes, bool mark);
+void weft__switch_trace_left(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint32_t priority);
+/// For the record: a group is above XOFF or at XON because of a packet for `out`; a packet is dropped.
 void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_t port, uint32_t priority, uint32_t out,
                               bool xoff);
 void weft__switch_trace_drop(struct weft__switch *sw, weft_time_ps now, const struct weft_packet *p, uint32_t port,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain switch: output queues, any buffer, ECMP by the 5-tuple, priorities by DSCP, no weights, nothing recorded
+// A plain switch: output queues, any buffer, ECMP by the 5-tuple, priorities by DSCP, no weights
 // (weft__switch_is_plain has the exact conditions). Most packet hops in most runs are through plain switches, so a
 // frame's path through one is written out here, with those models inlined. Rare cases are left to switch.c, which does
 // the same with the same state: a frame that the AQM drops or trims, a storm, a full buffer, a pause, signals. What is
@@ -18,7 +18,8 @@ static inline uint32_t number_of(const struct weft__switch *sw, const struct wef
 // What is known of a switch beforehand, so that it is not asked for each packet.
 enum {
     BYTES = 1, // its buffer has fixed thresholds in bytes, not cells; without: it may be any
-    CUTS = 2   // it cuts through; clocks of its ports may be off, too, as those of a class of hardware
+    CUTS = 2,  // it cuts through; clocks of its ports may be off, too, as those of a class of hardware
+    TRACED = 4 // it is recorded
 };
 
 // The arithmetic of a buffer with fixed thresholds is written out; any other buffer is called.
@@ -94,7 +95,9 @@ static inline __attribute__((always_inline)) bool pass_packet(struct weft__node 
     struct weft__port_queue *queue = weft__port_queue_of(port, priority); // which is empty
     weft__port_count_depth(queue, was.bytes);
     weft__port_count_sent(queue, was.bytes);
+    if (how & TRACED) weft__switch_trace_entered(sw, w->now_ps, p, number_of(sw, port), was.bytes, false);
     weft__port_transmit_plain(port, w, p, how & CUTS);
+    if (how & TRACED) weft__switch_trace_left(sw, w->now_ps, number_of(sw, port), priority);
     if (has_fixed(sw, how))
         review_group(node, sw, w, was.port, group->level <= sw->fixed.xon_bytes, priority, port);
     else
@@ -113,6 +116,7 @@ static inline __attribute__((always_inline)) void send_head(struct weft__node *n
     // which may note the bytes sent and the depth, with this packet
     weft__port_transmit_as(port, w, p, port->delay_data_ps, how & CUTS);
     queue->bytes -= was.bytes;
+    if (how & TRACED) weft__switch_trace_left(sw, w->now_ps, number_of(sw, port), priority);
     weft__fifo_drop(&queue->fifo, sw->pool);
     if (!queue->fifo.n) port->ready &= (uint8_t) ~(1u << priority);
     release_packet(node, sw, w, was, priority, port, how);
@@ -134,7 +138,7 @@ static inline __attribute__((always_inline)) bool send_next(struct weft__node *n
 /// The turn of a port at which a packet has just arrived: rarer, so a call.
 static __attribute__((noinline)) void serve_as_well(struct weft__node *node, struct weft__switch *sw,
                                                     struct weft__worker *w, struct weft__port *port) {
-    if (!send_next(node, sw, w, port, 0))
+    if (!(sw->trace ? send_next(node, sw, w, port, TRACED) : send_next(node, sw, w, port, 0)))
         weft__switch_kick(node, sw, w, number_of(sw, port));
     else if (port->ready)
         weft__ether_set_turn(port, node, number_of(sw, port), port->busy_until_ps);
@@ -157,6 +161,8 @@ static inline __attribute__((always_inline)) void wait_packet(struct weft__node 
     }
     bool xoff = answer == WEFT_BUFFER_XOFF;
     weft__switch_queue(port, queue, p, verdict);
+    if (how & TRACED)
+        weft__switch_trace_entered(sw, w->now_ps, p, number_of(sw, port), queue->bytes, verdict == WEFT_AQM_MARK);
     if (__builtin_expect(xoff, 0))
         weft__ether_want_pause(&sw->ether, node, w, p->port, priority, number_of(sw, port), true);
     weft__fifo_push(&queue->fifo, sw->pool, p);
@@ -297,7 +303,7 @@ static inline __attribute__((always_inline)) void take_due(struct weft__node *no
     p->bytes = 0; // no longer held there
 }
 
-/// The operations of switches that cut through, or do not, with any buffer or with the usual one.
+/// The operations of switches that cut through, or do not, with any buffer or with the usual one, or are recorded.
 #define PLAIN(name, how)                                                                                               \
     static inline void name##_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,      \
                                      uint64_t word) {                                                                  \
@@ -318,8 +324,11 @@ PLAIN(plain, BYTES)
 PLAIN(plain_any, 0)
 PLAIN(cut, CUTS | BYTES)
 PLAIN(cut_any, CUTS)
+PLAIN(traced, TRACED)
+PLAIN(cut_traced, CUTS | TRACED)
 
 const struct weft__node_ops *weft__switch_plain_ops(const struct weft__switch *sw) {
+    if (sw->trace) return sw->has_cut_through ? &cut_traced_ops : &traced_ops;
     bool bytes = sw->fixed.size_bytes && !sw->fixed.cell_inverse;
     if (sw->has_cut_through) return bytes ? &cut_ops : &cut_any_ops;
     return bytes ? &plain_ops : &plain_any_ops;
@@ -328,6 +337,6 @@ const struct weft__node_ops *weft__switch_plain_ops(const struct weft__switch *s
 bool weft__switch_is_plain(const struct weft__switch *sw, bool lldp) {
     bool queues = !sw->arbitrated && !sw->pipe && !sw->scheduler->on_sent;
     bool links = !lldp && !weft_credit_grants(&sw->conf->credit) && sw->conf->trust == WEFT_TRUST_DSCP;
-    return queues && links && !sw->aqm_leaving && !sw->ether.aqm_bytes && !sw->trace && !sw->route_state &&
-           sw->by_tuple && sw->sfc_watch_bytes == UINT64_MAX;
+    return queues && links && !sw->aqm_leaving && !sw->ether.aqm_bytes && !sw->route_state && sw->by_tuple &&
+           sw->sfc_watch_bytes == UINT64_MAX;
 }

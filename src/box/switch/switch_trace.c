@@ -101,6 +101,18 @@ static uint32_t blame_of(struct weft__switch *sw, weft_time_ps now, uint32_t out
     return pause ? pause : congestion_of(sw, now, out, priority);
 }
 
+void weft__switch_trace_entered(struct weft__switch *sw, weft_time_ps now, const struct weft_packet *p, uint32_t out,
+                                weft_bytes bytes, bool mark) {
+    const struct weft__port *port = &sw->port[out];
+    bool paused = port->paused >> p->priority & 1 && weft__port_pause_of(port, p->priority)->until_ps > now;
+    weft__trace_enqueued(sw->trace, now, p, out, bytes, paused);
+    if (mark) weft__trace_marked(sw->trace, now, p, out, bytes - p->bytes);
+}
+
+void weft__switch_trace_left(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint32_t priority) {
+    weft__trace_dequeued(sw->trace, now, out, priority, weft__port_queue_of(&sw->port[out], priority)->bytes);
+}
+
 void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_t port, uint32_t priority, uint32_t out,
                               bool xoff) {
     weft_bytes level = sw->buffer->level(sw->buffer_state, sw->conf->buffer.conf, port, priority);
