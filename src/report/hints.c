@@ -113,6 +113,21 @@ static void say_circle(struct weft_hints *h) {
         name);
 }
 
+static bool has_pausing_receiver(const struct weft_run *run) {
+    for (uint32_t i = 0; i < run->topology->hosts; i++) {
+        const struct weft_host_conf *host = &conf_of(run, run->topology->host[i])->host;
+        if (host->pfc.priorities && host->drain_rate_bps) return true;
+    }
+    return false;
+}
+
+static void say_headroom(struct weft_hints *h) {
+    const struct weft_outcome *o = h->now->outcome;
+    if (!o) return;
+    uint64_t lost = o->drops[WEFT_DROP_HEADROOM] + (has_pausing_receiver(h->now) ? o->drops[WEFT_DROP_NIC_BUFFER] : 0);
+    if (lost) say(h, "packets were lost in spite of PFC, for want of headroom (weft plan pfc shows at which links)");
+}
+
 static void say_values(struct weft_hints *h) {
     WEFT_SCRATCH(arena, WEFT_MEMORY_RESULT);
     const char *text = weft_hint_values(h->now->scenario, h->now->topology, h->now->workload, arena);
@@ -140,7 +155,7 @@ static void say_one_seed(struct weft_hints *h) {
 
 /// In the order in which they are printed.
 static void (*const list[])(struct weft_hints *h) = {
-    say_oversubscribed, say_phase, say_circle, say_values, say_ideal_host, say_one_seed,
+    say_oversubscribed, say_phase, say_circle, say_headroom, say_values, say_ideal_host, say_one_seed,
 };
 
 void weft_hints_add(struct weft_hints *h, const struct weft_run *run) {

@@ -42,11 +42,12 @@ static void write_events(FILE *file, const struct weft_versus_failure *f, const 
     putc(']', file);
 }
 
-/// The last host that a blueprint's own devices leave unchanged; a list in a case replaces that of the blueprint.
+/// A list in a case replaces that of the blueprint. The buffer has the headroom of the fastest link that a host has
+/// here, within a server (weft plan pfc).
 static void write_slow(FILE *file, const struct weft_versus *v, const struct weft_versus_fabric *fabric) {
     size_t own = fabric->devices ? strlen(fabric->devices) : 0; // "[...]"
     fprintf(file, "devices: %.*s", own ? (int)own - 1 : 1, own ? fabric->devices : "[");
-    fprintf(file, "%s{match: host-0, host: {drain_rate: %llubps}}]", own > 2 ? ", " : "",
+    fprintf(file, "%s{match: host-0, host: {drain_rate: %llubps, rx_buffer: 2MB}}]", own > 2 ? ", " : "",
             (unsigned long long)(v->rate_bps / 4));
 }
 
