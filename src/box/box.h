@@ -224,10 +224,11 @@ struct weft__box {
     /// Random numbers for all arrivals of a window are drawn before the window runs, besides those drawn while it runs;
     /// so which numbers are drawn depends on where windows begin.
     bool draws_ahead;
-    bool has_leaves; ///< hosts that follow it and have a link only to it run as its leaves, even if a program drives
-                     ///< them
-    bool fluid;      ///< weft estimate knows what it does; it refuses a network with other boxes
-    bool orders;     ///< a network of such boxes delivers packets in the order sent, unless it loses them
+    bool has_leaves;  ///< hosts that follow it and have a link only to it run as its leaves, even if a program drives
+                      ///< them
+    bool fluid;       ///< weft estimate knows what it does; it refuses a network with other boxes
+    bool orders;      ///< a network of such boxes delivers packets in the order sent, unless it loses them
+    uint32_t qp_mask; ///< the bits of a packet's qp that are the queue pair, on the way to such a box; 0: all
     uint32_t weight, port_weight; ///< expected work, for cutting nodes into workers
 };
 

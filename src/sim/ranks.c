@@ -193,13 +193,24 @@ enum weft_status weft__ranks_begin(struct weft__run *run, struct weft_error *ret
 
 // --- what goes with packets ---------------------------------------------------------------------------------------
 
+/// A cell's queue pair has other bits beside it.
+static struct weft_packet without_cell(const struct weft__network *net, const struct weft_packet *p) {
+    const struct weft_topology *t = net->topology;
+    struct weft_packet packet = *p;
+    uint32_t mask = p->node < t->nodes ? weft__box_of(&t->node[p->node])->qp_mask : 0;
+    if (mask) packet.qp &= mask;
+    return packet;
+}
+
 static uint32_t give_record(void *context, const struct weft_packet *p, unsigned char *room,
                             const unsigned char **ret) {
     struct weft__network *net = context;
     const struct weft__shared *shared;
     uint32_t n = 0;
-    if (p->kind != WEFT_PACKET_CONTROL)
-        return net->hosts.programs || net->hosts.rmas ? give_companions(&net->hosts, p, room) : 0;
+    if (p->kind != WEFT_PACKET_CONTROL) {
+        const struct weft_packet packet = without_cell(net, p);
+        return net->hosts.programs || net->hosts.rmas ? give_companions(&net->hosts, &packet, room) : 0;
+    }
     for (uint32_t kind = 0; !n && (shared = weft__shared_next(net, &kind)); kind++)
         if (shared->give) n = shared->give(net, p, ret);
     return n;
@@ -217,7 +228,8 @@ static void take_record(void *context, const struct weft_packet *p, const unsign
     struct weft__network *net = context;
     const struct weft__shared *shared;
     if (p->kind != WEFT_PACKET_CONTROL) {
-        take_companions(&net->hosts, p, bytes, n);
+        const struct weft_packet packet = without_cell(net, p);
+        take_companions(&net->hosts, &packet, bytes, n);
         return;
     }
     for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)

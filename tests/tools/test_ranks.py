@@ -31,6 +31,7 @@ SAMPLE = [
     ("foundation/sfc.yaml", None, 3),  # source flow control
     ("aquila/small.yaml", None, 2),  # cells, leaves
     ("dsf/rails.yaml", None, 3),  # credits, cells
+    ("dsf/load_aware_tuning.yaml", "all-reduce/dsf", 2),  # numbers of packets beyond the entropy field of a cell
     ("meta-roce/entropy.yaml", None, 2),
     ("hardware/equal_shares.yaml", "tail", 2),  # clocks and jitter
     ("transports/planes.yaml", "two-flow", 2),  # NICs with ports in several networks

@@ -186,6 +186,7 @@ const struct weft_model weft__box_interface_node =
                   "OpenBCM 6.5.24 (Jericho 2), FBOSS; see docs/dsf.md", &weft_interface_table,
                   &(const struct weft__box){
                       .fluid = true,
+                      .qp_mask = WEFT__CELL_QP,
                       .unasked = in_unasked,
                       .make = in_make,
                       .port = in_port,
@@ -294,6 +295,7 @@ const struct weft_model weft__box_fabric_node = WEFT_MODEL_OF(
     BOX, "fabric_node", "the DSF fabric node", "OpenBCM 6.5.24 (Ramon), FBOSS; see docs/dsf.md", &weft_fabric_table,
     &(const struct weft__box){
         .fluid = true,
+        .qp_mask = WEFT__CELL_QP,
         .make = fn_make,
         .port = fn_port,
         .connect = fn_connect,
