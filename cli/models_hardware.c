@@ -5,7 +5,6 @@
 #include "cli.h"
 #include "results.h"
 #include "weft/hardware.h"
-#include "weft/param.h"
 
 static void list_classes(FILE *file, const struct weft_hardware_classes *a) {
     const char *before = "";

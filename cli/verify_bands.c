@@ -7,7 +7,6 @@
 
 #include "base/units.h"
 #include "verify.h"
-#include "weft/param.h"
 #include "weft/param_load.h"
 
 static const char *const ends[3] = {"low", "typical", "high"};

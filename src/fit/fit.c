@@ -10,7 +10,6 @@
 #include "fit/fit.h"
 #include "weft/hardware.h"
 #include "weft/job.h"
-#include "weft/param.h"
 #include "weft/param_load.h"
 #include "weft/weft.h"
 

@@ -3,7 +3,6 @@
 #include "rows.h"
 
 #include "base/units.h"
-#include "weft/param.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "weft/import.h"
-#include "weft/param.h"
 #include "workload/inference.h"
 
 enum { GPUS = 64 };
