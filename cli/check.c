@@ -163,8 +163,8 @@ static const struct weft_cli_command command = {
     .option = options,
     .operands = "SCENARIO",
     .about =
-        "Validates a scenario: every variant with its topology and its workload, its claims with their metrics, and\n"
-        "the points of its sweep. It writes nothing, and without --memory it runs nothing.\n"
+        "Validates a scenario: every variant with its topology and its workload, its claims with their metrics and\n"
+        "what must break them, and the points of its sweep. It writes nothing, and without --memory it runs nothing.\n"
         "Exit status: 0 all good, 2 an error, reported with file, line and column.",
     .accept = WEFT_CLI_SET | WEFT_CLI_WRITES | WEFT_CLI_HINTS | WEFT_CLI_VARIANT | WEFT_CLI_THREADS,
     .answer = &weft__answer_check,
@@ -307,6 +307,47 @@ static enum weft_status check_sweep(const struct weft_cli_options *o, const stru
     return status;
 }
 
+static bool has_same_without(const struct weft_claim *a, const struct weft_claim *b) {
+    bool same = a->withouts == b->withouts;
+    for (uint32_t i = 0; same && i < a->withouts; i++)
+        same = !strcmp(a->without[i], b->without[i]);
+    return same;
+}
+
+/// Whether a claim's variants can be built with its settings `without`, as weft verify --teeth does.
+static enum weft_status check_without(const struct check *c, const struct weft_claim *claim,
+                                      struct weft_error *ret_error) {
+    const struct weft_cli_options *o = c->o;
+    WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *file = NULL;
+    struct weft_error own = {0};
+    const char **setting = weft_arena_alloc(o->arena, o->settings + claim->withouts, sizeof *setting);
+    memcpy(setting, o->setting, o->settings * sizeof *setting);
+    memcpy(setting + o->settings, claim->without, claim->withouts * sizeof *setting);
+    enum weft_status status =
+        weft_scenario_file_read(o->operand[0], setting, o->settings + claim->withouts, &file, &own);
+    for (uint32_t v = 0; !status && v < weft_scenario_variants(file); v++) {
+        bool used = false;
+        for (uint32_t m = 0; m < claim->metrics; m++)
+            used |= claim->metric[m].variant == v;
+        WEFT_ENDS(weft_cli_simulation_deinit) struct weft_cli_simulation s = {0};
+        if (used) status = weft_cli_simulation_count(&s, file, v, &own);
+    }
+    if (status) weft_error_set(ret_error, own.status, claim->without_place, "without: %s", own.text + own.message_at);
+    return status;
+}
+
+static enum weft_status check_teeth(const struct check *c, struct weft_error *ret_error) {
+    for (uint32_t i = 0; i < c->claims.n; i++) {
+        const struct weft_claim *claim = &c->claims.claim[i];
+        bool known = !claim->withouts;
+        for (uint32_t k = 0; k < i; k++)
+            known |= has_same_without(claim, &c->claims.claim[k]) &&
+                     claim->metric->variant == c->claims.claim[k].metric->variant;
+        if (!known) WEFT_TRY(check_without(c, claim, ret_error));
+    }
+    return WEFT_OK;
+}
+
 static enum weft_status check_scenario(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                        struct weft_error *ret_error) {
     uint32_t first, n = o->variant ? 1 : weft_scenario_variants(file);
@@ -321,6 +362,7 @@ static enum weft_status check_scenario(const struct weft_cli_options *o, const s
     if (!status) status = check_sweep(o, file, ret_error);
     for (uint32_t i = 0; i < n && !status; i++)
         status = check_variant(&c, first + i, ret_error);
+    if (!status && !o->variant) status = check_teeth(&c, ret_error);
     weft_cli_terminal_flush();
     if (!status && c.text && !o->no_hints) weft_hints_print(stderr, &c.hints);
     if (!status) status = weft_cli_answer(o, &weft__answer_check, &c.answer, NULL, ret_error);
