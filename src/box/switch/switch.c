@@ -35,7 +35,7 @@ void weft__switch_drop(struct weft__switch *sw, struct weft__worker *w, const st
 static inline void leave_buffer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                                 const struct weft_packet *p, uint32_t out) {
     weft__port_queue_of(&sw->port[out], p->priority)->bytes -= p->bytes;
-    if (__builtin_expect(sw->trace != NULL, 0)) weft__switch_trace_left(sw, w->now_ps, out, p->priority);
+    if (__builtin_expect(sw->trace != NULL, 0)) weft__switch_trace_left(sw, w->now_ps, p, out);
     weft__port_freed(&sw->port[p->port], w, p->priority, p->bytes);
     if (sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, p->port, out, p->priority, p->bytes) ==
             WEFT_BUFFER_XON &&

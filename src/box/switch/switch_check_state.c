@@ -9,6 +9,7 @@
 struct counted {
     struct weft__held held;
     uint32_t *from, *to; ///< [ports]: waiting packets by input, and by output
+    weft_bytes *bytes;   ///< [ports]: by output
 };
 
 static void count_waiting(void *context, const struct weft_packet *p, uint32_t out) {
@@ -16,6 +17,7 @@ static void count_waiting(void *context, const struct weft_packet *p, uint32_t o
     weft__held_waiting(&counted->held, p, out);
     counted->from[p->port]++;
     counted->to[out]++;
+    if (!weft_packet_is_local(p)) counted->bytes[out] += p->bytes;
 }
 
 /// The counts of packets that wait at inputs, and the sets of ports that follow from them.
@@ -30,6 +32,17 @@ static void check_arbitration(const struct weft__switch *sw, const struct counte
                             "its mark among outputs with packets", weft__bits_has(sw->waiting, k));
         weft__check_equal(c, "whether some input has a head for the output",
                           sw->queueing->ready(sw->queueing_state, k) != 0 && !counted->to[k], "without any packet", 0);
+    }
+}
+
+/// What the record counts by input and output.
+static void check_brought(const struct weft__switch *sw, const struct counted *counted, struct weft__check *c) {
+    for (uint32_t out = 0; sw->brought && out < sw->ports; out++) {
+        uint64_t bytes = 0;
+        for (uint32_t row = 0; row < WEFT_PRIORITIES * sw->ports; row++)
+            bytes += sw->brought[(size_t)row * sw->ports + out];
+        weft__check_at(c, out, WEFT_NONE);
+        weft__check_equal(c, "bytes counted by input", bytes, "those of packets that wait", counted->bytes[out]);
     }
 }
 
@@ -51,12 +64,15 @@ void weft__switch_check_state(const struct weft__network *net, uint32_t node, we
     weft__held_init(&counted.held, &sw->ether);
     counted.from = weft_memory_new(WEFT_MEMORY_SWITCH, sw->ports, sizeof *counted.from);
     counted.to = weft_memory_new(WEFT_MEMORY_SWITCH, sw->ports, sizeof *counted.to);
+    counted.bytes = weft_memory_new(WEFT_MEMORY_SWITCH, sw->ports, sizeof *counted.bytes);
     weft__switch_each(sw, count_waiting, &counted);
     weft__ether_check(&sw->ether, &net->engine.node[node].timers, net->topology->node[node].port0, !sw->arbitrated,
                       until, &counted.held, c);
     if (sw->arbitrated) check_arbitration(sw, &counted, c);
+    check_brought(sw, &counted, c);
     check_kept_back(sw, &net->engine.node[node].timers, c);
     weft_memory_free(WEFT_MEMORY_SWITCH, counted.from, sw->ports * sizeof *counted.from);
     weft_memory_free(WEFT_MEMORY_SWITCH, counted.to, sw->ports * sizeof *counted.to);
+    weft_memory_free(WEFT_MEMORY_SWITCH, counted.bytes, sw->ports * sizeof *counted.bytes);
     weft__held_deinit(&counted.held);
 }

@@ -4,6 +4,8 @@
 #include "box/switch/switch.h"
 #include "weft/memory.h"
 
+enum { BROUGHT_PORTS_MAX = 1024 }; ///< above, 32 MB a switch, what a group holds is searched
+
 static void init_arbitration(struct weft__switch *sw, struct weft_arena *arena) {
     const struct weft_model_conf *model = &sw->conf->arbiter;
     sw->arbitrated = true;
@@ -105,6 +107,9 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
         if (sw->aqm->thresholds) sw->aqm->thresholds(conf->aqm.conf, thresholds);
         sw->trace = weft__trace_new(setup->node, setup->port0, sw->ports, setup->events_max,
                                     sw->aqm->thresholds ? thresholds : NULL, conf->aqm_priorities, setup->arena);
+        if (conf->pfc.priorities && !sw->arbitrated && sw->ports <= BROUGHT_PORTS_MAX)
+            sw->brought =
+                weft_arena_alloc(setup->arena, (size_t)WEFT_PRIORITIES * sw->ports * sw->ports, sizeof *sw->brought);
     }
 
     bool plain = weft__switch_is_plain(sw, setup->lldp);

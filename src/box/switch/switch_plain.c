@@ -97,7 +97,7 @@ static inline __attribute__((always_inline)) bool pass_packet(struct weft__node 
     weft__port_count_sent(queue, was.bytes);
     if (how & TRACED) weft__switch_trace_entered(sw, w->now_ps, p, number_of(sw, port), was.bytes, false);
     weft__port_transmit_plain(port, w, p, how & CUTS);
-    if (how & TRACED) weft__switch_trace_left(sw, w->now_ps, number_of(sw, port), priority);
+    if (how & TRACED) weft__switch_trace_left(sw, w->now_ps, p, number_of(sw, port));
     if (has_fixed(sw, how))
         review_group(node, sw, w, was.port, group->level <= sw->fixed.xon_bytes, priority, port);
     else
@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) void send_head(struct weft__node *n
     // which may note the bytes sent and the depth, with this packet
     weft__port_transmit_as(port, w, p, port->delay_data_ps, how & CUTS);
     queue->bytes -= was.bytes;
-    if (how & TRACED) weft__switch_trace_left(sw, w->now_ps, number_of(sw, port), priority);
+    if (how & TRACED) weft__switch_trace_left(sw, w->now_ps, p, number_of(sw, port));
     weft__fifo_drop(&queue->fifo, sw->pool);
     if (!queue->fifo.n) port->ready &= (uint8_t) ~(1u << priority);
     release_packet(node, sw, w, was, priority, port, how);

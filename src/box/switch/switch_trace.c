@@ -105,12 +105,48 @@ void weft__switch_trace_entered(struct weft__switch *sw, weft_time_ps now, const
                                 weft_bytes bytes, bool mark) {
     const struct weft__port *port = &sw->port[out];
     bool paused = port->paused >> p->priority & 1 && weft__port_pause_of(port, p->priority)->until_ps > now;
+    if (sw->brought) weft__switch_brought(sw, p->priority, p->port)[out] += sw->brought_last = p->bytes;
     weft__trace_enqueued(sw->trace, now, p, out, bytes, paused);
     if (mark) weft__trace_marked(sw->trace, now, p, out, bytes - p->bytes);
 }
 
-void weft__switch_trace_left(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint32_t priority) {
-    weft__trace_dequeued(sw->trace, now, out, priority, weft__port_queue_of(&sw->port[out], priority)->bytes);
+void weft__switch_trace_left(struct weft__switch *sw, weft_time_ps now, const struct weft_packet *p, uint32_t out) {
+    if (sw->brought) weft__switch_brought(sw, p->priority, p->port)[out] -= p->bytes;
+    weft__trace_dequeued(sw->trace, now, out, p->priority, weft__port_queue_of(&sw->port[out], p->priority)->bytes);
+}
+
+/// The output for which an input group has the most bytes; `out` if others have no more. *ret_oldest_ps: since when the
+/// first of them waits, or as it was.
+static uint32_t find_most(const struct weft__switch *sw, uint32_t in, uint32_t priority, uint32_t out,
+                          weft_time_ps *ret_oldest_ps) {
+    const uint32_t *bytes = weft__switch_brought(sw, priority, in);
+    uint32_t most = bytes[out] - sw->brought_last, own = out;
+    for (uint32_t i = 0; i < sw->ports; i++)
+        if (bytes[i] > most && i != own) most = bytes[out = i];
+    struct weft__fifo_cursor c = weft__fifo_begin(&weft__port_queue_of(&sw->port[out], priority)->fifo);
+    for (const struct weft_packet *p; most && (p = weft__fifo_next(&c));)
+        if (p->port == in && p->time_ps < *ret_oldest_ps) {
+            *ret_oldest_ps = p->time_ps;
+            break;
+        }
+    return out;
+}
+
+/// Likewise, by all that waits.
+static uint32_t search_most(const struct weft__switch *sw, uint32_t in, uint32_t priority, uint32_t out,
+                            weft_time_ps *ret_oldest_ps) {
+    struct look look = {.in = in, .priority = priority};
+    look.bytes = weft_memory_new(WEFT_MEMORY_SERIES, sw->ports, sizeof *look.bytes);
+    look.oldest_ps = weft_memory_new(WEFT_MEMORY_SERIES, sw->ports, sizeof *look.oldest_ps);
+    for (uint32_t i = 0; i < sw->ports; i++)
+        look.oldest_ps[i] = *ret_oldest_ps;
+    weft__switch_each(sw, look_at, &look);
+    for (uint32_t i = 0; i < sw->ports; i++)
+        if (look.bytes[i] > look.bytes[out]) out = i;
+    *ret_oldest_ps = look.oldest_ps[out];
+    weft_memory_free(WEFT_MEMORY_SERIES, look.bytes, sw->ports * sizeof *look.bytes);
+    weft_memory_free(WEFT_MEMORY_SERIES, look.oldest_ps, sw->ports * sizeof *look.oldest_ps);
+    return out;
 }
 
 void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_t port, uint32_t priority, uint32_t out,
@@ -124,18 +160,10 @@ void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_
         weft__trace_xoff(sw->trace, now, port, priority, level, WEFT_NONE, 0);
         return;
     }
-    struct look look = {.in = port, .priority = priority};
-    look.bytes = weft_memory_new(WEFT_MEMORY_SERIES, sw->ports, sizeof *look.bytes);
-    look.oldest_ps = weft_memory_new(WEFT_MEMORY_SERIES, sw->ports, sizeof *look.oldest_ps);
-    for (uint32_t i = 0; i < sw->ports; i++)
-        look.oldest_ps[i] = now;
-    weft__switch_each(sw, look_at, &look);
-    uint32_t most = out; // the packet itself is not in the queue yet
-    for (uint32_t i = 0; i < sw->ports; i++)
-        if (look.bytes[i] > look.bytes[most]) most = i;
-    uint32_t cause = blame_of(sw, now, most, priority, look.oldest_ps[most]);
-    weft_memory_free(WEFT_MEMORY_SERIES, look.bytes, sw->ports * sizeof *look.bytes);
-    weft_memory_free(WEFT_MEMORY_SERIES, look.oldest_ps, sw->ports * sizeof *look.oldest_ps);
+    weft_time_ps oldest_ps = now; // the packet itself is not in the queue yet
+    uint32_t most =
+        sw->brought ? find_most(sw, port, priority, out, &oldest_ps) : search_most(sw, port, priority, out, &oldest_ps);
+    uint32_t cause = blame_of(sw, now, most, priority, oldest_ps);
     weft__trace_xoff(sw->trace, now, port, priority, level, most, cause);
 }
 
