@@ -200,6 +200,8 @@ static void table_object(struct weft__json *j, const struct weft_param_table *ta
         const struct weft_param_table *own = weft_cli_list_table(*list);
         if (own)
             add_member(j, *list, "{\"anyOf\":[{\"type\":\"string\"}," REFERENCE "]}", own->name);
+        else if (model && model->kind == WEFT_KIND_TOPOLOGY && !strcmp(*list, "plane")) // a network within it
+            add_member(j, *list, REFERENCE, weft_kind_name(model->kind));
         else
             add_member(j, *list, TYPE,
                        table == &weft_sweep_table || (table == &weft_live_table && !strcmp(*list, "hosts"))
@@ -362,8 +364,14 @@ void weft_cli_schema(FILE *file) {
     add_member(&j, "sweep", REFERENCE, "sweep");
     add_member(&j, "goodput", REFERENCE, "goodput");
     weft__json_end_object(&j);
-    add_member(&j, "anyOf", "[{\"required\":[\"topology\"]},{\"required\":[\"fabric\"]},{\"required\":[\"base\"]}]",
-               NULL); // what makes a network
+    add_member(&j, "anyOf",
+               "[{\"required\":[\"topology\"]},{\"required\":[\"fabric\"]},{\"required\":[\"base\"]},"
+               "{\"required\":[\"variants\"]}]",
+               NULL);                                          // what makes a network
+    // beside a base, settings by their paths
+    add_member(&j, "patternProperties", "{\"[.]\":{}}", NULL);
+    add_member(&j, "if", "{\"required\":[\"base\"]}", NULL);
+    add_member(&j, "else", "{\"propertyNames\":{\"pattern\":\"^[^.]*$\"}}", NULL);
     weft__json_key_bool(&j, "additionalProperties", false);
     define_all(&j);
     weft__json_end_object(&j);

@@ -12,6 +12,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import jsonschema
+import yaml
+
 ROOT = Path(os.environ["WEFT_ROOT"])
 WEFT = os.environ["WEFT"]
 # What no two runs share: times of the machine.
@@ -47,6 +50,16 @@ class Scenario(unittest.TestCase):
         for key in keys:
             with self.subTest(key=key):
                 self.assertRegex(page, rf"(?m)^\| [^|]*`{key}`")
+
+    def test_an_editor_accepts_the_book(self):
+        validator = jsonschema.Draft202012Validator(json.loads(weft(ROOT, "models", "--json")[1]))
+        plane = {"kind": "planes", "planes": 2, "plane": {"kind": "single"}}
+        for valid, scenario in [(True, {"topology": plane}), (True, {"base": "a.yaml", "run.until": "1ms"}),
+                                (False, {"topology": plane, "run.until": "1ms"}), (False, {"base": "a.yaml", "rum": {}})]:
+            self.assertEqual(validator.is_valid(scenario), valid, scenario)
+        for path in sorted((ROOT / "scenarios").glob("*/*.yaml")):
+            with self.subTest(scenario=path.name):
+                validator.validate(yaml.safe_load(path.read_text()))
 
     def test_classes_of_hardware(self):
         example = re.search(r"```yaml\n(.*?)```", (ROOT / "docs/hardware-classes.md").read_text(), re.DOTALL).group(1)
