@@ -367,7 +367,7 @@ void weft_cli_schema(FILE *file) {
     add_member(&j, "anyOf",
                "[{\"required\":[\"topology\"]},{\"required\":[\"fabric\"]},{\"required\":[\"base\"]},"
                "{\"required\":[\"variants\"]}]",
-               NULL);                                          // what makes a network
+               NULL); // what makes a network
     // beside a base, settings by their paths
     add_member(&j, "patternProperties", "{\"[.]\":{}}", NULL);
     add_member(&j, "if", "{\"required\":[\"base\"]}", NULL);
