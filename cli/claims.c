@@ -56,10 +56,10 @@ static enum weft_status fail_metric(const struct weft_claim *claim, const struct
                                     struct weft_error *ret_error) {
     const char *variant = run->scenario->variant;
     char expected[700];
-    if (found->entries)
-        snprintf(expected, sizeof expected, "expected 0 to %u", found->entries - 1);
-    else if (found->names)
+    if (found->names)
         weft_result_expected(run, m->part, m->parts, expected, sizeof expected);
+    else if (found->entries)
+        snprintf(expected, sizeof expected, "expected 0 to %u", found->entries - 1);
     else
         snprintf(expected, sizeof expected, "%s", found->parts >= m->parts ? "it is not a number" : "it has no parts");
     return WEFT_REFUSE(ret_error, claim->place, "%.*s: %s%s has no metric of that name; %s", (int)m->length,

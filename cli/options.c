@@ -397,8 +397,14 @@ static bool is_short(const char *argument) {
     return argument[0] == '-' && argument[1] && argument[1] != '-' && strcmp(argument, "-h");
 }
 
+/// "TABLE" of --csv.
+static const char *argument_of(const struct weft_cli_command *command, int option) {
+    int i = option - FIRST_VAL;
+    return i >= COMMONS ? command->option[i - COMMONS].argument : common[i].argument;
+}
+
 /// Options are written in full: of an abbreviation the next option of weft could make something else.
-static int check_names(const struct option *table, int argc, char **argv) {
+static int check_names(const struct weft_cli_command *command, const struct option *table, int argc, char **argv) {
     const char *names[COMMONS + OWN_MAX];
     unsigned n = 0;
     for (; table[n].name; n++)
@@ -409,8 +415,10 @@ static int check_names(const struct option *table, int argc, char **argv) {
         while (k < n && (strlen(names[k]) != length || strncmp(names[k], argv[i] + 2, length)))
             k++;
         if (k < n) {
-            if (table[k].has_arg == required_argument && !argv[i][2 + length]) i++; // what follows is its value
-            continue;
+            if (table[k].has_arg != required_argument || argv[i][2 + length]) continue;
+            if (++i < argc) continue; // what follows is its value
+            fprintf(stderr, "%s: --%s: expected %s after it\n", argv[0], names[k], argument_of(command, table[k].val));
+            return WEFT_ERROR_INPUT;
         }
         if (!length && !is_short(argv[i])) continue;
         char name[64];
@@ -436,7 +444,7 @@ int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv
     char *name = weft_arena_format(o->arena, "weft %s", command->name);
     argv[0] = name; // getopt's messages begin with it
     optind = 0;     // glibc: begin anew
-    if (check_names(table, argc, argv) != WEFT_CLI_GO) return fail_usage(command);
+    if (check_names(command, table, argc, argv) != WEFT_CLI_GO) return fail_usage(command);
     for (int c; (c = getopt_long(argc, argv, "h", table, NULL)) != -1;) {
         if (c == '?') return fail_usage(command);
         int i = c - FIRST_VAL;

@@ -96,8 +96,8 @@ static void print_text(FILE *file, const void *subject) {
     const struct weft_sonic_judgement *s = subject;
     for (uint32_t i = 0; i < s->findings; i++)
         print_finding(&s->finding[i]);
-    printf("%s, %s, %" PRIu32 " of them with a patch", weft__counted(s->ports, "port").text,
-           weft__counted(s->findings - s->notes, "finding").text, s->patched);
+    printf("%s, %s", weft__counted(s->ports, "port").text, weft__counted(s->findings - s->notes, "finding").text);
+    if (s->findings > s->notes) printf(", %" PRIu32 " with a patch", s->patched);
     if (s->notes) printf("; %s", weft__counted(s->notes, "note").text);
     putchar('\n');
 }

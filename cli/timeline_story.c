@@ -88,9 +88,9 @@ static void say_pause(const struct timeline_view *v, const struct weft_story *s,
     }
     begin_line(v, WEFT_TIME_NEVER, depth);
     if (known && !s->xoffs)
-        fprintf(v->out, "  told by %s, on behalf of these messages", v->t.port[s->port].name);
+        fprintf(v->out, "  paused by %s, on behalf of these messages", v->t.port[s->port].name);
     else if (known)
-        fprintf(v->out, "  told by %s, above XOFF with %s%s%s", v->t.port[s->port].name, s->times > 1 ? "up to " : "",
+        fprintf(v->out, "  paused by %s, above XOFF with %s%s%s", v->t.port[s->port].name, s->times > 1 ? "up to " : "",
                 weft__about_bytes(s->bytes_max).text,
                 timeline_is_host(v, s->first) ? ", for its host takes data too slowly" : "");
     else

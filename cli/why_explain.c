@@ -19,8 +19,15 @@ struct work {
 /// The number of the flow that the user asks for.
 static bool read_flow(const struct work *x, const struct weft_workload *w, uint32_t *ret_flow) {
     uint64_t number;
+    const char *text = x->wanted->flow;
     if (!w->flows) fputs("weft: the run has no flows\n", stderr);
-    if (!w->flows || !weft_cli_number("FLOW", x->wanted->flow, 0, w->flows - 1, &number)) return false;
+    for (uint32_t g = 0; g < w->groups; g++) {
+        if (strcmp(w->group[g], text) != 0) continue;
+        fprintf(stderr, "weft: FLOW: \"%s\" is a group of flows; expected --group %s, or the number of a flow\n", text,
+                text);
+        return false;
+    }
+    if (!w->flows || !weft_cli_number("FLOW", text, 0, w->flows - 1, &number)) return false;
     *ret_flow = (uint32_t)number;
     return true;
 }

@@ -612,16 +612,22 @@ void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs, 
 
 // --- in short -----------------------------------------------------------------------------------------------------
 
-/// "pfc+sfc against pfc: of 8 times 6 are shorter, green (80MB) by 36%, the most, and 2 longer, incast (80MB) by 15%."
-static void tell_tally(FILE *file, const struct weft_run *first, const struct weft_run *run, const struct tally *t) {
+/// "pfc+sfc against pfc: 6 of 8 completion times are shorter, green (80MB) most, by 36%; 2 are longer, incast (80MB)
+/// most, by 13%."
+static void tell_tally(FILE *file, const struct weft_run *first, const struct weft_run *run, const struct tally *t,
+                       struct weft_arena *arena) {
     fprintf(file, "%s against %s: ", column_name(run), column_name(first));
     if (!t->times) fputs("no completion time is in both", file);
     if (t->times && !t->shorter && !t->longer)
         fprintf(file, "%s, equal", weft__counted(t->times, "completion time").text);
-    if (t->shorter || t->longer) fprintf(file, "of %s ", weft__counted(t->times, "completion time").text);
-    if (t->shorter) fprintf(file, "%" PRIu32 " shorter, at most by %.0f%%: %s", t->shorter, -100 * t->best, t->of_best);
+    const char *of_all = weft_arena_format(arena, " of %s", weft__counted(t->times, "completion time").text);
+    if (t->shorter)
+        fprintf(file, "%" PRIu32 "%s %s shorter, %s most, by %.0f%%", t->shorter, of_all, t->shorter > 1 ? "are" : "is",
+                t->of_best, -100 * t->best);
     if (t->shorter && t->longer) fputs("; ", file);
-    if (t->longer) fprintf(file, "%" PRIu32 " longer, at most by %.0f%%: %s", t->longer, 100 * t->worst, t->of_worst);
+    if (t->longer)
+        fprintf(file, "%" PRIu32 "%s %s longer, %s most, by %.0f%%", t->longer, t->shorter ? "" : of_all,
+                t->longer > 1 ? "are" : "is", t->of_worst, 100 * t->worst);
     fputs(".\n", file);
 }
 
@@ -654,7 +660,7 @@ void weft_report_compare_brief(FILE *file, const struct weft_run *run, uint32_t 
     uint32_t last = print_cases(file, run, runs, seeds, tally, arena), columns = (runs - last) / seeds;
     putc('\n', file);
     for (uint32_t k = 1; k < columns; k++)
-        tell_tally(file, &run[last], &run[last + k * seeds], &tally[k]);
+        tell_tally(file, &run[last], &run[last + k * seeds], &tally[k], arena);
     fputs("Why: ", file);
     for (uint32_t k = 0; k < columns; k++) {
         if (k) fputs("; ", file);

@@ -22,7 +22,7 @@ void weft__report_admission_table(FILE *file, const struct weft_run *run, uint32
         print_wait(file, &o->cts_wait);
     }
     if (!run->workload->job[job].unadmitted) {
-        fprintf(file, "  messages: %" PRIu64 ", ready and waiting for one ", o->sender_wait.messages);
+        fprintf(file, "  messages: %" PRIu64 ", ready, then waiting for clear-to-send ", o->sender_wait.messages);
         print_wait(file, &o->sender_wait);
     }
     char incoming[TEXT];

@@ -91,6 +91,20 @@ static void say_phase(struct weft_hints *h) {
         o ? " lost packets" : "");
 }
 
+/// Packets overtook others on several paths, no host placed any, and nothing else was lost.
+static void say_overtaken(struct weft_hints *h) {
+    const struct weft_outcome *o = h->now->outcome;
+    if (!o || !o->drops[WEFT_DROP_OUT_OF_ORDER] || !goes_back_n(h->now)) return;
+    for (uint32_t k = 0; k < WEFT_DROPS; k++)
+        if (k != WEFT_DROP_OUT_OF_ORDER && k != WEFT_DROP_DUPLICATE && o->drops[k]) return;
+    for (uint32_t f = 0; f < h->now->workload->flows; f++)
+        if (o->flow[f].out_of_order_placed) return;
+    say(h,
+        "hosts discarded %" PRIu64 " packets that had overtaken others, and all were sent again; expected "
+        "host.transport: {kind: roce_rc, out_of_order: accept}, or a switch.route that keeps a queue pair on one path",
+        o->drops[WEFT_DROP_OUT_OF_ORDER]);
+}
+
 /// All switches pause, or their links need credit, and links may wait for one another in a circle.
 static void say_circle(struct weft_hints *h) {
     const struct weft_topology *t = h->now->topology;
@@ -155,7 +169,7 @@ static void say_one_seed(struct weft_hints *h) {
 
 /// In the order in which they are printed.
 static void (*const list[])(struct weft_hints *h) = {
-    say_oversubscribed, say_phase, say_circle, say_headroom, say_values, say_ideal_host, say_one_seed,
+    say_oversubscribed, say_phase, say_overtaken, say_circle, say_headroom, say_values, say_ideal_host, say_one_seed,
 };
 
 void weft_hints_add(struct weft_hints *h, const struct weft_run *run) {

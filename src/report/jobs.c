@@ -158,7 +158,7 @@ void weft__report_jobs_table(FILE *file, const struct weft_run *run) {
         if (isfinite(s.exposed_ps)) weft_format_time((weft_time_ps)s.exposed_ps, exposed, sizeof exposed);
         fprintf(file,
                 "\njob %s: %s, %" PRIu32
-                " of %s done; one takes %s%s (longest %s), of which %s is waiting for communication\n",
+                " of %s done; an iteration takes %s%s (longest %s), of which %s is waiting for communication\n",
                 s.name, weft__counted(s.ranks, "rank").text, s.finished,
                 weft__counted(run->workload->job[k].iterations, "iteration").text, mean, half, most, exposed);
         print_collectives(file, run, k);

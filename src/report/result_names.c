@@ -45,10 +45,18 @@ static void add_row(struct names *names, const struct weft_result_table *table, 
     }
 }
 
+/// The column by whose value a path chooses a row; NULL: rows have no names.
+static const struct weft_result_column *name_column(const struct weft_result_table *table) {
+    if (table->shape == WEFT_RESULT_MAP || table->shape == WEFT_RESULT_NUMBERS) return weft__result_key(table);
+    const struct weft_result_column *c =
+        table->shape == WEFT_RESULT_LIST ? weft_result_column_find(table, "name") : NULL;
+    return c && c->type == WEFT_RESULT_TEXT ? c : NULL;
+}
+
 static void add_table(struct names *names, const struct weft_run *run, const struct weft_result_table *table) {
     const struct weft_result_table *above = weft_answer_above(weft_run_answer(), table);
-    bool keyed = table->shape == WEFT_RESULT_MAP || table->shape == WEFT_RESULT_NUMBERS;
-    if ((!keyed && table->shape != WEFT_RESULT_OBJECT) || (above && above->shape != WEFT_RESULT_OBJECT) ||
+    const struct weft_result_column *key = name_column(table);
+    if ((!key && table->shape != WEFT_RESULT_OBJECT) || (above && above->shape != WEFT_RESULT_OBJECT) ||
         !weft_result_table_present(table, run))
         return;
     const char *top = table == weft_result_table_at(0) || !strcmp(table->name, "groups") ? "" : table->name;
@@ -57,28 +65,24 @@ static void add_table(struct names *names, const struct weft_run *run, const str
     names->examples_max = names->examples + EXAMPLES_OF_TABLE;
     if (names->examples_max > EXAMPLES_MAX) names->examples_max = EXAMPLES_MAX;
     for (struct weft_result_cursor *row; names->n < before + NAMES_OF_TABLE && (row = weft_result_next(&walk));) {
-        if (!keyed) {
+        if (!key) {
             add_row(names, table, top);
             continue;
         }
         char text[32];
-        struct weft_result_value key = weft_result_value(row, weft__result_key(table));
-        const char *name = quoted_key(names->arena, weft_result_text(&key, text, sizeof text));
+        struct weft_result_value value = weft_result_value(row, key);
+        const char *name = quoted_key(names->arena, weft_result_text(&value, text, sizeof text));
         add_row(names, table, weft_arena_format(names->arena, "%s%s%s", top, *top ? "." : "", name));
     }
 }
 
-/// The name in which `wanted` are the first or the last parts: "victims.fct" or "fct.p99" for victims.fct.p99.
+/// The first name with `wanted` as some of its parts, the last of them perhaps without its unit: "victims.fct" or
+/// "fct.p99" for victims.fct.p99, "jobs.train.iteration" for jobs.train.iteration_ps.
 static const char *find_longer(const struct names *names, const char *wanted) {
     size_t length = strlen(wanted);
-    for (uint32_t i = 0; i < names->n; i++) {
-        const char *name = names->name[i];
-        size_t more = strlen(name) - length;
-        if (strlen(name) <= length) continue;
-        if ((!strncmp(name, wanted, length) && name[length] == '.') ||
-            (!strcmp(name + more, wanted) && name[more - 1] == '.'))
-            return name;
-    }
+    for (uint32_t i = 0; i < names->n && length; i++)
+        for (const char *name = names->name[i], *at = strstr(name, wanted); at; at = strstr(at + 1, wanted))
+            if ((at == name || at[-1] == '.') && strchr("._", at[length])) return name; // strchr also finds the end
     return NULL;
 }
 
@@ -99,6 +103,8 @@ void weft_result_expected(const struct weft_run *run, const char *const *part, u
     for (uint32_t i = 0; i < weft_result_table_count(); i++)
         add_table(names, run, weft_result_table_at(i));
     const char *wanted = written_path(part, parts, arena), *near = find_longer(names, wanted);
+    bool numbered = parts > 2 && part[1][0] >= '0' && part[1][0] <= '9'; // "jobs.0.iteration"
+    if (!near && numbered) near = find_longer(names, part[parts - 1]);
     if (!near) near = weft_error_nearest(wanted, names->name, names->n);
     int used = near ? snprintf(text, size, "did you mean \"%.200s\"?", near)
                     : snprintf(text, size, "expected a figure such as");

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/param.h"
 #include "scenario/scenario.h"
 
 enum { BASES_MAX = 8 }; ///< a file that is its own base ends here too
@@ -93,6 +94,20 @@ static const char *path_beside(const char *path, const char *name, struct weft_a
     return weft_arena_format(arena, "%.*s/%s", (int)(slash - path), path, name);
 }
 
+/// A name without a dot or a folder may have been meant as a blueprint's.
+static enum weft_status refuse_base(const struct weft_tree *base, const char *path, struct weft_arena *arena,
+                                    struct weft_error *error) {
+    char why[128], expected[700] = "";
+    snprintf(why, sizeof why, "%s", strerror(errno));
+    uint32_t n = weft_blueprint_count();
+    const char **name = weft_arena_alloc(arena, n, sizeof *name);
+    for (uint32_t i = 0; i < n; i++)
+        name[i] = weft_blueprint_at(i)->name;
+    if (!strpbrk(base->text, "./")) weft__names_expected(base->text, name, n, expected, sizeof expected);
+    return WEFT_REFUSE(error, base->place, "base: cannot read '%.200s': %s%s%s", path, why, *expected ? "; " : "",
+                       expected);
+}
+
 static enum weft_status on_base(struct weft_scenario_file *file, const char *path, const struct weft_tree *root,
                                 uint32_t depth, const struct weft_tree **ret_root, struct weft_error *error) {
     struct weft_arena *arena = file->arena;
@@ -107,8 +122,7 @@ static enum weft_status on_base(struct weft_scenario_file *file, const char *pat
     path = blueprint ? blueprint->name : path_beside(path, base->text, arena);
     struct weft_tree *below;
     const struct weft_tree *ground;
-    if (!file->stored && !blueprint && access(path, R_OK))
-        return WEFT_REFUSE(error, base->place, "base: cannot read '%.200s': %s", path, strerror(errno));
+    if (!file->stored && !blueprint && access(path, R_OK)) return refuse_base(base, path, arena, error);
     WEFT_TRY(weft__scenario_read(file, path, &below, error));
     if (below->type != WEFT_TREE_MAP) return WEFT_REFUSE(error, below->place, "expected a scenario");
     WEFT_TRY(on_base(file, path, below, depth + 1, &ground, error));

@@ -135,7 +135,10 @@ static enum weft_status load_head(struct bind *b) {
 
 static enum weft_status load_topology(struct bind *b) {
     const struct weft_tree *tree = weft__tree_section(b->root, "topology");
-    if (!tree) return FAIL(b, b->root->place, "topology is missing: expected a kind and its parameters");
+    if (!tree)
+        return FAIL(b, b->root->place,
+                    "topology is missing: expected a kind and its parameters, or base: with "
+                    "a scenario or a blueprint such as roce-spray");
     b->scenario->topology_tree = tree;
     b->scenario->events_tree = weft__tree_section(b->root, "events");
     return weft__model_load_all(WEFT_KIND_TOPOLOGY, NULL, tree, "topology", &b->scenario->topology, b->arena,

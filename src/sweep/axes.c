@@ -66,12 +66,23 @@ static enum weft_status add_list(struct weft_sweep_axis *axis, const struct weft
     return WEFT_OK;
 }
 
+/// "2,4": meant as two values, and read as one.
+static bool is_bare_list(const char *text) {
+    bool digit = *text >= '0' && *text <= '9';
+    for (const char *at = text; digit && (at = strchr(at, ',')); at++)
+        digit = at[1] >= '0' && at[1] <= '9';
+    return digit && strchr(text, ',');
+}
+
 static enum weft_status add_text(struct weft_sweep_axis *axis, const struct weft_tree *tree, struct weft_arena *arena,
                                  struct weft_error *ret_error) {
     enum weft__range_kind kind;
     struct weft_sweep_range *range;
     uint32_t n;
     char why[512];
+    if (is_bare_list(tree->text))
+        return FAIL(ret_error, tree->place, "%s: expected a list in brackets, [%.200s]; or --set for one value",
+                    axis->path, tree->text);
     if (!weft__range_parse(tree->text, arena, &kind, &range, &n, why, sizeof why))
         return FAIL(ret_error, tree->place, "%s: %s", axis->path, why);
     if (kind == WEFT__RANGE_VALUES) return add_range(axis, range, n, arena, ret_error);

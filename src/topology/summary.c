@@ -337,7 +337,7 @@ static void walk_edges(struct weft_topology_summary *s, struct walk *w, const st
 /// The properties of a switch, besides its links, that searches use.
 struct key {
     weft_time_ps processing_ps, low[2], high[2];
-    uint64_t hosts, clique;
+    uint64_t hosts, clique, network;
 };
 
 static uint32_t *find_twins(const struct walk *w, struct weft_arena *arena) {
@@ -352,6 +352,9 @@ static uint32_t *find_twins(const struct walk *w, struct weft_arena *arena) {
                               .hosts = e->hosts,
                               .clique = w->clique_of ? w->clique_of[s] : WEFT_NONE};
     }
+    for (uint32_t i = 0; i < w->t->networks; i++) // each network has searches of its own
+        for (uint32_t s = 0; s < w->t->network[i].switches; s++)
+            key[w->t->network[i].switch0 + s].network = i;
     for (uint32_t l = 0; l < w->t->links; l++)
         sort[l] = w->cost_ps[l] << 1 | (w->cells && is_gnet(w->t, l));
     weft__equal_switches_find(&w->graph, key, sizeof *key, sort, twin);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What may fail as a whole in a network, and how much is lost with it: one element of each kind, the one nearest to the
-// first host. A plane is the set of switches without hosts that reach one another without passing switches next to
-// hosts.
+// first host. A plane is one of several equal networks; in a single network it is the set of switches without hosts
+// that reach one another without passing switches next to hosts.
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ struct finder {
     const struct weft_topology *t;
     struct weft_arena *arena;
     bool *gone;              ///< [nodes]
-    uint32_t *plane, planes; ///< [nodes]: the first node of its plane; WEFT_NONE: a host, or a switch next to hosts
+    uint32_t *plane, planes; ///< [nodes]: the first node of its plane; WEFT_NONE: in none
     uint32_t *stack;
 };
 
@@ -83,6 +83,13 @@ static void join_boxes(struct finder *f) {
 static void find_planes(struct finder *f) {
     bool *barred = weft_arena_alloc(f->arena, f->t->nodes, sizeof *barred);
     f->plane = marks_new(f);
+    for (uint32_t i = 0; i < f->t->networks && f->t->networks > 1; i++) {
+        const struct weft_network_info *network = &f->t->network[i];
+        for (uint32_t s = 0; s < network->switches; s++)
+            f->plane[f->t->switch_node[network->switch0 + s]] = f->t->switch_node[network->switch0];
+        f->planes++;
+    }
+    if (f->planes) return;
     for (uint32_t i = 0; i < f->t->nodes; i++)
         barred[i] = !is_above(f, i);
     for (uint32_t i = 0; i < f->t->nodes; i++)
@@ -101,25 +108,33 @@ static bool is_cut(const struct weft_topology *t, const uint32_t *marks, uint32_
     return cut;
 }
 
+/// Of the rate of all uplinks of switches with hosts, or of all links of hosts, the share that is lost; NAN: none is
+/// there.
+static double share_lost(const struct finder *f, const struct weft_versus_domain *d, bool of_hosts) {
+    const struct weft_topology *t = f->t;
+    double all = 0, lost = 0;
+    for (uint32_t i = 0; i < t->links; i++) {
+        uint32_t a = t->port[t->link[i].port[0]].node, b = t->port[t->link[i].port[1]].node;
+        if (of_hosts != (t->node[a].role == WEFT_NODE_HOST || t->node[b].role == WEFT_NODE_HOST)) continue;
+        if (!of_hosts && !has_hosts(t, a) && !has_hosts(t, b)) continue;
+        all += (double)t->link[i].rate_bps;
+        if (f->gone[a] || f->gone[b]) lost += (double)t->link[i].rate_bps;
+    }
+    if (d->kind == WEFT_VERSUS_LINK) lost = d->rate_bps;
+    return all > 0 ? lost / all : (double)NAN;
+}
+
 /// The hosts that the last host cannot reach without the failed nodes, and the share of the uplinks lost with them.
 static void measure_domain(const struct finder *f, struct weft_versus_domain *d) {
     const struct weft_topology *t = f->t;
     uint32_t *marks = marks_new(f), hosts = t->network[0].hosts;
-    double up = 0, lost = 0;
     for (uint32_t i = 0; i < t->networks; i++)
         flood_from(f, t->host[t->network[i].host0 + hosts - 1], 0, marks, f->gone);
     for (uint32_t h = 0; h < hosts; h++)
         d->hosts_cut += is_cut(t, marks, h);
     if (d->hosts_cut + 1 == hosts) d->hosts_cut++; // the last one cannot reach any host either
-    for (uint32_t i = 0; i < t->links; i++) {
-        uint32_t a = t->port[t->link[i].port[0]].node, b = t->port[t->link[i].port[1]].node;
-        if (t->node[a].role == WEFT_NODE_HOST || t->node[b].role == WEFT_NODE_HOST) continue;
-        if (!has_hosts(t, a) && !has_hosts(t, b)) continue;
-        up += (double)t->link[i].rate_bps;
-        if (f->gone[a] || f->gone[b]) lost += (double)t->link[i].rate_bps;
-    }
-    if (d->kind == WEFT_VERSUS_LINK) lost = d->rate_bps;
-    d->capacity_lost = up > 0 ? lost / up : (double)NAN;
+    d->capacity_lost = share_lost(f, d, false);
+    if (isnan(d->capacity_lost) && t->networks > 1) d->capacity_lost = share_lost(f, d, true);
 }
 
 /// All links of the failed nodes, as events name them.
@@ -180,7 +195,8 @@ struct weft_versus_domain *weft_versus_domains(const struct weft_topology *t, st
         if (above == WEFT_NONE && is_above(&f, peer)) above = peer;
     }
     if (above != WEFT_NONE) add_domain(&f, &d[n++], WEFT_VERSUS_SWITCH, above, count_like(t, above));
-    if (above != WEFT_NONE && f.planes > 1) add_domain(&f, &d[n++], WEFT_VERSUS_PLANE, above, f.planes);
+    uint32_t in_plane = t->networks > 1 ? leaf : above;
+    if (in_plane != WEFT_NONE && f.planes > 1) add_domain(&f, &d[n++], WEFT_VERSUS_PLANE, in_plane, f.planes);
     add_domain(&f, &d[n++], WEFT_VERSUS_LEAF, leaf, count_like(t, leaf));
     *ret_n = n;
     return d;

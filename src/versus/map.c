@@ -103,7 +103,7 @@ static void put_row(FILE *file, const struct weft_versus *v, uint32_t f, const c
 static void family_map(FILE *file, const struct weft_versus *v, uint32_t first, struct weft_arena *arena) {
     const char *family = v->cases[first].family;
     fprintf(file, "\n%s, %s\n  %-18s", family,
-            v->ruler == WEFT_NONE ? "times the first; * the first" : "times the ruler; * the first",
+            v->ruler == WEFT_NONE ? "times the first; * the first" : "times ideal; * the first",
             v->cases[first].bytes ? "bytes a rank" : "load");
     for (uint32_t c = first; c < v->n_cases; c++)
         if (!strcmp(v->cases[c].family, family)) fprintf(file, " %9s ", weft__versus_column_text(&v->cases[c], arena));

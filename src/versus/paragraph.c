@@ -91,6 +91,16 @@ static void say_why(const struct saying *s, uint32_t c, uint32_t first, uint32_t
             a.of == WEFT__VERSUS_WHERE_ITERATION ? "its critical path" : "its last flow", text, weft_why_names[kind]);
 }
 
+/// Where one chip leads, which cannot grow: the first of those with more chips, if it is not the only other one.
+static void say_beyond_a_chip(const struct saying *s, uint32_t c, const struct weft_versus_place *place, uint32_t n) {
+    uint32_t i = 0;
+    while (i < n && s->v->fabric[place[i].fabric].bill.chips == 1)
+        i++;
+    if (!i || i + 1 >= n) return;
+    fprintf(s->file, " Of more than one chip %s leads with %s.", name_of(s, place[i].fabric),
+            value_text(s, c, place[i].value.mean));
+}
+
 static void say_case(const struct saying *s, uint32_t c) {
     const struct weft_versus *v = s->v;
     uint32_t n;
@@ -108,7 +118,7 @@ static void say_case(const struct saying *s, uint32_t c) {
     for (uint32_t i = 0; i < equal; i++)
         fprintf(s->file, "%s%s", !i ? "" : i + 1 < equal ? ", " : " and ", name_of(s, place[i].fabric));
     fprintf(s->file, " %s with %s", equal > 1 ? "lead" : "leads", value_text(s, c, first->value.mean));
-    if (!isnan(first->of_ruler.mean)) fprintf(s->file, ", %.2f times the ruler", first->of_ruler.mean);
+    if (!isnan(first->of_ruler.mean)) fprintf(s->file, ", %.2f times that of ideal", first->of_ruler.mean);
     fputc('.', s->file);
     if (n < 2 || equal == n) return;
     say_noise(s, place, n);
@@ -116,6 +126,7 @@ static void say_case(const struct saying *s, uint32_t c) {
             value_text(s, c, last->value.mean), last->value.mean / first->value.mean);
     say_why(s, c, first->fabric, last->fabric);
     fputc('.', s->file);
+    say_beyond_a_chip(s, c, place, n);
 }
 
 /// Which fabric gets most done per watt, in the first case.

@@ -38,8 +38,11 @@ static bool has_any(const struct table *t, enum weft_versus_measure m) {
 }
 
 static void put_head(const struct table *t) {
-    fprintf(t->file, "  %-*s %10s %10s %9s %9s %10s %10s %10s", NAME, "fabric",
-            weft_arena_format(t->arena, "time, %s", t->unit.name), "+/-", "of ruler", "busbw", "p50", "p99", "p99.9");
+    static const char *const percentile[] = {"p50", "p99", "p99.9"};
+    fprintf(t->file, "  %-*s %10s %10s %9s %11s", NAME, "fabric", weft_arena_format(t->arena, "time, %s", t->unit.name),
+            "+/-", "of ideal", "busbw, GB/s");
+    for (uint32_t k = 0; k < 3; k++)
+        fprintf(t->file, " %10s", weft_arena_format(t->arena, "%s, %s", percentile[k], t->unit.name));
     if (has_any(t, WEFT_VERSUS_VICTIMS)) fprintf(t->file, " %8s", "victims");
     if (has_any(t, WEFT_VERSUS_RECOVERY)) fprintf(t->file, " %10s", "recovery");
     fprintf(t->file, " %8s %7s %7s %9s", "pauses", "drops", "chips", "kW");
@@ -68,7 +71,7 @@ static void put_row(const struct table *t, const struct weft_versus_place *place
     cell_time(t, time.half);
     put_cell(t, isnan(of_ruler) ? "%g" : weft_arena_format(t->arena, "%%.3f%s", mark), of_ruler, 9);
     double busbw = mean_of(t, f, WEFT_VERSUS_BUSBW);
-    put_cell(t, busbw < 1 ? "%.4f" : "%.2f", busbw, 9);
+    put_cell(t, busbw < 1 ? "%.4f" : "%.2f", busbw, 11);
     cell_time(t, mean_of(t, f, WEFT_VERSUS_P50));
     cell_time(t, mean_of(t, f, WEFT_VERSUS_P99));
     cell_time(t, mean_of(t, f, WEFT_VERSUS_P999));

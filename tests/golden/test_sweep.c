@@ -339,6 +339,7 @@ static void bad_input(void **state) {
         const char *arguments, *said;
     } cases[] = {
         {"--vary host.cc=[none,dcqc]", "weft: --vary host.cc=[none,dcqc]: host.cc: no cc \"dcqc\""},
+        {"--vary host.mtu=1KB,2KB", "host.mtu: expected a list in brackets, [1KB,2KB]; or --set for one value"},
         {"--vary x=1..3", "weft: --vary x=1..3: x: unknown key"},
         {"--vary host.mtu=1..4", "weft: --vary host.mtu=1..4: host.mtu: \"1\" has no unit"},
         {"--vary topology.hosts_per_leaf=[4,2]",

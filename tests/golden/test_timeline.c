@@ -90,7 +90,7 @@ static void pauses_are_told_hop_by_hop(void **state) {
     // Indented by two more columns per hop. The order of rail-a and rail-b is open.
     ASSERT_IN_ORDER(f, "cascade, variant pfc: ", "flow 0, gpu-a to gpu-c: 2.00MB, priority 3; finished after",
                     "us  rail-c/E12/24 to gpu-c, priority 3: its queue fills\n", "congested with 20",
-                    "us    spine/2 to rail-c: priority 3 paused", "told by rail-c/E3/24, above XOFF with up to 20",
+                    "us    spine/2 to rail-c: priority 3 paused", "paused by rail-c/E3/24, above XOFF with up to 20",
                     "us      rail-", "/1 to spine: priority 3 paused", "us        gpu-", "/0 to rail-",
                     ": priority 3 paused");
     assert_null(strstr(f->out, "gpu-d/0 to rail-a: priority"));
@@ -110,7 +110,7 @@ static void the_other_variants_are_mentioned(void **state) {
 static void a_slow_host_is_a_cause(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "timeline r --variant slow-host"), 0);
-    ASSERT_IN_ORDER(f, "us  rail-c/E12/24 to gpu-c: priority 3 paused", "told by gpu-c/0",
+    ASSERT_IN_ORDER(f, "us  rail-c/E12/24 to gpu-c: priority 3 paused", "paused by gpu-c/0",
                     "its host takes data too slowly", "us    spine/2 to rail-c: priority 3 paused");
     assert_int_equal(weft(f, "timeline r --variant slow-host --why spine/2"), 0);
     ASSERT_IN_ORDER(f, "spine/2 was not allowed to send priority 3", "by rail-c/E3/24, because of the host of gpu-c/0",

@@ -213,6 +213,10 @@ topo small.yaml --pick hosts.x: "hosts" has no parts
 compare small.yaml --pick variants.bas.digest: expected 0 to 1, or a key; did you mean "base"?
 compare small.yaml --out refused.sqlite: --out: expected a folder, in which the database gets its own name, not 'refused.sqlite'
 sweep one.yaml --out refused.sqlite: --out: expected a folder, in which the database gets its own name
+run small.yaml --csv: weft run: --csv: expected TABLE after it
+why dir incast: "incast" is a group of flows; expected --group incast, or the number of a flow
+sweep job.yaml --vary host.mtu=[1024B,4096B] --metrics jobs.0.iteration --quiet: did you mean "jobs.train.iteration_ps"?
+sweep job.yaml --vary host.mtu=[1024B,4096B] --metrics jobs.tran.iteration_ps --quiet: did you mean "jobs.train.iteration_ps"?
 topo small.yaml --pick x: expected one of weft, scenario, variant, kind, wiring, hosts, processors, switches, name, bisection,
 """
 # A help text is read alone, in SQLite's table meaning or in a search, so it does not begin by pointing at its neighbours.

@@ -38,13 +38,13 @@ class Demo(unittest.TestCase):
 
     def test_sentences_are_of_the_rows(self):
         for variant in ("pfc+dcqcn", "pfc+sfc"):
-            said = re.search(rf"^{re.escape(variant)} against pfc: of (\d+) completion times (\d+) shorter, at most by (\d+)%: "
-                             r"(.+); (\d+) longer, at most by (\d+)%: (.+)\.$", self.text, re.M)
+            said = re.search(rf"^{re.escape(variant)} against pfc: (\d+) of (\d+) completion times (?:is|are) shorter, (.+) most, by (\d+)%; "
+                             r"(\d+) (?:is|are) longer, (.+) most, by (\d+)%\.$", self.text, re.M)
             changes = self.changes(variant)
             best, worst = min(changes, key=changes.get), max(changes, key=changes.get)
             self.assertEqual(said.groups(), (
-                str(len(changes)), str(sum(c < 0 for c in changes.values())), f"{-100 * changes[best]:.0f}", best,
-                str(sum(c > 0 for c in changes.values())), f"{100 * changes[worst]:.0f}", worst))
+                str(sum(c < 0 for c in changes.values())), str(len(changes)), best, f"{-100 * changes[best]:.0f}",
+                str(sum(c > 0 for c in changes.values())), worst, f"{100 * changes[worst]:.0f}"))
 
     def test_what_acted_is_of_the_counters(self):
         why = re.search(r"^Why: (.*)\.$", self.text, re.M)[1]

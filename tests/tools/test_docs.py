@@ -88,7 +88,7 @@ class Consoles(unittest.TestCase):
     one a page, so that a block may use what an earlier one has written."""
 
     def assert_shown(self, page, folder):
-        for name in ("docs", "examples", "scenarios", "tests", "tools"):
+        for name in ("docs", "examples", "scenarios", "tests", "tools", "python"):
             (Path(folder) / name).symlink_to(ROOT / name)
         blocks = re.findall(r"^```console\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
         for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(blocks), re.MULTILINE):

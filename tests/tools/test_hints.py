@@ -13,7 +13,8 @@ LEAVES = "topology: {{kind: leaf_spine, leaves: 2, spines: {spines}, hosts_per_l
 INCAST = "workload: [{kind: incast, sources: host-1..3, dst: host-0, size: 300KB, group: g}]\n"
 LOSSY = ("switch: {pfc: {priorities: none}, buffer: {kind: static, size: 50KB, xoff: 40KB, xon: 30KB}}\n"
          "host: {pfc: {priorities: none}}\n")
-WORDS = {"oversubscribed": "is oversubscribed", "phase": "go-back-N", "ideal": "hosts take no time", "seed": "one seed:"}
+WORDS = {"oversubscribed": "is oversubscribed", "phase": "go-back-N", "ideal": "hosts take no time", "seed": "one seed:",
+         "overtaken": "had overtaken others"}
 
 
 class Hints(unittest.TestCase):
@@ -62,6 +63,16 @@ class Hints(unittest.TestCase):
                                  (LOSSY.replace("switch: {", "switch: {aqm: wred, "), False, False)):
             self.assertEqual("phase" in self.hints("check", text + more), check, more)
             self.assertEqual("phase" in self.hints("run", text + more), run, more)
+
+    def test_overtaken(self):
+        """Sprayed packets to hosts that need order: their loss is the hosts', and that of a full buffer is not."""
+        text = "hardware: typical\n" + LEAVES.format(spines=4) + "workload: [{kind: permutation, hosts: '*', mode: shift, shift: 4, size: 300KB}]\n"
+        spray = text + "switch: {route: spray}\n"
+        self.assertNotIn("overtaken", self.hints("run", text))
+        self.assertIn("overtaken", self.hints("run", spray))
+        self.assertNotIn("overtaken", self.hints("check", spray))
+        self.assertNotIn("overtaken", self.hints("run", spray + "host: {transport: {kind: roce_rc, out_of_order: accept}}\n"))
+        self.assertNotIn("overtaken", self.hints("run", LEAVES.format(spines=4) + INCAST + LOSSY))
 
     def test_ideal_host(self):
         text = LEAVES.format(spines=4) + INCAST

@@ -473,6 +473,13 @@ class Programs(unittest.TestCase):
         self.assertEqual([r[0] for r in rows], ["pfc", "pfc+dcqcn", "pfc+sfc"])
         self.assertLess(float(rows[2][3]), float(rows[0][3]))  # as docs/python.md says
 
+    def test_program_as_a_host(self):
+        """A frame meets 120 us of an incast of 3 MB at 200 Gbps only where its priority comes last."""
+        strict, dwrr = ([float(us) for us in line.split()[1:7]]
+                        for line in self.run_python(ROOT / "examples" / "python" / "host.py").splitlines())
+        self.assertGreater(max(strict), min(strict) + 120)
+        self.assertLess(max(dwrr), min(dwrr) + 1)
+
     def test_programs_of_the_page(self):
         page = (ROOT / "docs" / "python.md").read_text()
         blocks = re.findall(r"```python\n(.*?)```", page, re.S)

@@ -85,6 +85,18 @@ class Schema(unittest.TestCase):
     def test_all_that_it_names_occurs(self):
         self.assertEqual(set(named(SCHEMA)) - RARE - set(used(self.answers)), set())
 
+    def test_beyond_one_chip(self):
+        """Where one chip leads, the paragraph names the first fabric of several, unless it is the last, which is named already."""
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "all.yaml").write_text("workload: [{kind: collective, collective: all_to_all, size: 64KiB}]\n")
+            for others, said in (("dsf-l1,roce-spray", " Of more than one chip roce-spray leads with "), ("dsf-l1", None)):
+                done = subprocess.run([WEFT, "versus", "all.yaml", "--hosts", "32", "--fabrics", "star," + others, "--no-why", "--quiet"],
+                                      cwd=folder, text=True, capture_output=True, check=True)
+                told = done.stdout.splitlines()[-1]
+                self.assertRegex(told, "^star leads with .* dsf-l1 is last with ")
+                self.assertEqual(told.count("Of more than one chip"), bool(said))
+                self.assertIn(said or "", told)
+
     def test_goodput(self):
         """Of 1,024 GPUs: parts are those of the fabric of that size, and a case with a link gone says what one costs."""
         fabric = {one["name"]: one for one in self.answers[-1]["fabrics"]}

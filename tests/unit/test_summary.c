@@ -292,6 +292,20 @@ static void twins_have_equal_links(void **state) {
     built_free(&b);
 }
 
+/// Switches of equal networks are equal, and each network has figures all the same.
+static void planes_of_one_switch(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology_summary *s =
+        summarise(&b, "topology: {kind: planes, planes: 3, plane: {kind: single, hosts: 4, rate: 200Gbps}}", 300000);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(s[i].diameter_links, 2);
+        assert_int_equal(s[i].rtt_max_ps, 2 * (2 * (150000 + 2880) + 300000));
+        assert_int_equal(s[i].rtt_min_ps, s[i].rtt_max_ps);
+    }
+    built_free(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fabric_of_1024),
@@ -301,6 +315,7 @@ int main(void) {
         cmocka_unit_test(oversubscribed_leaves),
         cmocka_unit_test(uneven_list),
         cmocka_unit_test(one_switch),
+        cmocka_unit_test(planes_of_one_switch),
         cmocka_unit_test(processors_are_not_counted),
         cmocka_unit_test(twins_find_what_all_find),
         cmocka_unit_test(twins_have_equal_links),

@@ -71,8 +71,28 @@ static void scheduled(void **state) {
     weft_arena_free(b.arena);
 }
 
+/// Equal networks with a port of each host in each: one of them is a plane, and cuts off nobody. Without links between
+/// switches the capacity is that of the hosts' links.
+static void equal_networks(void **state) {
+    (void)state;
+    struct built b = build_text("topology: {kind: planes, planes: 4, plane: {kind: single, hosts: 5}}\n");
+    uint32_t n;
+    const struct weft_versus_domain *d = weft_versus_domains(b.t, b.arena, &n);
+    assert_int_equal(n, 2);
+    check(find(d, n, WEFT_VERSUS_PLANE), 4, 0, 1.0 / 4);
+    check(find(d, n, WEFT_VERSUS_LEAF), 4, 0, 1.0 / 4);
+    weft_arena_free(b.arena);
+    b = build_text("topology: {kind: planes, plane: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 3}}\n");
+    d = weft_versus_domains(b.t, b.arena, &n);
+    const struct weft_versus_domain *plane = find(d, n, WEFT_VERSUS_PLANE);
+    check(plane, 2, 0, 0.5);
+    assert_int_equal(plane->n_links, 6); // leaves and spines
+    check(find(d, n, WEFT_VERSUS_SWITCH), 4, 0, 0.25);
+    weft_arena_free(b.arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(leaf_spine), cmocka_unit_test(single),
-                                       cmocka_unit_test(scheduled)};
+                                       cmocka_unit_test(scheduled), cmocka_unit_test(equal_networks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
