@@ -116,15 +116,24 @@ struct verify_task *verify_task_find(const struct verify *v, uint64_t key) {
 }
 
 /// Control planes, placements and the orders of messages draw random numbers even if the packets of a run do not.
-static uint64_t whole_key(const struct task_key *k, enum weft_claim_from from, const char *seed) {
+/// Goodput, advice and the ledger of jobs run other variants and jobs than the one whose configuration is hashed, so
+/// they go by the file and its settings, among which the seed is.
+static uint64_t whole_key(const struct verify_reading *r, const struct task_key *k, enum weft_claim_from from,
+                          const char *seed) {
     uint64_t key = weft__hash_text(k->hash, weft_claim_from_names[from]);
+    if (from >= WEFT_CLAIM_FROM_GOODPUT && from <= WEFT_CLAIM_FROM_WHY_JOBS) {
+        key = weft__hash_text(key, r->of->path);
+        for (uint32_t i = 0; i < r->settings; i++)
+            key = weft__hash_text(key, r->setting[i]);
+        return key;
+    }
     bool draws = from == WEFT_CLAIM_FROM_RUN ? k->draws : from >= WEFT_CLAIM_FROM_PLACE;
     return draws ? weft__hash_text(key, seed) : key;
 }
 
 static void add_use(struct verify *v, struct verify_reading *r, uint32_t variant, enum weft_claim_from from,
                     const struct task_key *k, const char *seed) {
-    uint64_t key = whole_key(k, from, seed);
+    uint64_t key = whole_key(r, k, from, seed);
     struct verify_task *t = verify_task_find(v, key);
     if (!t) {
         t = weft_arena_alloc(v->o->arena, 1, sizeof *t);
