@@ -103,12 +103,19 @@ static void nvlink_waits_while_channels_step(void **state) {
 /// Of 16 channels with a chunk of 16 KiB for each of 8 heads, 2 MiB are one loop: a rank copies 128 KiB into a channel
 /// and as much out of it, and a head adds and copies an eighth of that. A second loop follows at once.
 static void a_piece_of_nvls_is_a_chunk_of_each_head(void **state) {
-#define NVLS                                                                                                           \
-    "server: {gpus: 8, rate: 100Tbps, latency: 100ns, costs: {nvls_rate: 8Gbps, nvls: 0ns}}, "                         \
+#define NVLS(gpus)                                                                                                     \
+    "server: {gpus: " gpus ", rate: 100Tbps, latency: 100ns, costs: {nvls_rate: 8Gbps, nvls: 0ns}}, "                  \
     "collective: {kind: nccl, NCCL_ALGO: nvls}"
-    double copy = 131072 / 1e9, one = measure(8, 1, 2 * MIB, NVLS), two = measure(8, 1, 4 * MIB, NVLS);
+    double copy = 131072 / 1e9, one = measure(8, 1, 2 * MIB, NVLS("8")), two = measure(8, 1, 4 * MIB, NVLS("8"));
     assert_near(one, (2 + 2 / 8.) * copy, 0.03);
     assert_near(two - one, copy, 0.03);
+}
+
+/// Of 64 GPUs 32 are heads: 16 channels with a chunk of 16 KiB for each of them are 8 MiB, as with 32 GPUs.
+static void thirty_two_gpus_are_heads(void **state) {
+    double time = (2 + 2 / 32.) * 32 * 16384 / 1e9;
+    assert_near(measure(32, 1, 8 * MIB, NVLS("32")), time, 0.03);
+    assert_near(measure(64, 1, 8 * MIB, NVLS("64")), time, 0.03);
 }
 
 int main(void) {
@@ -121,6 +128,7 @@ int main(void) {
         cmocka_unit_test(a_step_costs_what_it_reads_and_writes),
         cmocka_unit_test(nvlink_waits_while_channels_step),
         cmocka_unit_test(a_piece_of_nvls_is_a_chunk_of_each_head),
+        cmocka_unit_test(thirty_two_gpus_are_heads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

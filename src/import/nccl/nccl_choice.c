@@ -97,7 +97,8 @@ static void set_costs(const struct weft_nccl_machine *machine, const struct weft
     }
     common->through = !nvls; // there each GPU copies into memory of its own, which the others read
     if (tree) common->up_percent = up_percent(choice);
-    if (choice->algorithm == WEFT_NCCL_NVLS_TREE) common->strands = machine->gpus; // a channel has a chunk of each head
+    if (choice->algorithm == WEFT_NCCL_NVLS_TREE)
+        common->strands = weft_nccl_graph(machine, choice->algorithm).channels; // a chunk of each head
     if (choice->algorithm != WEFT_NCCL_PAT) return;
     common->latency_ps = weft_time_of_real((double)common->latency_ps / PAT_HOP);
     common->step_ps = scale_cost(costs, PAT_PART_PS);
