@@ -15,8 +15,9 @@ struct weft_scenario_file;
 #define WEFT_FIT_OUTLIER 1.2 ///< out of place beside in place, or beside a larger size: more is no measurement
 /// The largest size that is run; within one server, where a run has no packets, twice that of WEFT_FIT_LINE.
 #define WEFT_FIT_SIMULATED (128 << 20)
-/// From here larger sizes go on in a straight line through this and five quarters of it (assumed); of more than 4
-/// servers, an accordingly smaller size. Pipelines of 4 servers have filled by then.
+/// From here larger sizes go on in a straight line through this and about a quarter more (assumed): in whole loops,
+/// because a ring that starts again loses time, if these are of up to 1 GiB. Of more than 4 servers, from a smaller
+/// size. Pipelines of 4 servers have filled by then.
 #define WEFT_FIT_LINE (UINT64_C(512) << 20)
 
 enum weft_fit_use { WEFT_FIT_FITTED, WEFT_FIT_HELD_OUT, WEFT_FIT_OUTLYING, WEFT_FIT_CHECKED };
@@ -52,6 +53,7 @@ struct weft_fit_table {
     uint32_t lines;        ///< lines
     struct weft_fit_line {
         const char *algorithm, *protocol; ///< NCCL's choice, with which it is run; NULL: not known
+        weft_bytes more_bytes;            ///< from its first point to the second one
     } line[2];
     struct weft_scenario_file *scenario;
     bool parsed; ///< the scenario is its own

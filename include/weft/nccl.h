@@ -33,6 +33,8 @@ enum weft_nccl_generation { WEFT_NCCL_VOLTA, WEFT_NCCL_AMPERE, WEFT_NCCL_HOPPER,
 /// Versions whose tables are known; those between them choose as the older one up to 2.26, and as the newer one
 /// from 2.27 on (assumed).
 enum weft_nccl_version { WEFT_NCCL_2_30, WEFT_NCCL_2_26 };
+/// GPUs of a server that reduce with NVLS at most (NCCL_MAX_NVLS_ARITY).
+enum { WEFT_NCCL_HEADS_MAX = 32 };
 enum weft_nccl_cpu { WEFT_NCCL_INTEL, WEFT_NCCL_AMD, WEFT_NCCL_ARM };
 
 extern const char *const weft_nccl_algorithm_names[];  ///< as NCCL_ALGO has them; NULL-terminated, as the next ones

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives in which the switch of a server adds and copies (NVLink SHARP). Every rank of a server is the head of a
-// part of the data, in channels of its own: the others hand it that part, which their switch adds on the way, and it
-// hands what comes of it to all of them at once, which the switch copies. All-reduce over several servers (NVLSTree):
-// between the two, the heads with the same number go up and down a binary tree of servers, or two, each for half of the
-// channels. All-gather is the second half alone, reduce-scatter the first, both within a server. Source: NVIDIA/nccl,
-// src/device/all_reduce.h (NVLS, NVLS_TREE), src/transport/nvls.cc. Differs: the ranks hand a piece to its head (there,
-// the head reads it from all of them), which takes the same time on the same links; and a channel of NCCL has a chunk
-// of each of g heads, which a rank copies in one step and of which it reduces one, where here a channel has one head,
-// so its pieces are g chunks long and a head works on them g times as fast. Volume, for n ranks of a server: each link
-// carries the size and an n-th of it in each direction, whatever n is.
+// Collectives in which the switch of a server adds and copies (NVLink SHARP). Every rank of a server, but of more than
+// 32 in an all-reduce the first 32 (NCCL_MAX_NVLS_ARITY), is the head of a part of the data, in channels of its own:
+// the others hand it that part, which their switch adds on the way, and it hands what comes of it to all of them at
+// once, which the switch copies. All-reduce over several servers (NVLSTree): between the two, the heads with the same
+// number go up and down a binary tree of servers, or two, each for half of the channels. All-gather is the second half
+// alone, reduce-scatter the first, both within a server. Source: NVIDIA/nccl, src/device/all_reduce.h (NVLS,
+// NVLS_TREE), src/transport/nvls.cc. Differs: the ranks hand a piece to its head (there, the head reads it from all of
+// them), which takes the same time on the same links; and a channel of NCCL has a chunk of each of g heads, which a
+// rank copies in one step and of which it reduces one, where here a channel has one head, so its pieces are g chunks
+// long and a head works on them g times as fast. Channels that this adds share the rate. Volume, for n ranks of a
+// server: each link carries the size and an n-th of it in each direction, whatever n is.
 #include <inttypes.h>
 
 #include "part.h"
 #include "tree.h"
+#include "weft/nccl.h"
 #include "weft/param.h"
 
 /// A head's message in the tree is no work of its own: NCCL reads what the switch adds, adds what has come from below
@@ -35,22 +37,22 @@ struct plan {
     struct weft__loops loops;
     weft_bytes start;
     uint32_t rank, head, first, ranks; ///< first: of the server's; ranks: of a server
-    uint32_t lane, local;
+    uint32_t lane, local, percent;     ///< percent: of the copy rate
     bool down, in_tree, reduces, gathers;
     struct weft__tree_place tree; ///< as ranks
 };
 
-static uint32_t channels_of(const struct conf *c, const struct weft_collective_shape *shape) {
-    uint64_t n = c->common.channels ? c->common.channels : 2;
-    return (uint32_t)((n + shape->per_server - 1) / shape->per_server * shape->per_server);
+/// If a gather or a scatter has more ranks, NCCL does not use NVLS.
+static uint32_t heads_of(const struct weft_collective_shape *shape, bool both) {
+    return both && shape->per_server > WEFT_NCCL_HEADS_MAX ? WEFT_NCCL_HEADS_MAX : shape->per_server;
 }
 
-static uint32_t nvls_lanes(const void *conf, const struct weft_collective_shape *shape) {
-    return 2 * channels_of(conf, shape);
+static uint64_t channels_wanted(const struct conf *c) {
+    return c->common.channels ? c->common.channels : 2;
 }
 
-static uint32_t nvls_channels(const void *conf, const struct weft_collective_shape *shape) {
-    return channels_of(conf, shape);
+static uint32_t channels_of(const struct conf *c, uint32_t heads) {
+    return (uint32_t)((channels_wanted(c) + heads - 1) / heads * heads);
 }
 
 static uint32_t rank_in(uint32_t server, const struct weft_collective_shape *shape, uint32_t number) {
@@ -59,21 +61,25 @@ static uint32_t rank_in(uint32_t server, const struct weft_collective_shape *sha
 
 static struct plan plan_of(const struct conf *c, const struct weft_collective_shape *shape, uint32_t rank,
                            uint32_t lane, bool reduces, bool gathers) {
-    uint32_t g = shape->per_server, channels = channels_of(c, shape) / g, number = lane / 2 % g, part = lane / 2 / g;
-    weft_bytes from = weft__part(shape->bytes, number, g), whole = weft__part(shape->bytes, number + UINT64_C(1), g);
+    uint32_t g = shape->per_server, heads = heads_of(shape, reduces && gathers), all = channels_of(c, heads);
+    uint32_t number = lane / 2 % heads, part = lane / 2 / heads, channels = all / heads;
+    weft_bytes from = weft__part(shape->bytes, number, heads),
+               whole = weft__part(shape->bytes, number + UINT64_C(1), heads);
     struct plan p = {.rank = rank,
                      .first = rank / g * g,
                      .ranks = g,
                      .lane = lane,
+                     .percent = (uint32_t)(100 * channels_wanted(c) / all),
                      .down = lane % 2,
                      .reduces = reduces,
                      .gathers = gathers};
     p.head = p.first + number;
     p.start = from + weft__part(whole - from, part, channels);
     struct weft_collective_common pieces = c->common;
-    pieces.chunk_bytes *= g;
-    pieces.slice_bytes *= g;
+    pieces.chunk_bytes *= heads;
+    pieces.slice_bytes *= heads;
     p.loops = weft__loops_of(&pieces, from + weft__part(whole - from, part + UINT64_C(1), channels) - p.start, 1);
+    if (p.head == rank) p.percent *= heads;
     p.local = p.head == rank ? g - 1 : 1;
     p.in_tree = p.head == rank && shape->ranks > g;
     if (p.in_tree) {
@@ -151,7 +157,7 @@ static void planned_step(const void *plan, uint64_t index, struct weft_step *ret
     weft__step_clear(ret_step, p->lane / 2);
     ret_step->offset = p->start;
     weft__loop_piece(&at, 0, ret_step);
-    if (p->head == p->rank) ret_step->percent = (uint16_t)(100 * p->ranks);
+    ret_step->percent = (uint16_t)p->percent;
     if (p->down)
         down_step(p, piece, k, ret_step);
     else
@@ -163,7 +169,7 @@ static void planned_step(const void *plan, uint64_t index, struct weft_step *ret
 static uint32_t walk_sends(const struct conf *c, const struct weft_collective_shape *shape, uint32_t rank, bool reduces,
                            bool gathers, uint32_t index, struct weft_sent *ret_sent) {
     uint32_t n = 0;
-    for (uint32_t channel = 0; channel < channels_of(c, shape); channel++) {
+    for (uint32_t channel = 0; channel < channels_of(c, heads_of(shape, reduces && gathers)); channel++) {
         struct plan p = plan_of(c, shape, rank, 2 * channel, reduces, gathers);
         uint32_t peer[3 + 1] = {p.head}, peers = p.head != rank && reduces;
         if (p.in_tree && p.tree.up != WEFT_NONE) peer[peers++] = p.tree.up;
@@ -181,6 +187,12 @@ static uint32_t walk_sends(const struct conf *c, const struct weft_collective_sh
 
 // The three of them.
 #define WEFT__NVLS(name, reduces, gathers)                                                                             \
+    static uint32_t name##_channels(const void *conf, const struct weft_collective_shape *shape) {                     \
+        return channels_of(conf, heads_of(shape, reduces && gathers));                                                 \
+    }                                                                                                                  \
+    static uint32_t name##_lanes(const void *conf, const struct weft_collective_shape *shape) {                        \
+        return 2 * name##_channels(conf, shape);                                                                       \
+    }                                                                                                                  \
     static uint64_t name##_steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,           \
                                  uint32_t lane) {                                                                      \
         struct plan p = plan_of(conf, shape, rank, lane, reduces, gathers);                                            \
@@ -217,7 +229,7 @@ static enum weft_status load_in_server(struct weft_place place, struct weft_aren
 }
 
 #define WEFT__NVLS_OPS(name)                                                                                           \
-    .lanes = nvls_lanes, .channels = nvls_channels, .steps = name##_steps, .step = name##_step,                        \
+    .lanes = name##_lanes, .channels = name##_channels, .steps = name##_steps, .step = name##_step,                    \
     .plan_size = sizeof(struct plan), .plan = name##_plan, .planned = planned_step, .sends = name##_sends,             \
     .send = name##_send
 

@@ -187,7 +187,8 @@ static void measure_hops(struct weft__fluid *x, struct ring *r, const struct wef
             }
             const struct weft__way *way = &x->way[s->qp];
             double wire, way_ps = find_way(x, s, common, sent.bytes / sent.messages, &wire);
-            double loop_ps = way_ps + way->control_ps, part = wire / line_of(x, s->qp) / way_ps;
+            double loop_ps = way_ps + way->control_ps - (double)weft_step_hand(common),
+                   part = wire / line_of(x, s->qp) / way_ps;
             r->way_ps += way_ps;
             r->grant_ps = fmax(r->grant_ps, first->job->unadmitted ? 0 : way->control_ps);
             if (loop_ps * r->loop_slots >= r->loop_ps * s->slots) {

@@ -62,8 +62,8 @@ static void write_sizes(FILE *file, const struct weft_fit *fit, const struct wef
         if (!fit->row[i].beyond && !(t->job && fit->row[i].use == WEFT_FIT_OUTLYING))
             write_size(file, t, fit->row[i].bytes, NULL);
     for (uint32_t k = 0; k < t->lines; k++)
-        for (uint32_t quarters = 4; quarters <= 5; quarters++)
-            write_size(file, t, t->line_bytes / 4 * quarters, &t->line[k]);
+        for (uint32_t end = 0; end < 2; end++)
+            write_size(file, t, t->line_bytes + end * t->line[k].more_bytes, &t->line[k]);
     putc(']', file);
 }
 
@@ -154,9 +154,9 @@ static enum weft_status take_scenario(const struct weft_fit_conf *conf, struct w
     return WEFT_OK;
 }
 
-/// How NCCL would choose, for whom reads the rows.
-static void name_choice(const struct weft_fit_table *t, const struct weft_job_op *op,
-                        const struct weft_nccl_machine *of, struct weft_fit_row *row) {
+/// How NCCL would choose, for whom reads the rows. Returns the bytes of a loop round a ring; 1: it is none.
+static weft_bytes name_choice(const struct weft_fit_table *t, const struct weft_job_op *op,
+                              const struct weft_nccl_machine *of, struct weft_fit_row *row) {
     const struct weft__fit_collective *c = weft__fit_collective(t->setup.collective);
     struct weft_nccl_machine m = *of;
     struct weft_nccl_choice choice;
@@ -168,9 +168,10 @@ static void name_choice(const struct weft_fit_table *t, const struct weft_job_op
     m.max_ctas = (uint32_t)t->setup.max_ctas;
     weft_nccl_mask(t->setup.algo ? t->setup.algo : "", weft_nccl_algorithm_names, m.algorithms, NULL, 0);
     weft_nccl_mask(t->setup.proto ? t->setup.proto : "", weft_nccl_protocol_names, m.protocols, NULL, 0);
-    if (c->function == WEFT_NONE || !weft_nccl_choose(&m, c->function, row->bytes, &choice)) return;
+    if (c->function == WEFT_NONE || !weft_nccl_choose(&m, c->function, row->bytes, &choice)) return 1;
     row->algorithm = weft_nccl_algorithm_names[choice.algorithm];
     row->protocol = weft_nccl_protocol_names[choice.protocol];
+    return choice.algorithm == WEFT_NCCL_RING ? choice.channels * choice.chunk_bytes * op->shape.ranks : 1;
 }
 
 static bool is_on(const struct weft_fit_row *row, const struct weft_fit_line *line) {
@@ -190,23 +191,36 @@ static enum weft_status set_scenario(const struct weft_fit_conf *conf, struct we
                        t->setup.gpu);
 }
 
+/// From one end of a line to the other: about a quarter, in whole loops unless these are too long to run.
+static weft_bytes more_bytes(const struct weft_fit_table *t, weft_bytes loop) {
+    weft_bytes quarter = t->line_bytes / 4;
+    return quarter > loop ? quarter / loop * loop : loop > 2 * WEFT_FIT_LINE ? quarter : loop;
+}
+
 /// A line for each of what NCCL chooses for the smallest and for the largest row that is not run.
 static enum weft_status find_lines(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_fit_table *t,
                                    struct weft_error *ret_error) {
     struct weft_fit_row *smallest = NULL, *largest = NULL;
     struct weft_simulation *s = NULL;
+    weft_bytes loop[2] = {1, 1};
     enum weft_status status = weft_simulation_new(t->scenario, conf->variant, &s, ret_error);
     if (status) return status;
     const struct weft_job *job = &s->workload->job[0];
     for (uint32_t i = t->row0; i < t->row0 + t->rows; i++) {
         struct weft_fit_row *row = &fit->row[i];
-        name_choice(t, &job->op[job->ops - 1], job->machine, row);
-        if (row->beyond && (!smallest || row->bytes < smallest->bytes)) smallest = row;
-        if (row->beyond && (!largest || row->bytes > largest->bytes)) largest = row;
+        weft_bytes bytes = name_choice(t, &job->op[job->ops - 1], job->machine, row);
+        if (row->beyond && (!smallest || row->bytes < smallest->bytes)) {
+            smallest = row;
+            loop[0] = bytes;
+        }
+        if (row->beyond && (!largest || row->bytes > largest->bytes)) {
+            largest = row;
+            loop[1] = bytes;
+        }
     }
     weft_simulation_free(s);
-    t->line[0] = (struct weft_fit_line){smallest->algorithm, smallest->protocol};
-    t->line[1] = (struct weft_fit_line){largest->algorithm, largest->protocol};
+    t->line[0] = (struct weft_fit_line){smallest->algorithm, smallest->protocol, more_bytes(t, loop[0])};
+    t->line[1] = (struct weft_fit_line){largest->algorithm, largest->protocol, more_bytes(t, loop[1])};
     t->lines = is_on(largest, &t->line[0]) ? 1 : 2;
     return t->line[0].algorithm ? set_scenario(conf, fit, t, ret_error) : WEFT_OK;
 }
@@ -255,13 +269,12 @@ static const char *values_of(const struct weft_fit *fit, struct weft_arena *aren
 
 /// On a line through two sizes, which took line_us. Between what is run and that line times grow as a power of the
 /// size.
-static double time_beyond(const struct weft_fit_table *t, const double line_us[2], weft_bytes bytes,
+static double time_beyond(const struct weft_fit_table *t, uint32_t line, const double line_us[2], weft_bytes bytes,
                           const struct weft_fit_row *last, double last_us) {
-    double from = line_us[0], slope = 4 * fmax(line_us[1] - from, 0);
-    double share = (double)bytes / (double)t->line_bytes;
-    if (share >= 1 || !last) return from + slope * (share - 1);
+    double from = line_us[0], further = (double)bytes - (double)t->line_bytes;
+    if (further >= 0 || !last) return from + fmax(line_us[1] - from, 0) * further / (double)t->line[line].more_bytes;
     double power = log(from / last_us) / log((double)t->line_bytes / (double)last->bytes);
-    return from * pow(share, power);
+    return from * pow((double)bytes / (double)t->line_bytes, power);
 }
 
 /// A job as weft builds it must be the table's.
@@ -329,11 +342,12 @@ static enum weft_status run_beyond(struct running *x, struct weft_error *ret_err
         uint32_t k = t->lines > 1 && is_on(row, &t->line[1]);
         if (!row->beyond || (x->wanted && !x->wanted[i])) continue;
         for (uint32_t end = 0; end < 2 && !line_us[k][1]; end++)
-            WEFT_TRY(run_size(x, t->line_bytes / 4 * (4 + end), &t->line[k], row, &line_us[k][end], ret_error));
+            WEFT_TRY(run_size(x, t->line_bytes + end * t->line[k].more_bytes, &t->line[k], row, &line_us[k][end],
+                              ret_error));
         row->ranks = x->ranks;
         row->nodes = x->nodes;
         x->ret_log[i] =
-            log(time_beyond(t, line_us[k], row->bytes, last, last ? exp(x->ret_log[last - x->fit->row]) : 0));
+            log(time_beyond(t, k, line_us[k], row->bytes, last, last ? exp(x->ret_log[last - x->fit->row]) : 0));
     }
     return WEFT_OK;
 }

@@ -62,7 +62,8 @@ static bool is_possible(const struct weft_nccl_machine *m, enum weft_nccl_functi
     if (a == WEFT_NCCL_RING) return true;
     if (a == WEFT_NCCL_TREE) return f == WEFT_NCCL_ALL_REDUCE;
     if (p != WEFT_NCCL_SIMPLE) return false;
-    if (a == WEFT_NCCL_NVLS) return m->nodes == 1 && (f == WEFT_NCCL_ALL_REDUCE || (gathers && m->gpus <= 32));
+    if (a == WEFT_NCCL_NVLS)
+        return m->nodes == 1 && (f == WEFT_NCCL_ALL_REDUCE || (gathers && m->gpus <= WEFT_NCCL_HEADS_MAX));
     if (a == WEFT_NCCL_NVLS_TREE) return m->nodes > 1 && f == WEFT_NCCL_ALL_REDUCE;
     return gathers && m->gpus == 1 && m->nodes > 1;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What NCCL's steps take at a host. Defaults are NCCL's own figures (src/graph/tuning.cc of 2.30.7). Where a step goes
-// over the network, two microseconds of NIC and wire are taken from them, because these are simulated, and one of the
-// proxies (NCCL_NET_OVERHEAD on Intel); where it does not, 600 ns (server.latency). A channel of NVLS passes half of
-// 85% of 40 GB/s: the rate of a head on Hopper, which has two channels. One of NVLSTree half of 57.7 GB/s, NCCL's most
-// for a head on two servers of Hopper, times 16/30, as a bus of 16 ranks carries each byte almost twice.
+// over the network, two microseconds of NIC and wire are taken from them, because these are simulated, and a turn of a
+// proxy at each end. NCCL_NET_OVERHEAD, 1 us on Intel, is of a step of a ring: four turns, because a NIC has at least
+// two channels, on each of which its proxy sends and receives. Where it does not, 600 ns (server.latency). A channel of
+// NVLS passes half of 85% of 40 GB/s: the rate of a head on Hopper, which has two channels. One of NVLSTree half
+// of 57.7 GB/s, NCCL's most for a head on two servers of Hopper, times 16/30, as a bus of 16 ranks carries each byte
+// almost twice.
 #include "weft/nccl.h"
 #include "weft/param.h"
 
@@ -11,12 +13,12 @@
     WEFT_TIME(struct weft_nccl_costs, field, key, dflt, "0ns", "1ms", help " (assumed)")
 const struct weft_param_table weft_nccl_costs_table = WEFT_PARAM_TABLE_OF(
     "nccl_costs", struct weft_nccl_costs, WEFT_PARAM_UNCHECKED,
-    COST(ring_ps[WEFT_NCCL_LL], "ring_ll", "0ns", "latency of a step of a ring over the network with LL"),
-    COST(ring_ps[WEFT_NCCL_LL128], "ring_ll128", "1us", "with LL128"),
-    COST(ring_ps[WEFT_NCCL_SIMPLE], "ring_simple", "11us", "with Simple"),
-    COST(tree_ps[WEFT_NCCL_LL], "tree_ll", "2us", "latency of a step of a tree over the network with LL"),
-    COST(tree_ps[WEFT_NCCL_LL128], "tree_ll128", "5500ns", "with LL128"),
-    COST(tree_ps[WEFT_NCCL_SIMPLE], "tree_simple", "11us", "with Simple"),
+    COST(ring_ps[WEFT_NCCL_LL], "ring_ll", "200ns", "latency of a step of a ring over the network with LL"),
+    COST(ring_ps[WEFT_NCCL_LL128], "ring_ll128", "1500ns", "with LL128"),
+    COST(ring_ps[WEFT_NCCL_SIMPLE], "ring_simple", "11500ns", "with Simple"),
+    COST(tree_ps[WEFT_NCCL_LL], "tree_ll", "2500ns", "latency of a step of a tree over the network with LL"),
+    COST(tree_ps[WEFT_NCCL_LL128], "tree_ll128", "6us", "with LL128"),
+    COST(tree_ps[WEFT_NCCL_SIMPLE], "tree_simple", "11500ns", "with Simple"),
     COST(inner_ring_ps[WEFT_NCCL_LL], "inner_ring_ll", "0ns",
          "time of a step of a ring beside copying and NVLink's latency, which no other hides, with LL"),
     COST(inner_ring_ps[WEFT_NCCL_LL128], "inner_ring_ll128", "1300ns", "with LL128"),
@@ -25,8 +27,8 @@ const struct weft_param_table weft_nccl_costs_table = WEFT_PARAM_TABLE_OF(
     COST(inner_tree_ps[WEFT_NCCL_LL128], "inner_tree_ll128", "650ns", "with LL128"),
     COST(inner_tree_ps[WEFT_NCCL_SIMPLE], "inner_tree_simple", "3400ns", "with Simple"),
     COST(nvls_ps, "nvls", "4800ns", "latency of each half of NVLS, in and out of the switch of a server"),
-    COST(nvls_tree_ps, "nvls_tree", "8us", "latency of a step of NVLSTree over the network"),
-    COST(proxy_ps, "proxy", "500ns",
+    COST(nvls_tree_ps, "nvls_tree", "10us", "latency of a step of NVLSTree over the network"),
+    COST(proxy_ps, "proxy", "250ns",
          "time of a message over the network at the proxy thread of each end, which serves one after another"),
     WEFT_RATE(
         struct weft_nccl_costs, copy_rate_bps, "copy_rate", "300Gbps", "0bps", "100Tbps",

@@ -6,7 +6,7 @@
 // PCIe switches are not searched; the rates within a server and between servers are equal.
 #include "weft/nccl.h"
 
-enum { CHANNELS_MAX = 32, CONNECTED_MAX = 64, HEADS_MAX = 32 };
+enum { CHANNELS_MAX = 32, CONNECTED_MAX = 64 };
 
 /// Rates that NCCL tries for a channel, ending with 0. [generation from Ampere on][several servers]
 static const double rates[3][2][20] = {
@@ -53,10 +53,10 @@ static struct weft_nccl_graph search_ring(const struct weft_nccl_machine *m) {
     return best;
 }
 
-/// With NVLS every GPU is the head of one channel, and reduces its part of the data.
+/// With NVLS every GPU, or 32 of them, is the head of one channel, and reduces its part of the data.
 static struct weft_nccl_graph search_nvls(const struct weft_nccl_machine *m) {
     struct weft_nccl_graph graph = {0};
-    uint32_t heads = m->gpus < HEADS_MAX ? m->gpus : HEADS_MAX;
+    uint32_t heads = m->gpus < WEFT_NCCL_HEADS_MAX ? m->gpus : WEFT_NCCL_HEADS_MAX;
     for (const double *rate = rates_of(m); *rate > 0 && !graph.channels; rate++)
         if (channels_at(m, *rate) >= heads) graph = (struct weft_nccl_graph){heads, 0, *rate, *rate};
     bool hopper = m->generation == WEFT_NCCL_HOPPER;

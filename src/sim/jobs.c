@@ -55,7 +55,7 @@ static void make_program(const struct build *b, const struct weft_job *job, uint
         .op_exposed_ps = weft_arena_alloc(b->arena, results, sizeof *p->op_exposed_ps),
         .iteration_end_ps = new_times(b->arena, job->iterations),
         .iteration_exposed_ps = weft_arena_alloc(b->arena, job->iterations, sizeof *p->iteration_exposed_ps),
-        .keys = 1 + (job->schedule ? job->schedule->cpus : 0) + count_lanes(job),
+        .keys = 1 + (job->schedule ? job->schedule->cpus : 0) + count_lanes(job) + 1,
         .sendings = job->first[rank + 1] - job->first[rank],
     };
     for (uint32_t c = 0; c < job->communicators; c++) {
@@ -96,7 +96,7 @@ static uint16_t qps_of(const struct build *b, const struct weft_connection *c) {
 /// The rings of all connections that a rank sends on, in blocks: most have one or two slots.
 struct rings {
     struct weft__span *span;
-    weft_time_ps *filled_ps;
+    weft_time_ps *handed_ps;
 };
 
 static uint16_t parts_of(const struct build *b, const struct weft_job *job, const struct weft_connection *c) {
@@ -113,20 +113,13 @@ static struct rings make_rings(const struct build *b, const struct weft_job *job
         spans += c->rings * ((size_t)parts_of(b, job, c));
     }
     r.span = weft_arena_alloc(b->arena, spans, sizeof *r.span);
-    r.filled_ps = weft_arena_alloc(b->arena, slots, sizeof *r.filled_ps);
+    r.handed_ps = weft_arena_alloc(b->arena, slots, sizeof *r.handed_ps);
     return r;
 }
 
-/// Of the operations that a connection carries.
-static weft_time_ps step_latency(const struct weft_job *job, const struct weft_connection *c) {
-    if (c->communicator >= job->communicators) return 0; // of a schedule
-    const struct weft_collective_common *common = job->op[job->communicator[c->communicator].op].conf;
-    return common->latency_ps;
-}
-
-static weft_time_ps proxy_time(const struct weft_job *job, const struct weft_connection *c) {
-    if (c->communicator >= job->communicators) return 0;
-    return ((const struct weft_collective_common *)job->op[job->communicator[c->communicator].op].conf)->proxy_ps;
+/// Of the operations that a connection carries; NULL: it is a schedule's.
+static const struct weft_collective_common *common_of(const struct weft_job *job, const struct weft_connection *c) {
+    return c->communicator >= job->communicators ? NULL : job->op[job->communicator[c->communicator].op].conf;
 }
 
 static void make_sender(const struct build *b, struct weft__sending *s, uint32_t i, struct rings *rings,
@@ -147,11 +140,15 @@ static void make_sender(const struct build *b, struct weft__sending *s, uint32_t
     s->qp = local ? WEFT_NONE : qp_of_flow[c->flow];
     b->all->wire[s->connection].sending = s;
     if (local) return;
-    s->proxy_ps = proxy_time(job, c);
+    const struct weft_collective_common *common = common_of(job, c);
+    if (common) {
+        s->hand_ps = weft_step_hand(common);
+        s->proxy_ps = common->proxy_ps;
+    }
     s->span = rings->span;
-    s->filled_ps = rings->filled_ps;
+    s->handed_ps = rings->handed_ps;
     rings->span += (size_t)s->slots * s->parts;
-    rings->filled_ps += s->slots;
+    rings->handed_ps += s->slots;
     for (uint32_t q = s->qp; q < b->net->qps && b->net->qp[q].flow == c->flow; q++)
         b->net->hosts.carrier[q].sending = s;
 }
@@ -203,6 +200,7 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
         p->receiving = weft_arena_alloc(b->arena, n, sizeof *p->receiving);
         for (uint32_t k = 0; k < n; k++) {
             const struct weft_connection *c = list[i + k].c;
+            const struct weft_collective_common *common = common_of(job, c);
             struct weft__stream *stream = c->messages ? &p->stream[c->communicator] : NULL;
             uint16_t qps = qps_of(b, c);
             if (stream && !stream->receivings++) stream->receiving = &p->receiving[k];
@@ -216,8 +214,8 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
                 .lane = WEFT_NONE,
                 .slots = c->flow == WEFT_NONE ? c->slots : c->rings,
                 .messages = c->messages,
-                .latency_ps = step_latency(job, c),
-                .proxy_ps = proxy_time(job, c),
+                .latency_ps = common ? common->latency_ps - weft_step_hand(common) : 0,
+                .proxy_ps = common ? common->proxy_ps : 0,
                 .left_bytes = c->bytes,
                 .peer = c->src,
                 .peer_node = b->all->node[job->host[c->src]],

@@ -137,13 +137,24 @@ static bool back_to_timer(struct walk *x, const struct weft_rank_note *fact, con
     return true;
 }
 
-/// The message was in flight until `to`.
+/// Whether a message went because its clear-to-send had come, and not because the proxy had been told of it.
+static bool was_cleared(const struct walk *x, const struct note *go) {
+    uint32_t n;
+    const struct weft_rank_note *first = notes_of(x, go->rank, &n), *fact = go->note;
+    while (fact > first && !is_fact(fact))
+        fact--;
+    return fact->what == WEFT_RANK_CLEARED && fact->connection == go->note->connection &&
+           fact->time_ps == go->note->time_ps;
+}
+
+/// The message was in flight until `to`, and its sender was telling the proxy of it.
 static bool back_to_message(struct walk *x, const struct weft_rank_note *fact, weft_time_ps to) {
     const struct weft_connection *c = connection_of(x, fact);
     bool local = c->flow == WEFT_NONE;
     const struct note *fill = find_note(x, fact->connection, WEFT_RANK_FILLS, fact->message);
     const struct note *go = local ? fill : find_note(x, fact->connection, WEFT_RANK_POSTS, fact->message);
     if (!fill || !go) return false;
+    if (go != fill && !was_cleared(x, go)) go = fill;
     struct weft_why_step *s =
         add_step(x, local ? WEFT_WHY_STEP_SERVER : WEFT_WHY_STEP_MESSAGE, go->note->time_ps, to, c->src);
     if (s) {

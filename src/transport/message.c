@@ -4,14 +4,14 @@
 // A connection over the network is one or several queue pairs that carry messages one after another, each an RDMA
 // WRITE. When its rank reaches an operation, the receiver posts buffers for the operation's messages, as many as there
 // are slots, and one more each time it has taken a message; for each buffer it sends a clear-to-send. The sender puts a
-// message into a slot of its buffer and sends it once the clear-to-send has arrived; the slot is free when this message
-// and all earlier ones are acknowledged. A message travels whole on the next queue pair, or in parts on all of them; it
-// has arrived when all of it has, and the program gets messages in order, whatever the order in which queue pairs
-// deliver. Source: the net transport of NCCL 2.x (proxies, NCCL_STEPS slots at both ends, a receiver that writes a FIFO
-// entry for each receive it posts) and its net_ib.cc (NCCL_IB_QPS_PER_CONNECTION and NCCL_IB_SPLIT_DATA_ON_QPS: parts
-// in multiples of 128 B, and a WRITE on each queue pair even if no data is left for it; clear-to-send on the first
-// queue pair). Differences: a lost clear-to-send is repeated after the NIC's timeout, then after twice as long, and so
-// on (NCCL's is a reliable WRITE of its own); no immediate data (4 B).
+// message into a slot of its buffer and sends it once its proxy knows of it and the clear-to-send has arrived; the slot
+// is free when this message and all earlier ones are acknowledged. A message travels whole on the next queue pair, or
+// in parts on all of them; it has arrived when all of it has, and the program gets messages in order, whatever the
+// order in which queue pairs deliver. Source: the net transport of NCCL 2.x (proxies, NCCL_STEPS slots at both ends, a
+// receiver that writes a FIFO entry for each receive it posts) and its net_ib.cc (NCCL_IB_QPS_PER_CONNECTION and
+// NCCL_IB_SPLIT_DATA_ON_QPS: parts in multiples of 128 B, and a WRITE on each queue pair even if no data is left for
+// it; clear-to-send on the first queue pair). Differences: a lost clear-to-send is repeated after the NIC's timeout,
+// then after twice as long, and so on (NCCL's is a reliable WRITE of its own); no immediate data (4 B).
 //
 // Within a server messages do not use the network: each GPU sends and receives at the rate of the server, one message
 // after another in each direction, with a fixed latency. Buffers are free from the beginning, like the buffers that
@@ -183,12 +183,12 @@ static weft_time_ps take_turn(struct weft__program *p, weft_time_ps now, weft_ti
 
 /// Hands the messages in the buffer that may be sent to the queue pairs.
 static void post_messages(struct weft__at *at, struct weft__sending *s) {
-    uint32_t may = s->filled < s->granted ? s->filled : s->granted;
+    uint32_t may = s->handed < s->granted ? s->handed : s->granted;
     for (uint32_t m = s->posted; m < may; m++) {
         s->posted = m + 1;
         if (s->proxy_ps) take_turn(at->p, at->w->now_ps, s->proxy_ps); // it is sent at once; others wait for that
         weft__program_note(at, WEFT_RANK_POSTS, s->connection, m, 0);
-        weft_histogram_add(&at->p->waits->sender, at->w->now_ps - s->filled_ps[m % s->slots]);
+        weft_histogram_add(&at->p->waits->sender, at->w->now_ps - s->handed_ps[m % s->slots]);
         at->p->in_flight_bytes += message_bytes(s, m);
         if (at->p->in_flight_bytes > at->p->in_flight_bytes_max) at->p->in_flight_bytes_max = at->p->in_flight_bytes;
         for (uint32_t k = 0; k < s->parts; k++)
@@ -205,6 +205,36 @@ static void note_fill(const struct weft__at *at, const struct weft__sending *s, 
                        s->sends ? s->sends->step[m % s->slots] : weft__program_op(p, communicator));
 }
 
+static uint32_t hand_key(const struct weft__program *p) {
+    return p->key0 + p->keys - 1;
+}
+
+/// The proxy sees a message some time after its GPU has filled the slot; it sees messages in order.
+static void tell_proxy(struct weft__at *at, struct weft__sending *s, uint32_t m) {
+    struct weft__fifo *handing = &at->p->handing;
+    weft_time_ps time = at->w->now_ps + s->hand_ps;
+    weft_time_ps last = handing->n ? handing->tail->packet[handing->end - 1].time_ps : 0;
+    if (last > time) time = last;
+    s->handed_ps[m % s->slots] = time;
+    if (time == at->w->now_ps) {
+        s->handed++;
+        post_messages(at, s);
+        return;
+    }
+    if (!handing->n) weft__timer_set(&at->node->timers, hand_key(at->p), time);
+    weft__fifo_push(handing, at->end->pool, &(struct weft_packet){.qp = s->connection, .time_ps = time});
+}
+
+void weft__message_hand(struct weft__at *at) {
+    struct weft__fifo *handing = &at->p->handing;
+    struct weft_packet p;
+    weft__fifo_pop(handing, at->end->pool, &p);
+    if (handing->n) weft__timer_set(&at->node->timers, hand_key(at->p), weft__fifo_head(handing)->time_ps);
+    struct weft__sending *s = weft__programs_of(at->end)->wire[p.qp].sending;
+    s->handed++;
+    post_messages(at, s);
+}
+
 void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes, const struct weft__pace *pace) {
     uint32_t m = s->filled++;
     if (__builtin_expect(at->p->log != NULL, 0)) note_fill(at, s, m);
@@ -213,14 +243,13 @@ void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t b
         return;
     }
     uint32_t mtu = at->end->hosts->qp[s->qp].mtu;
-    s->filled_ps[m % s->slots] = at->w->now_ps;
     for (uint32_t k = 0; k < s->parts; k++) {
         uint32_t own = part_bytes(bytes, s->parts, k);
         uint32_t carrier = carrier_of(s->qps, s->parts, m, k), *psn = &at->end->hosts->carrier[s->qp + carrier].psn_end;
         *span_of(s, m, k) = (struct weft__span){*psn, *psn + part_packets(own, mtu), own, carrier};
         *psn += part_packets(own, mtu);
     }
-    post_messages(at, s);
+    tell_proxy(at, s, m);
 }
 
 bool weft__message_has_room(const struct weft__sending *s) {

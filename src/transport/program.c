@@ -428,6 +428,10 @@ void weft__gpu_start(struct weft__node *node, struct weft__endpoint *end) {
 
 static void on_program_timer(struct weft__at *at, uint32_t key) {
     struct weft__program *p = at->p;
+    if (key == p->key0 + p->keys - 1) {
+        weft__message_hand(at);
+        return;
+    }
     weft__program_note(at, p->started ? WEFT_RANK_TIMED : WEFT_RANK_STARTED, key, 0, 0);
     if (p->schedule && key - p->key0 <= p->schedule->cpus) {
         weft__schedule_run_on_timer(at, key);

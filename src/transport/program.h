@@ -32,16 +32,18 @@ struct weft__sending {
     uint16_t qps;     ///< number of successive queue pairs
     uint16_t parts;   ///< per message: 1, whole on the next queue pair; or one on each of several
     uint32_t filled;  ///< put into the buffer
+    uint32_t handed;  ///< of these, how many the proxy knows of
     uint32_t granted; ///< allowed by the receiver
     uint32_t posted;  ///< handed to the queue pair
     uint32_t acked;
     uint32_t stream, lane;     ///< the lane that waits for room; WEFT_NONE: none
     uint32_t slots;            ///< over the network, at most the number of its messages
     struct weft__span *span;   ///< part k of message m: [m % slots * parts + k]
-    weft_time_ps *filled_ps;   ///< when message m was filled: [m % slots]
+    weft_time_ps *handed_ps;   ///< when the proxy knows of message m: [m % slots]
     weft_bytes left_bytes;     ///< not acknowledged
     uint32_t peer, channel;    ///< peer: the rank that receives
     uint32_t peer_node;        ///< the peer's host
+    weft_time_ps hand_ps;      ///< until the proxy knows of a message
     weft_time_ps proxy_ps;     ///< of a message, at its program's proxy
     struct weft__sends *sends; ///< for a schedule; NULL: for operations
 };
@@ -62,7 +64,7 @@ struct weft__receiving {
     uint32_t *came;             ///< parts of messages that arrived, per queue pair
     uint32_t whole;             ///< messages that arrived
     uint32_t arrived, consumed; ///< arrived: that the rank knows of
-    weft_time_ps latency_ps;    ///< of a step: until a message that has arrived can be used
+    weft_time_ps latency_ps;    ///< until a message that has arrived can be used
     weft_time_ps proxy_ps;      ///< like the sender's
     uint32_t due;               ///< in the operations that the rank has reached
     uint32_t posted;            ///< of those, how many have a buffer posted and a clear-to-send sent
@@ -163,6 +165,8 @@ struct weft__program {
     struct weft__waits *waits;                       ///< shared by its job's ranks that one worker runs
     weft_bytes in_flight_bytes, in_flight_bytes_max; ///< handed to queue pairs and not yet acknowledged
     weft_time_ps proxy_free_ps;                      ///< when its proxy has served the messages so far
+    struct weft__fifo handing; ///< messages that the proxy does not know of yet; qp: number of the connection; time_ps:
+                               ///< when it will
     uint32_t iteration, turn;
     double compute_left_ps, compute_speed; ///< time left if no channel took its share of the GPU; 0: it does not
                                            ///< compute
@@ -175,7 +179,7 @@ struct weft__program {
     weft_time_ps *iteration_end_ps, *iteration_exposed_ps;
     struct weft__rank_log *log;     ///< NULL: not followed
     struct weft__rank_spans *spans; ///< NULL: not recorded
-    uint32_t key0, keys;            ///< timers: its own, those of a schedule's CPU streams, then those of its lanes
+    uint32_t key0, keys; ///< timers: its own, those of a schedule's CPU streams, those of its lanes, that of its proxy
 };
 
 /// What both ends know of a connection.
@@ -313,6 +317,8 @@ struct weft__pace {
 bool weft__message_has_room(const struct weft__sending *s);
 void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes, const struct weft__pace *pace);
 void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t bytes);
+/// The timer of its proxy has run out: it hands over a message.
+void weft__message_hand(struct weft__at *at);
 /// The rank has reached an operation of that volume: posts buffers for its messages, as many as connections have slots.
 void weft__message_expect(struct weft__at *at, const struct weft__stream *stream, uint32_t volume);
 

@@ -51,6 +51,7 @@ static void mix_connections(const struct weft__program *p, struct weft__fingerpr
         if (c->qp == WEFT_NONE || !p->job->unadmitted) weft__fingerprint_mix(s, c->granted - c->filled);
         if (c->qp == WEFT_NONE) continue;
         weft__fingerprint_mix(s, (uint64_t)(c->filled - c->posted) << 32 | (c->filled - c->acked));
+        weft__fingerprint_mix(s, c->filled - c->handed);
         weft__fingerprint_mix(s, c->filled % c->qps);
     }
     for (uint32_t k = 0; k < p->receivings; k++) {
@@ -99,8 +100,13 @@ static void mix_program(const struct weft__program *p, struct weft__fingerprint 
     if (p->waits_for != WEFT_NONE) weft__fingerprint_mix_since(s, p->waiting_since_ps);
     for (uint32_t k = 0; k < p->sendings; k++) {
         const struct weft__sending *c = &p->sending[k];
-        for (uint32_t m = c->posted; c->qp != WEFT_NONE && m < c->filled; m++)
-            weft__fingerprint_mix_since(s, c->filled_ps[m % c->slots]);
+        for (uint32_t m = c->posted; c->qp != WEFT_NONE && m < c->handed; m++)
+            weft__fingerprint_mix_since(s, c->handed_ps[m % c->slots]);
+    }
+    struct weft__fifo_cursor cursor = weft__fifo_begin(&p->handing);
+    for (const struct weft_packet *m; (m = weft__fifo_next(&cursor));) {
+        weft__fingerprint_mix(s, m->qp);
+        weft__fingerprint_mix_until(s, m->time_ps);
     }
     for (uint32_t k = 0; k < p->receivings; k++) {
         const struct weft__receiving *c = &p->receiving[k];

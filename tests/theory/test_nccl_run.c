@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What NCCL's steps cost in a run, each mechanism alone against its closed form: a latency is paid once and the next
-// message hides it, a turn of the proxy by every message; 8 messages of a connection are in flight; the first waits for
-// the receiver's clear-to-send; the data for a peer is divided among channels, which copy side by side; a step costs
-// what it reads and writes, and NVLink waits for it; a piece of NVLS is a chunk of each head. Source:
-// NVIDIA/nccl 2.30.7, src/transport/net.cc, src/device/sendrecv.h, src/device/all_reduce.h.
+// message hides it, half of it while the clear-to-send comes; a chunk has two slices, whatever its bytes; a turn of the
+// proxy by every message; 8 messages of a connection are in flight; the first waits for the receiver's clear-to-send;
+// the data for a peer is divided among channels, which copy side by side; a step costs what it reads and writes, and
+// NVLink waits for it; a piece of NVLS is a chunk of each head. Source: NVIDIA/nccl 2.30.7, src/transport/net.cc,
+// src/device/sendrecv.h, src/device/all_reduce.h.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,8 +43,30 @@ static void assert_near(double time, double expected, double share) {
 
 /// Data that fits in flight, 8 messages of 128 KiB.
 static void a_latency_is_paid_once(void **state) {
-    double without = measure(2, 1, MIB, SEND), with = measure(2, 1, MIB, SEND_WITH("50us", "0ns"));
+    double without = measure(2, 1, MIB, SEND ", admission: none"),
+           with = measure(2, 1, MIB, SEND_WITH("50us", "0ns") ", admission: none");
     assert_near(with - without, 50 * US, 0.01);
+}
+
+/// Meanwhile the GPU tells its proxy of the message, for half of the latency.
+static void a_clear_to_send_is_hidden_by_half_of_a_latency(void **state) {
+    double led = measure(2, 200, 65536, SEND_WITH("900us", "0ns")),
+           alone = measure(2, 200, 65536, SEND_WITH("900us", "0ns") ", admission: none");
+    assert_near(led, alone, 0.01);
+    led = measure(2, 200, 65536, SEND_WITH("400us", "0ns"));
+    alone = measure(2, 200, 65536, SEND_WITH("400us", "0ns") ", admission: none");
+    assert_near(led - alone, (2 * 200 - 200) * US, 0.01);
+}
+
+/// Round a ring of two servers a part goes once. Whether its slices are 32 KiB and nothing or 32 KiB each, they are two
+/// messages, which a rank sends and receives.
+static void an_empty_slice_is_a_message(void **state) {
+#define GATHER(proxy)                                                                                                  \
+    "server: {gpus: 1, costs: {copy_rate: 0bps, ring_simple: 0ns, inner_ring_simple: 0ns, proxy: " proxy "}}, "        \
+    "collective: {kind: nccl, function: all_gather, NCCL_ALGO: ring, NCCL_PROTO: simple, NCCL_MAX_CTAS: 1}"
+    for (unsigned part = 32768; part <= 65536; part *= 2)
+        assert_near(measure(2, 1, 2 * part, GATHER("150us")) - measure(2, 1, 2 * part, GATHER("50us")), 4 * 100 * US,
+                    0.01);
 }
 
 /// A rank sends 8 messages and receives 8, one after another.
@@ -103,17 +126,26 @@ static void nvlink_waits_while_channels_step(void **state) {
 /// Of 16 channels with a chunk of 16 KiB for each of 8 heads, 2 MiB are one loop: a rank copies 128 KiB into a channel
 /// and as much out of it, and a head adds and copies an eighth of that. A second loop follows at once.
 static void a_piece_of_nvls_is_a_chunk_of_each_head(void **state) {
-#define NVLS                                                                                                           \
-    "server: {gpus: 8, rate: 100Tbps, latency: 100ns, costs: {nvls_rate: 8Gbps, nvls: 0ns}}, "                         \
+#define NVLS(gpus)                                                                                                     \
+    "server: {gpus: " gpus ", rate: 100Tbps, latency: 100ns, costs: {nvls_rate: 8Gbps, nvls: 0ns}}, "                  \
     "collective: {kind: nccl, NCCL_ALGO: nvls}"
-    double copy = 131072 / 1e9, one = measure(8, 1, 2 * MIB, NVLS), two = measure(8, 1, 4 * MIB, NVLS);
+    double copy = 131072 / 1e9, one = measure(8, 1, 2 * MIB, NVLS("8")), two = measure(8, 1, 4 * MIB, NVLS("8"));
     assert_near(one, (2 + 2 / 8.) * copy, 0.03);
     assert_near(two - one, copy, 0.03);
+}
+
+/// Of 64 GPUs 32 are heads: 16 channels with a chunk of 16 KiB for each of them are 8 MiB, as with 32 GPUs.
+static void thirty_two_gpus_are_heads(void **state) {
+    double time = (2 + 2 / 32.) * 32 * 16384 / 1e9;
+    assert_near(measure(32, 1, 8 * MIB, NVLS("32")), time, 0.03);
+    assert_near(measure(64, 1, 8 * MIB, NVLS("64")), time, 0.03);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_latency_is_paid_once),
+        cmocka_unit_test(a_clear_to_send_is_hidden_by_half_of_a_latency),
+        cmocka_unit_test(an_empty_slice_is_a_message),
         cmocka_unit_test(a_turn_of_the_proxy_is_paid_by_every_message),
         cmocka_unit_test(eight_messages_are_in_flight),
         cmocka_unit_test(the_receiver_leads),
@@ -121,6 +153,7 @@ int main(void) {
         cmocka_unit_test(a_step_costs_what_it_reads_and_writes),
         cmocka_unit_test(nvlink_waits_while_channels_step),
         cmocka_unit_test(a_piece_of_nvls_is_a_chunk_of_each_head),
+        cmocka_unit_test(thirty_two_gpus_are_heads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

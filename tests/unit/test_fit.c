@@ -488,7 +488,8 @@ static void goes_on_after_another_choice(void **state) {
     weft_arena_free(arena);
 }
 
-/// Four servers go from NVLSTree at 128 MiB to a ring at 256 MiB, whose own line goes on.
+/// Four servers go from NVLSTree at 128 MiB to a ring at 256 MiB, whose own line goes on. Its ends are a loop apart: 16
+/// channels of 2 MiB for each of 32 ranks.
 static void goes_on_with_the_later_choice(void **state) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     const char *path =
@@ -500,6 +501,7 @@ static void goes_on_with_the_later_choice(void **state) {
     double first = fit.row[2].predicted_us - fit.row[1].predicted_us;
     double second = fit.row[3].predicted_us - fit.row[2].predicted_us;
     assert_true(fabs(second / first - 2) < 1e-6);
+    assert_int_equal(fit.table[0].line[0].more_bytes, 16u * 32 * (2 << 20));
     assert_true(first > 2 * 31 / 32. * (1 << 29) / 8 / 50e9 * 1e6); // 8 NICs of 50 GB/s
     weft_fit_free(&fit);
     weft_arena_free(arena);

@@ -10,6 +10,7 @@
 
 #include "base/param.h"
 #include "collective/exchange.h"
+#include "collective/part.h"
 #include "import/nccl/nccl.h"
 #include "weft/param.h"
 
@@ -18,6 +19,9 @@ enum { STEPS = 8, LL_LINE = 16, LL_DATA = 8, LL128_LINE = 128, LL128_DATA = 120,
 /// 38 to receive, keep and send, 45 to do all of that (spcl/atlahs): 6.2 us a read and 15.6 a write, within 4%. LL and
 /// LL128 pass what is read and written through registers, so there both are taken to cost the same (assumed).
 enum { READ = 221, WRITE = 558, LINE_READ = 333, LINE_WRITE = 334 };
+/// The same measurements of Simple, from 32 KiB to 1 MiB, lie on a line that begins here. The rest of NCCL's step is
+/// latency: another warp fences and writes the flag while the channel goes on (src/device/prims_simple.h).
+enum { BUSY_PS = 700000 };
 /// Of the model's time of PAT, src/graph/tuning.cc: a hop is so much faster than a step of a ring; each part takes
 /// this.
 #define PAT_HOP 3.5
@@ -86,8 +90,9 @@ static void set_costs(const struct weft_nccl_machine *machine, const struct weft
                                                                      : costs->copy_rate_bps;
     common->grain_bytes = streams ? grain[p] : 0;
     if (choice->algorithm == WEFT_NCCL_RING) { // all ranks are busy all the time, so a step's own time is not hidden
-        common->step_ps = scale_cost(costs, costs->inner_ring_ps[p]);
-        common->idle_ps = common->step_ps / choice->channels; // they share NVLink, and go in step
+        weft_time_ps step = costs->inner_ring_ps[p], busy = p == WEFT_NCCL_SIMPLE && step > BUSY_PS ? BUSY_PS : step;
+        common->step_ps = scale_cost(costs, busy);
+        common->idle_ps = scale_cost(costs, step) / choice->channels; // they share NVLink, and go in step
         common->inner_latency_ps -=
             common->inner_latency_ps < common->step_ps ? common->inner_latency_ps : common->step_ps;
     }
@@ -97,7 +102,8 @@ static void set_costs(const struct weft_nccl_machine *machine, const struct weft
     }
     common->through = !nvls; // there each GPU copies into memory of its own, which the others read
     if (tree) common->up_percent = up_percent(choice);
-    if (choice->algorithm == WEFT_NCCL_NVLS_TREE) common->strands = machine->gpus; // a channel has a chunk of each head
+    if (choice->algorithm == WEFT_NCCL_NVLS_TREE)
+        common->strands = weft_nccl_graph(machine, choice->algorithm).channels; // a chunk of each head
     if (choice->algorithm != WEFT_NCCL_PAT) return;
     common->latency_ps = weft_time_of_real((double)common->latency_ps / PAT_HOP);
     common->step_ps = scale_cost(costs, PAT_PART_PS);
@@ -121,6 +127,17 @@ static enum weft_status set_model(const char *name, const struct weft_tree *tree
     return WEFT_OK;
 }
 
+/// NCCL sends all slices of a chunk, also those for which its bytes do not suffice (src/device/prims_simple.h,
+/// src/transport/net.cc): such a message takes a slot and turns of proxies.
+static bool has_empty_slices(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
+                             enum weft_nccl_function function) {
+    bool whole = function == WEFT_NCCL_ALL_REDUCE;
+    weft_bytes bytes = whole ? shape->bytes : weft__part_max(shape);
+    weft_bytes of_channel = (bytes + common->channels - 1) / common->channels; // of the largest
+    struct weft__loops loops = weft__loops_of(common, of_channel, whole ? shape->ranks : 1);
+    return loops.loops == 1 && loops.last_slices < loops.slices_max;
+}
+
 enum weft_status weft__nccl_choose(enum weft_nccl_function function, const struct weft_nccl_machine *machine,
                                    struct weft_place place, struct weft_arena *arena,
                                    struct weft_collective_loaded *loaded, struct weft_error *ret_error) {
@@ -141,6 +158,10 @@ enum weft_status weft__nccl_choose(enum weft_nccl_function function, const struc
               choice.algorithm == WEFT_NCCL_TREE || function == WEFT_NCCL_BROADCAST || function == WEFT_NCCL_REDUCE,
               common);
     shape->bytes = on_wire(choice.protocol, shape->bytes);
+    if (choice.slice_bytes < choice.chunk_bytes && has_empty_slices(common, shape, function)) {
+        common->slots /= 2;
+        common->proxy_ps *= 2;
+    }
     return loaded->ops->load ? loaded->ops->load(place, arena, loaded, ret_error) : WEFT_OK;
 }
 
