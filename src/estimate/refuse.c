@@ -225,7 +225,7 @@ static uint32_t end_of(const struct weft__fluid *x, uint32_t qp) {
 }
 
 #define EACH_STEP(x, q, e) /* entries e and e + 1 of queue pair q */                                                   \
-    for (uint32_t q = 0; q < (x)->net.qps; q++)                                                                        \
+    for (uint32_t q = 0; q < (x)->levels.flows; q++)                                                                   \
         for (uint32_t e = (x)->levels.flow[q].first, end = end_of((x), q); e + 1 < end; e++)
 
 /// Bytes of each flow that may be under way at once.

@@ -115,8 +115,6 @@ static const struct weft__sending *sending_of(const struct weft__program *p, con
 /// Adds the links of a connection to those of the ring.
 static void add_links(struct weft__fluid *x, uint32_t qp, uint32_t qps) {
     struct weft__rings *rings = x->rings;
-    while (qps > 1 && !x->levels.flow[qp + qps - 1].entries)
-        qps--; // no message takes the last ones
     for (uint32_t q = qp; q < qp + qps; q++) {
         const struct weft__level_flow *f = &x->levels.flow[q];
         for (uint32_t e = f->first; e < f->first + f->entries; e++) {

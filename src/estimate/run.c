@@ -96,7 +96,6 @@ static enum weft_status assemble_fluid(struct weft__fluid *x, const struct weft_
     status = weft__ways_new(x, ret_error);
     x->line = weft_arena_alloc(x->arena, x->levels.links, sizeof *x->line);
     x->uneven = weft_arena_alloc(x->arena, x->levels.links, sizeof *x->uneven);
-    if (!status) status = weft__estimate_refuse_ways(x, ret_error);
     if (status) return status;
     start_engine(x);
     weft__jobs_start(net);

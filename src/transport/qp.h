@@ -15,6 +15,7 @@ struct weft__qp_hold {
 struct weft__hosts {
     const struct weft_qp_conf *qp;
     const struct weft_qp_numbers *qp_numbers;
+    const uint16_t *laid;       ///< [flows]: so many queue pairs of each are there, the first ones; NULL: all
     uint32_t framing_bytes;     ///< weft_host_framing_bytes, the same at all hosts
     uint32_t data_header_bytes; ///< host.data_header, the same at all hosts; 0: the headers of RoCE
     struct weft_qp_sender *sender;

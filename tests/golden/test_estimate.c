@@ -273,6 +273,11 @@ static void circles(void **state) {
     assert_int_equal(weft(f, "estimate $WEFT_ROOT/scenarios/foundation/pfc_deadlock.yaml --variant ring"), 2);
     assert_non_null(strstr(f->err, "pfc_deadlock.yaml:12:3: topology: flows go round links in a circle"));
     assert_int_equal(weft(f, "estimate $WEFT_ROOT/scenarios/foundation/pfc_deadlock.yaml --variant line"), 0);
+    write_text(f, "s.yaml", // so many queue pairs that some of them are looked at first
+               "base: torus\nhardware: ideal\nfabric: {hosts: 144, rate: 400Gbps}\n"
+               "workload: [{kind: collective, collective: all_to_all, size: 1MiB}]\n");
+    assert_int_equal(weft(f, "estimate s.yaml"), 2);
+    assert_non_null(strstr(f->err, "torus:11:3: fabric: flows go round links in a circle, as in a torus"));
 }
 
 /// A NIC's own rates bound its line, and not what its flows take of the links that they share.
