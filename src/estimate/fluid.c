@@ -145,7 +145,7 @@ static void on_drained(struct weft__fluid *x, uint32_t flow) {
     }
     note_bytes(x, flow, x->piece[d->first].wire);
     weft__pieces_drained(x, flow);
-    if (d->first != WEFT_NONE) {
+    if (!weft__pieces_pause(x, flow) && d->first != WEFT_NONE) {
         weft__pieces_begin(x, flow);
         return;
     }

@@ -267,6 +267,24 @@ static void refused(void **state) {
     }
 }
 
+/// Messages stall as in a run, the same ones, and a queue pair pauses between its messages; rings wait for both.
+static void stalls(void **state) {
+    static const char *const host[] = {"stall: 100us, stall_chance: 0.001", "stall: 20us, stall_chance: 0.02",
+                                       "work_request_qp: 100us",
+                                       "work_request_qp: 2us, jitter: 0.1, send_latency: 1us"};
+    static const char *const fabric[] = {"roce-ecmp", "roce-e-ecmp"};
+    enum { RING = 2, BROADCAST = 5 };
+    for (uint32_t i = 0; i < 2 * sizeof host / sizeof *host; i++)
+        for (uint32_t c = RING; c <= BROADCAST; c++) {
+            char text[512];
+            snprintf(text, sizeof text,
+                     "base: %s\nhardware: ideal\nfabric: {hosts: 32, rate: 400Gbps}\nhost: {%s}\n"
+                     "workload:\n%s",
+                     fabric[i % 2], host[i / 2], cases[c]);
+            check_error(*state, text, 0.1); // of each case
+        }
+}
+
 /// Pauses that could wait for each other in a circle.
 static void circles(void **state) {
     struct fixture *f = *state;
@@ -366,6 +384,7 @@ int main(void) {
         cmocka_unit_test(as_packets),
         cmocka_unit_test(with_congestion_control),
         cmocka_unit_test(refused),
+        cmocka_unit_test(stalls),
         cmocka_unit_test(circles),
         cmocka_unit_test(servers_beside_spare_ports),
         cmocka_unit_test(split_messages),
