@@ -344,6 +344,11 @@ static void intervals(void **state) {
     write_text(f, "t.txt", "ecmp flows 16 100 0.9\n");
     assert_int_equal(weft(f, "estimate s.yaml --calibration t.txt"), 2);
     assert_non_null(strstr(f->err, "t.txt:1"));
+    write_text(f, "s.yaml",
+               "base: roce-ecmp\nfabric: {hosts: 32, rate: 400Gbps}\nworkload: [{kind: permutation}, {kind: "
+               "collective, collective: all_gather, size: 4KiB}]\n");
+    assert_int_equal(weft(f, "estimate s.yaml"), 0);
+    assert_non_null(strstr(f->out, "jobs share links: messages of a small one wait in queues that others fill"));
 }
 
 /// NVLSTree splits a message over the queue pairs of its heads, however few messages there are.
