@@ -269,6 +269,7 @@ enum weft_status weft__job_reserve_flows(const struct weft__job_common *common, 
         if (flows > most) largest = op;
         if (flows > most) most = flows;
     }
+    WEFT_TRY(weft__workload_check_room(w, &flow, place, most, ret_error));
     if (largest) WEFT_TRY(check_memory(common, place, job, largest, most, w, ret_error));
     return weft__workload_reserve(w, &flow, place, most, ret_error);
 }

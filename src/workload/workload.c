@@ -93,10 +93,14 @@ enum weft_status weft__workload_add_counted(struct weft_workload *w, const struc
     return WEFT_OK;
 }
 
+enum weft_status weft__workload_check_room(const struct weft_workload *w, const struct weft_workload_common *common,
+                                           struct weft_place place, uint64_t flows, struct weft_error *ret_error) {
+    return check_room(w, common, place, flows, qps_of(common, common->size_bytes), ret_error);
+}
+
 enum weft_status weft__workload_reserve(struct weft_workload *w, const struct weft_workload_common *common,
                                         struct weft_place place, uint64_t flows, struct weft_error *ret_error) {
-    uint64_t qps = qps_of(common, common->size_bytes);
-    WEFT_TRY(check_room(w, common, place, flows, qps, ret_error));
+    WEFT_TRY(weft__workload_check_room(w, common, place, flows, ret_error));
     if (!w->counts) grow_flows(w, w->flows + flows * common->repeat);
     return WEFT_OK;
 }
