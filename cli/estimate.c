@@ -3,6 +3,7 @@
 #include "weft/estimate.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "simulation.h"
 
@@ -46,6 +47,11 @@ static void print_text(FILE *file, const void *subject) {
             fprintf(file, "   mean %.3f, 99th percentile %.3f", (double)t->mean_ps * 1e-6, (double)t->p99_ps * 1e-6);
         fputs(t->unpaused ? "   without pauses (PFC): not calibrated\n" : "\n", file);
     }
+    if (!strcmp(e->kind, "shared"))
+        fputs(
+            "jobs share links: messages of a small one wait in queues that others fill, which is in the intervals and "
+            "not in\nthe times; a run says how long\n",
+            file);
     fprintf(file, "\n%-24s %-12s %-12s %8s %8s\n", "busiest links", "from", "to", "used", "flows");
     for (uint32_t i = 0; i < e->links; i++) {
         const struct weft_estimate_link *l = &e->link[i];

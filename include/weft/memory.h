@@ -88,6 +88,8 @@ weft_bytes weft_memory_bytes(enum weft_memory_kind kind);
 weft_bytes weft_memory_bytes_max(enum weft_memory_kind kind);
 /// Likewise held now by that one; NULL holds nothing.
 weft_bytes weft_memory_held(const struct weft_memory *memory, enum weft_memory_kind kind);
+/// What the process may have at most: the machine's memory, or its limit of addresses (RLIMIT_AS).
+double weft_memory_most(void);
 const char *weft_memory_name(enum weft_memory_kind kind);
 void weft_memory_reset_max(void);
 /// All of these figures, and what they are from now on: a process takes over what another had.

@@ -10,6 +10,7 @@ struct weft__poster {
     weft_time_ps host_free_ps; ///< the host's thread
     weft_time_ps nic_free_ps;  ///< the NIC
     weft_time_ps last_ps;      ///< the answer for the request before: requests do not overtake one another
+    weft_time_ps issued_ps;    ///< of the latest request, if issues are drawn
 };
 
 /// Whether a request takes any time.

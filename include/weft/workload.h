@@ -73,6 +73,9 @@ struct weft_workload {
     struct weft_arena *arena;
     /// For whom runs nothing: flows of all-to-alls of jobs are counted, and are not among those above.
     bool counts;
+    /// What its user keeps for a flow of a job, at least: more of them than there is memory for are refused before they
+    /// are made. 0: not known.
+    weft_bytes connection_bytes;
     uint32_t counted_flows;
     weft_bytes counted_bytes;
     uint32_t job_flows;            ///< of jobs, counted or not
@@ -159,11 +162,10 @@ enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t
                                    struct weft_arena *arena, struct weft_workload **ret_workload,
                                    struct weft_error *ret_error);
 
-/// Checks the same, and makes all but the flows of all-to-alls, which can be many: see `counts`.
-enum weft_status weft_workload_count(const struct weft_model_conf *entry, uint32_t entries,
-                                     const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
-                                     struct weft_arena *arena, struct weft_workload **ret_workload,
-                                     struct weft_error *ret_error);
+/// The same, of `empty`: its arena, topology, number of entries, `counts` and `connection_bytes`.
+enum weft_status weft_workload_make(struct weft_workload empty, const struct weft_model_conf *entry, uint64_t seed,
+                                    weft_time_ps until, struct weft_workload **ret_workload,
+                                    struct weft_error *ret_error);
 
 /// For each flow, how many queue pairs of earlier flows have the same source and destination. In `arena`.
 uint64_t *weft_workload_qps_before(const struct weft_workload *workload, struct weft_arena *arena);

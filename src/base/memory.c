@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/image.h"
 
@@ -304,6 +306,13 @@ weft_bytes weft_memory_bytes_max(enum weft_memory_kind kind) {
 weft_bytes weft_memory_held(const struct weft_memory *memory, enum weft_memory_kind kind) {
     return memory ? memory->held[kind].now : 0;
 }
+double weft_memory_most(void) {
+    double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    struct rlimit limit;
+    bool limited = !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY;
+    return limited && (double)limit.rlim_cur < bytes ? (double)limit.rlim_cur : bytes;
+}
+
 const char *weft_memory_name(enum weft_memory_kind kind) {
     return names[kind];
 }

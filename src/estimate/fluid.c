@@ -7,6 +7,8 @@
 
 #include "base/grow.h"
 
+enum { BELOW = 4 }; ///< in the heap, each event is before so many
+
 static bool event_before(const struct weft__fluid_event *a, const struct weft__fluid_event *b) {
     return a->time_ps != b->time_ps ? a->time_ps < b->time_ps : (int32_t)(a->order - b->order) < 0;
 }
@@ -15,16 +17,18 @@ void weft__fluid_note(struct weft__fluid *x, weft_time_ps time, enum weft__fluid
     struct weft__fluid_event e = {time, x->order++, index << WEFT__FLUID_WHAT_BITS | what};
     x->event = weft__memory_double(WEFT_MEMORY_TIMER, x->event, x->events, &x->events_room, 1024, sizeof *x->event);
     uint32_t i = x->events++;
-    for (; i && event_before(&e, &x->event[(i - 1) / 2]); i = (i - 1) / 2)
-        x->event[i] = x->event[(i - 1) / 2];
+    for (; i && event_before(&e, &x->event[(i - 1) / BELOW]); i = (i - 1) / BELOW)
+        x->event[i] = x->event[(i - 1) / BELOW];
     x->event[i] = e;
 }
 
 static struct weft__fluid_event take_event(struct weft__fluid *x) {
     struct weft__fluid_event first = x->event[0], last = x->event[--x->events];
     uint32_t i = 0;
-    for (uint32_t child; (child = 2 * i + 1) < x->events; i = child) {
-        if (child + 1 < x->events && event_before(&x->event[child + 1], &x->event[child])) child++;
+    for (uint32_t child; (child = BELOW * i + 1) < x->events; i = child) {
+        uint32_t end = child + BELOW < x->events ? child + BELOW : x->events;
+        for (uint32_t k = child + 1; k < end; k++)
+            if (event_before(&x->event[k], &x->event[child])) child = k;
         if (!event_before(&x->event[child], &last)) break;
         x->event[i] = x->event[child];
     }
@@ -141,7 +145,7 @@ static void on_drained(struct weft__fluid *x, uint32_t flow) {
     }
     note_bytes(x, flow, x->piece[d->first].wire);
     weft__pieces_drained(x, flow);
-    if (d->first != WEFT_NONE) {
+    if (!weft__pieces_pause(x, flow) && d->first != WEFT_NONE) {
         weft__pieces_begin(x, flow);
         return;
     }

@@ -40,6 +40,7 @@ struct weft__credit_queue {
 enum weft__fluid_what {
     WEFT__FLUID_START,  ///< flow `index` starts
     WEFT__FLUID_POST,   ///< piece `index` may be sent
+    WEFT__FLUID_BEGIN,  ///< the first piece of queue pair `index` begins to drain, after a pause
     WEFT__FLUID_ARRIVE, ///< its last bit is at the receiver
     WEFT__FLUID_ACK,    ///< its sender knows
     WEFT__FLUID_NOTICE, ///< a rank can use a message of queue pair `index`; or of a flow's last byte its host knows
@@ -79,6 +80,7 @@ struct weft__drain {
     uint32_t pairs;                   ///< of a ring: queue pairs that take turns at a member's line
     uint32_t divided;                 ///< of a ring: when its part was found last
     uint32_t first, last;             ///< pieces in order, the first under way; WEFT_NONE: none
+    bool begun;                       ///< some piece has
     uint32_t turn;                    ///< of flows of a NIC that end together, those that began earlier are ahead
 };
 
@@ -114,7 +116,8 @@ struct weft__fluid {
         weft_time_ps alone_ps;   ///< until when a packet that found it idle has its line
         weft_time_ps drained_ps; ///< when so many of its flows drained
         uint32_t drained;
-    } * nic; ///< [hosts]
+        uint64_t seed; ///< of the host's draws
+    } * nic;           ///< [hosts]
     struct weft__line {
         uint32_t active, shared; ///< queue pairs with data; by how many it is divided now
         bool uneven;             ///< in the list of those where that differs too much
@@ -161,7 +164,9 @@ double weft__bound_wait(struct weft__fluid *x, uint32_t qp, double wire);
 // Messages (pieces.c).
 /// What hosts of an estimate do instead of a NIC.
 extern const struct weft__endpoint_ops weft__fluid_endpoint;
-/// The first piece of a queue pair begins to drain; it has drained.
+/// Whether a queue pair pauses between messages; then its next one begins later. The first piece of a queue pair begins
+/// to drain; it has drained.
+bool weft__pieces_pause(struct weft__fluid *x, uint32_t qp);
 void weft__pieces_begin(struct weft__fluid *x, uint32_t qp);
 void weft__pieces_drained(struct weft__fluid *x, uint32_t qp);
 void weft__pieces_on(struct weft__fluid *x, enum weft__fluid_what what, uint32_t index);

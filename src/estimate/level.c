@@ -10,7 +10,7 @@
 static const double ENDLESS = DBL_MAX; ///< level of a link that limits nobody
 
 void weft__levels_init(struct weft__levels *l, double tolerance) {
-    *l = (struct weft__levels){.tolerance = tolerance, .mark = 1};
+    *l = (struct weft__levels){.tolerance = tolerance, .mark = 1, .filled = 1};
 }
 
 void weft__levels_deinit(struct weft__levels *l) {
@@ -110,6 +110,7 @@ void weft__levels_begin(struct weft__levels *l, uint32_t flow) {
     unsettle_rates(l);
     f->active = true;
     f->known = false;
+    f->filled = 0;
     f->rate = 0;
     l->members += f->entries;
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
@@ -157,7 +158,8 @@ void weft__levels_share(struct weft__levels *l, uint32_t flow, float share) {
     if (share >= f->share && share <= f->share) return;
     f->share = share;
     f->known = false;
-    note_level_max(l, flow);
+    f->filled = 0;
+    if (more < 0) note_level_max(l, flow);
     if (!f->active) return;
     unsettle_rates(l);
     for (uint32_t e = f->first; e < f->first + f->entries; e++)
@@ -184,8 +186,9 @@ static void look_at_links(const struct weft__levels *l, struct weft__level_flow 
     }
 }
 
+/// What was found as all levels were computed in order is the least of its links.
 static double level_of(const struct weft__levels *l, struct weft__level_flow *f) {
-    if (!f->known) look_at_links(l, f);
+    if (!f->known && f->filled != l->filled) look_at_links(l, f);
     return f->least;
 }
 
@@ -199,6 +202,7 @@ static double level_without(const struct weft__levels *l, struct weft__level_flo
 static void note_level(struct weft__level_flow *f, uint32_t own, double old, double level) {
     if (own == f->at) {
         f->known = level <= f->next;
+        f->filled = 0;
         f->least = level;
     } else if (level < f->least) {
         f->next = f->least;
@@ -208,6 +212,7 @@ static void note_level(struct weft__level_flow *f, uint32_t own, double old, dou
         f->next = level;
     } else if (old <= f->next) {
         f->known = false; // it may have been the one
+        f->filled = 0;
     }
 }
 
@@ -292,6 +297,7 @@ static void fill_flow(struct weft__levels *l, uint32_t flow, double level) {
     if (f->filled == l->filled) return;
     f->filled = l->filled;
     f->known = false;
+    f->least = level;
     note_change(l, flow);
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
         double weight = fabs(weight_of(l, flow, e));

@@ -34,7 +34,7 @@ struct weft__level_link {
 struct weft__level_flow {
     uint32_t first, entries; ///< among all entries
     uint32_t mark;           ///< of the last settling that may have changed it
-    uint32_t filled;         ///< of the last time that all levels were computed in order
+    uint32_t filled;         ///< when all levels were last computed in order, by which `least` is known; 0: not so
     uint32_t at;             ///< entry whose link has the least level; WEFT_NONE: `most` is less
     bool active, known;      ///< known: the three that follow from levels
     float most;              ///< its rate at most, whatever the links; 0: no bound

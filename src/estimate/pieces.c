@@ -31,8 +31,7 @@ static void piece_free(struct weft__fluid *x, uint32_t p) {
     x->piece_free = p;
 }
 
-/// A packet takes the NIC as long as the line, PCIe and the NIC's own rate need, and a request of a queue pair as long
-/// as that is given.
+/// A packet takes the NIC as long as the line, PCIe and the NIC's own rate need.
 double weft__piece_wire(const struct weft__fluid *x, uint32_t number, weft_bytes bytes, uint32_t *ret_last) {
     const struct weft_qp_conf *qp = &x->net.qp[number];
     const struct weft_host_conf *host = weft__fluid_host(x, qp->src);
@@ -47,24 +46,23 @@ double weft__piece_wire(const struct weft__fluid *x, uint32_t number, weft_bytes
     if (packets > 1) *ret_last = full; // a shorter last frame waits for the one before it, hop by hop
     double line = x->levels.link[x->levels.entry[x->levels.flow[number].first].link].capacity;
     double gaps = (double)weft__frame_gap(host, full) * (double)(packets - 1) + (double)weft__frame_gap(host, own);
-    if (gaps < (double)host->work_request_qp_ps) gaps = (double)host->work_request_qp_ps;
     return fmax(wire, gaps * line);
 }
 
-/// The host's part of a request: posting, its entry, and the payload's first packet; with the mean of what jitters.
-static weft_time_ps post_time(struct weft__fluid *x, uint32_t host, weft_bytes bytes) {
+/// The host's part of a request: posting, its entry, and the payload's first packet; with what a run draws for it.
+static weft_time_ps post_time(struct weft__fluid *x, uint32_t host, struct weft_packet request, weft_bytes bytes) {
     const struct weft_host_conf *c = weft__fluid_host(x, host);
-    weft_time_ps time = weft__poster_take(&x->poster[host], c, x->now_ps, bytes);
-    double median = (double)(c->send_latency_ps + c->receive_latency_ps);
-    return time + weft_time_of_real(median * expm1(c->jitter * c->jitter / 2) + c->stall_chance * (double)c->stall_ps);
+    request.time_ps = weft__poster_take(&x->poster[host], c, x->now_ps, bytes);
+    return weft__request_issue(&x->poster[host], c, x->nic[host].seed, &x->net.qp[request.qp], &request);
 }
 
 static void post_piece(struct weft__fluid *x, uint32_t qp, uint32_t psn_end, weft_bytes bytes, weft_time_ps later) {
+    struct weft_packet request = {.kind = WEFT_PACKET_DATA, .qp = qp, .psn = psn_end};
     uint32_t p = piece_new(x), host = x->net.qp[qp].src;
     struct weft__piece piece = {.qp = qp, .psn_end = psn_end, .bytes = bytes, .next = WEFT_NONE};
     piece.wire = weft__piece_wire(x, qp, bytes, &piece.last);
     x->piece[p] = piece;
-    weft_time_ps time = post_time(x, host, bytes) + later;
+    weft_time_ps time = post_time(x, host, request, bytes) + later;
     if (time > x->now_ps)
         weft__fluid_note(x, time, WEFT__FLUID_POST, p);
     else
@@ -83,7 +81,9 @@ static void post_next(struct weft__fluid *x, uint32_t qp) {
     weft_bytes burst = (weft_bytes)flow->burst * bytes, done = burst ? d->done - d->done % burst : 0;
     if (!left || (burst && d->posted == done + burst)) return;
     d->posted += bytes;
-    post_piece(x, qp, 0, bytes, done && d->done == done ? flow->pause_ps : 0);
+    uint32_t packets =
+        flow->depth ? (uint32_t)(d->posted / bytes) * x->net.qp[qp].message_packets : x->net.qp[qp].packets;
+    post_piece(x, qp, packets, bytes, done && d->done == done ? flow->pause_ps : 0);
 }
 
 /// As many messages of a flow as may be outstanding.
@@ -93,8 +93,18 @@ static void post_all(struct weft__fluid *x, uint32_t qp) {
         post_next(x, qp);
 }
 
+/// A queue pair of messages begins one as long after the one before as host.work_request_qp says.
+bool weft__pieces_pause(struct weft__fluid *x, uint32_t qp) {
+    const struct weft__drain *d = &x->drain[qp];
+    weft_time_ps gap = weft__fluid_host(x, x->net.qp[qp].src)->work_request_qp_ps, next = d->begun_ps + gap;
+    if (!gap || !d->begun || next <= x->now_ps || !is_of_job(x, qp)) return false;
+    if (d->first != WEFT_NONE) weft__fluid_note(x, next, WEFT__FLUID_BEGIN, qp);
+    return true;
+}
+
 void weft__pieces_begin(struct weft__fluid *x, uint32_t qp) {
     double wire = x->piece[x->drain[qp].first].wire;
+    x->drain[qp].begun = true;
     weft__credits_begin(x, qp, wire);
     weft__fluid_begin(x, qp, wire);
 }
@@ -130,7 +140,7 @@ static void enqueue_piece(struct weft__fluid *x, uint32_t p) {
     else
         x->piece[d->last].next = p;
     d->last = p;
-    if (idle) weft__pieces_begin(x, qp);
+    if (idle && !weft__pieces_pause(x, qp)) weft__pieces_begin(x, qp);
 }
 
 // --- a piece has left ---------------------------------------------------------------------------------------------
@@ -286,6 +296,9 @@ void weft__pieces_on(struct weft__fluid *x, enum weft__fluid_what what, uint32_t
     case WEFT__FLUID_POST:
         enqueue_piece(x, index);
         break;
+    case WEFT__FLUID_BEGIN:
+        weft__pieces_begin(x, index);
+        break;
     case WEFT__FLUID_ARRIVE:
         on_arrive(x, index);
         break;
@@ -323,8 +336,9 @@ static void grant_messages(struct weft__node *node, struct weft__endpoint *end, 
                            uint32_t granted, uint32_t priority, uint32_t doublings) {
     struct weft__fluid *x = fluid_of(w);
     uint32_t p = piece_new(x), host = x->net.qp[qp].dst;
+    struct weft_packet request = {.kind = WEFT_PACKET_CTS, .qp = qp, .psn = granted};
     bool posts = weft__posting_takes_time(weft__fluid_host(x, host));
-    weft_time_ps time = posts ? post_time(x, host, 0) : x->now_ps;
+    weft_time_ps time = posts ? post_time(x, host, request, 0) : x->now_ps;
     x->piece[p] = (struct weft__piece){.qp = qp, .psn_end = granted};
     weft__fluid_note(x, time + control_time(x, qp, (double)x->now_ps), WEFT__FLUID_GRANT, p);
 }

@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "box/box.h"
 #include "weft/aqm.h"
@@ -154,28 +152,28 @@ enum weft_status weft__estimate_refuse(const struct weft__network *net, struct w
     return status ? status : refuse_work(net, ret_error);
 }
 
-/// Of the machine, or as much of it as the process may have.
-static double find_memory(void) {
-    double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    struct rlimit limit;
-    if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY) bytes = fmin(bytes, (double)limit.rlim_cur);
-    return bytes;
-}
-
 enum weft_status weft__estimate_refuse_memory(const struct weft__network *net, struct weft_error *ret_error) {
     enum { LINKS = 6, LOADS = 2 }; // of a queue pair over two tiers
     const struct weft_workload *w = net->workload;
     size_t entry = sizeof(struct weft__crossed) + sizeof(struct weft__level_member);
-    size_t each = sizeof(struct weft_qp_conf) + sizeof(struct weft__way) + sizeof(struct weft__drain) +
-                  sizeof(struct weft__level_flow) + sizeof(uint32_t) + (LINKS + LOADS) * entry;
-    double needed = (double)w->qps * (double)each, has = find_memory();
+    size_t each = sizeof(struct weft_qp_conf) + sizeof(struct weft_qp_numbers) + sizeof(struct weft_qp_sample) +
+                  sizeof(struct weft__way) + sizeof(struct weft__drain) + sizeof(struct weft__level_flow) +
+                  sizeof(uint32_t) + (LINKS + LOADS) * entry;
+    size_t ends = sizeof(struct weft__sending) + sizeof(struct weft__receiving) + sizeof(struct weft__wire) +
+                  sizeof(struct weft__carrier) + sizeof(struct weft__span);
+    double qps = 0, connections = 0, has = weft_memory_most();
+    for (uint32_t f = 0; f < w->flows; f++) { // of a connection one at least
+        qps += w->flow[f].messages ? 1 : fmin(w->flow[f].qps, (double)w->flow[f].bytes);
+        connections += w->flow[f].messages;
+    }
+    double needed = qps * (double)each + connections * (double)ends;
     for (uint32_t kind = 0; kind < WEFT_MEMORY_KINDS && weft_memory_current(); kind++)
         needed += (double)weft_memory_held(weft_memory_current(), kind);
     if (needed <= has || !w->entries) return WEFT_OK;
     return REFUSE(ret_error, net->scenario->workload[0].place,
-                  "workload: an estimate of %" PRIu64 " queue pairs takes %.3g GB at least, and there are %.3g GB; "
+                  "workload: an estimate of %.0f queue pairs takes %.3g GB at least, and there are %.3g GB; "
                   "expected fewer hosts or smaller groups",
-                  (uint64_t)w->qps, needed * 1e-9, has * 1e-9);
+                  qps, needed * 1e-9, has * 1e-9);
 }
 
 enum weft_status weft__estimate_refuse_rest(const struct weft__network *net, struct weft_error *ret_error) {
@@ -225,7 +223,7 @@ static uint32_t end_of(const struct weft__fluid *x, uint32_t qp) {
 }
 
 #define EACH_STEP(x, q, e) /* entries e and e + 1 of queue pair q */                                                   \
-    for (uint32_t q = 0; q < (x)->net.qps; q++)                                                                        \
+    for (uint32_t q = 0; q < (x)->levels.flows; q++)                                                                   \
         for (uint32_t e = (x)->levels.flow[q].first, end = end_of((x), q); e + 1 < end; e++)
 
 /// Bytes of each flow that may be under way at once.

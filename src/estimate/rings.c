@@ -15,11 +15,14 @@
 
 #include "base/grow.h"
 
+enum { SHORT = 8 }; ///< times one time may be another one, and is short beside it
+
 struct ring {
     uint32_t flow;                 ///< of levels; WEFT_NONE: its messages are sent one by one
     uint32_t program, stream;      ///< of its first member
     uint32_t members, came, lanes; ///< lanes: of a member
     double way_ps, grant_ps;       ///< of a piece, mean of its hops; of the first clear-to-send
+    double stall_ps;               ///< of a step, by which chains of pieces are longer
     double loop_ps, slow_ps;       ///< of the hop whose slots are free again the latest: until one is, its way
     uint32_t loop_slots;           ///< of that hop
     double most;                   ///< rate of a member's lane at most, alone
@@ -115,8 +118,6 @@ static const struct weft__sending *sending_of(const struct weft__program *p, con
 /// Adds the links of a connection to those of the ring.
 static void add_links(struct weft__fluid *x, uint32_t qp, uint32_t qps) {
     struct weft__rings *rings = x->rings;
-    while (qps > 1 && !x->levels.flow[qp + qps - 1].entries)
-        qps--; // no message takes the last ones
     for (uint32_t q = qp; q < qp + qps; q++) {
         const struct weft__level_flow *f = &x->levels.flow[q];
         for (uint32_t e = f->first; e < f->first + f->entries; e++) {
@@ -164,14 +165,22 @@ static bool look_at_members(struct weft__fluid *x, struct ring *r, const struct 
     return true;
 }
 
+/// How much longer stalls make each step of the longest chain. Of the chains that lead through the members and steps of
+/// a ring, the one with the most stalls has about sqrt(chance) a step (the longest increasing sequence of random
+/// points; Hammersley, Sixth Berkeley Symposium, 1972).
+static double stall_of(const struct weft_host_conf *host) {
+    return (double)host->stall_ps * sqrt(host->stall_chance);
+}
+
 /// Times of the hops with pieces as of this operation.
 static void measure_hops(struct weft__fluid *x, struct ring *r, const struct weft_job_op *op) {
-    enum { SHORT = 8, MEMBERS = 64, MANY = 1 << 20 }; // many pieces: some seconds
+    enum { MEMBERS = 64, MANY = 1 << 20 }; // many pieces: some seconds
     const struct weft__program *first = &x->net.programs->program[r->program];
     const struct weft_collective_common *common = op->conf;
     double longest = 0, shortest = INFINITY; // pieces, in lengths of their ways
+    bool pauses = false, stalls = false;
     struct weft_sent sent = {.messages = 1};
-    r->way_ps = r->grant_ps = r->loop_ps = 0;
+    r->way_ps = r->grant_ps = r->loop_ps = r->stall_ps = 0;
     r->loop_slots = 0;
     r->fits = false;
     r->latency_ps = common->latency_ps;
@@ -187,6 +196,10 @@ static void measure_hops(struct weft__fluid *x, struct ring *r, const struct wef
             }
             const struct weft__way *way = &x->way[s->qp];
             double wire, way_ps = find_way(x, s, common, sent.bytes / sent.messages, &wire);
+            const struct weft_host_conf *host = weft__fluid_host(x, x->net.qp[s->qp].src);
+            pauses |= wire / line_of(x, s->qp) < (double)host->work_request_qp_ps;
+            r->stall_ps = fmax(r->stall_ps, stall_of(host));
+            stalls |= stall_of(host) * SHORT > way_ps + wire / line_of(x, s->qp);
             double loop_ps = way_ps + way->control_ps - (double)weft_step_hand(common),
                    part = wire / line_of(x, s->qp) / way_ps;
             r->way_ps += way_ps;
@@ -201,9 +214,11 @@ static void measure_hops(struct weft__fluid *x, struct ring *r, const struct wef
             shortest = fmin(shortest, part);
         }
     r->way_ps /= r->members * r->lanes;
+    if (pauses) return;
     uint64_t pieces = sent.messages, steps = count_steps(op);
     bool few = pieces <= steps && 2 * pieces > steps && r->members >= MEMBERS; // one a step; ends do not matter
     bool many = r->members * r->lanes * (double)pieces > MANY;
+    if (stalls && !many) return;
     r->fits = shortest > 1 || (few && longest * SHORT < 1) || (many && longest < INFINITY);
 }
 
@@ -217,10 +232,13 @@ static bool look_at_hop(struct weft__fluid *x, struct ring *r, const struct weft
     const struct weft__sending *s = sending_of(p, op, &sent);
     if (s->qp == WEFT_NONE || x->way[s->qp].step > 0 || sent.messages < 4 * s->slots) return false;
     double wire, control_ps = x->way[s->qp].control_ps;
+    r->way_ps = find_way(x, s, common, sent.bytes / sent.messages, &wire);
+    const struct weft_host_conf *host = weft__fluid_host(x, x->net.qp[s->qp].src);
+    if (wire / line_of(x, s->qp) < (double)host->work_request_qp_ps) return false;
+    if (stall_of(host) * SHORT > r->way_ps) return false;
     r->hop = true;
     r->lanes = 1;
     r->receiver = (uint32_t)(p - x->net.programs->program) + s->peer - p->rank;
-    r->way_ps = find_way(x, s, common, sent.bytes / sent.messages, &wire);
     r->grant_ps = p->job->unadmitted ? 0 : control_ps;
     r->ack_ps = r->way_ps + control_ps;
     r->most = s->slots * wire / (wire / line_of(x, s->qp) + r->ack_ps + r->grant_ps);
@@ -287,7 +305,7 @@ static void find_volume(struct weft__fluid *x, struct ring *r, const struct weft
 /// pairs of their own share the line, until one is ahead of the others, by a packet more with each step. Or a piece
 /// waits for a slot of the slowest hop: after the last one that does, it has that hop before it.
 static double find_chain(const struct ring *r, double own_ps) {
-    double packet_ps = fmin(own_ps / r->piece * r->packet, own_ps), step_ps = own_ps + r->way_ps;
+    double packet_ps = fmin(own_ps / r->piece * r->packet, own_ps), step_ps = own_ps + r->way_ps + r->stall_ps;
     double shared = fmin(r->steps, own_ps / packet_ps);
     double round = r->steps * step_ps + (r->at_once - 1) * shared * (own_ps - packet_ps * (shared - 1) / 2);
     if (!r->loop_slots) return round;

@@ -34,6 +34,7 @@ static void start_hosts(struct weft__fluid *x) {
     x->nic = weft_arena_alloc(x->arena, t->hosts, sizeof *x->nic);
     for (uint32_t h = 0; h < t->hosts; h++) {
         struct weft__gpu *gpu = x->net.gpu ? x->net.gpu[h] : NULL;
+        x->nic[h].seed = weft_random_seed_of(x->net.scenario->run.seed, t->node[t->host[h]].name);
         x->end[h] = (struct weft__endpoint){
             .hosts = &x->net.hosts, .pool = &weft__fluid_worker(x)->pool, .gpu = gpu, .host = h};
         if (!gpu) continue;
@@ -96,7 +97,6 @@ static enum weft_status assemble_fluid(struct weft__fluid *x, const struct weft_
     status = weft__ways_new(x, ret_error);
     x->line = weft_arena_alloc(x->arena, x->levels.links, sizeof *x->line);
     x->uneven = weft_arena_alloc(x->arena, x->levels.links, sizeof *x->uneven);
-    if (!status) status = weft__estimate_refuse_ways(x, ret_error);
     if (status) return status;
     start_engine(x);
     weft__jobs_start(net);

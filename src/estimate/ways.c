@@ -498,22 +498,8 @@ static bool may_spread(const struct walk *w) {
     return spreads;
 }
 
-/// Queue pairs that no message takes: of a connection with fewer messages than that, the last ones.
-static bool *find_idle(const struct weft__fluid *x, struct weft_arena *arena) {
-    bool *idle = weft_arena_alloc(arena, x->net.qps, sizeof *idle);
-    for (uint32_t j = 0; j < x->net.workload->jobs; j++) {
-        const struct weft_job *job = &x->net.workload->job[j];
-        for (uint32_t i = 0; i < job->connections; i++) {
-            const struct weft_connection *c = &job->connection[i];
-            if (c->flow == WEFT_NONE || c->rings >= c->slots || weft_job_splits(job, c)) continue;
-            for (uint32_t k = c->rings; k < x->net.workload->flow[c->flow].qps; k++)
-                idle[x->qp_of_flow[c->flow] + k] = true;
-        }
-    }
-    return idle;
-}
-
-static enum weft_status add_ways(struct walk *w, const bool *idle) {
+/// `of`: one of so many queue pairs; the others have no links.
+static enum weft_status add_ways(struct walk *w, uint32_t of) {
     struct weft__fluid *x = w->x;
     uint32_t planes = weft__planes(w->t, x->net.device);
     enum weft_status status = WEFT_OK;
@@ -521,30 +507,25 @@ static enum weft_status add_ways(struct walk *w, const bool *idle) {
         w->adds = pass;
         for (uint32_t k = 0; k < w->trunks; k++)
             w->trunk[k].sender = NULL;
-        for (uint32_t q = 0; q < x->net.qps && !status; q++) {
-            if (!idle[q]) {
+        for (uint32_t q = 0; q < x->net.qps && !status; q++)
+            if (q % of == 0)
                 status = add_way(w, q, x->net.qp[q].at_src, planes);
-            } else if (w->adds) {
+            else if (w->adds)
                 weft__levels_add_flow(&x->levels, NULL, 0, 0);
-                weft__fluid_add_drain(x, q);
-            }
-        }
     }
     return status;
 }
 
-enum weft_status weft__ways_new(struct weft__fluid *x, struct weft_error *ret_error) {
+static enum weft_status walk_ways(struct weft__fluid *x, uint32_t of, struct weft_error *ret_error) {
     const struct weft_topology *t = x->net.topology;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_QP);
     struct walk w = {.x = x, .t = t, .error = ret_error};
     w.set_of_port = weft_arena_alloc(arena, t->ports, sizeof *w.set_of_port);
     w.kind = weft_arena_alloc(arena, t->ports, sizeof *w.kind);
     w.seen = weft_arena_alloc(arena, t->nodes, sizeof *w.seen);
-    x->way = weft_arena_alloc(x->arena, x->net.qps, sizeof *x->way);
-    x->port = weft_arena_alloc(x->arena, t->ports, sizeof *x->port);
     for (uint32_t i = 0; i < t->ports; i++)
         x->port[i].link = WEFT_NONE;
-    enum weft_status status = add_ways(&w, find_idle(x, arena));
+    enum weft_status status = add_ways(&w, of);
     numbers_free(&w.of_bundle);
     numbers_free(&w.of_trunk);
     weft_memory_free(WEFT_MEMORY_QP, w.bundle, w.bundles_room * sizeof *w.bundle);
@@ -557,4 +538,22 @@ enum weft_status weft__ways_new(struct weft__fluid *x, struct weft_error *ret_er
     weft_memory_free(WEFT_MEMORY_QP, w.crossed, w.crossed_room * sizeof *w.crossed);
     weft_arena_free(arena);
     return status;
+}
+
+/// What is refused for the ways of some queue pairs is refused for all: of many, a few are looked at first.
+enum weft_status weft__ways_new(struct weft__fluid *x, struct weft_error *ret_error) {
+    enum { MANY = 1 << 14, FEW = 32 };
+    enum weft_status status = WEFT_OK;
+    x->way = weft_arena_alloc(x->arena, x->net.qps, sizeof *x->way);
+    x->port = weft_arena_alloc(x->arena, x->net.topology->ports, sizeof *x->port);
+    if (x->net.qps >= MANY) {
+        status = walk_ways(x, FEW, ret_error);
+        if (!status) status = weft__estimate_refuse_ways(x, ret_error);
+        double tolerance = x->levels.tolerance;
+        weft__levels_deinit(&x->levels);
+        weft__levels_init(&x->levels, tolerance);
+        x->queues = 0;
+    }
+    if (!status) status = walk_ways(x, 1, ret_error);
+    return status ? status : weft__estimate_refuse_ways(x, ret_error);
 }

@@ -90,7 +90,8 @@ WEFT__ORDER(by_destination, struct by_receiver,
             WEFT__UP(c->dst) ?: WEFT__UP(c->communicator) ?: WEFT__UP(c->channel) ?: WEFT__UP(distance))
 
 static uint16_t qps_of(const struct build *b, const struct weft_connection *c) {
-    return c->flow == WEFT_NONE ? 1 : b->net->workload->flow[c->flow].qps;
+    if (c->flow == WEFT_NONE) return 1;
+    return b->net->hosts.laid ? b->net->hosts.laid[c->flow] : b->net->workload->flow[c->flow].qps;
 }
 
 /// The rings of all connections that a rank sends on, in blocks: most have one or two slots.

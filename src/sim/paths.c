@@ -53,19 +53,25 @@ static void trace_packet(const struct weft__forwarding *forwarding, const struct
         path->port[i] = port[i];
 }
 
-const struct weft_qp_numbers *weft__qp_numbers(const struct weft_workload *w, uint32_t hosts,
+const struct weft_qp_numbers *weft__qp_numbers(const struct weft_workload *w, uint32_t hosts, const uint16_t *laid,
                                                struct weft_arena *arena) {
-    struct weft_qp_numbers *numbers = weft_arena_alloc(arena, w->qps, sizeof *numbers);
+    uint64_t qps = laid ? 0 : w->qps;
+    for (uint32_t i = 0; i < w->flows && laid; i++)
+        qps += laid[i];
+    struct weft_qp_numbers *numbers = weft_arena_alloc(arena, qps, sizeof *numbers);
     uint32_t *next = weft_memory_new(WEFT_MEMORY_QP, hosts, sizeof *next), n = 0;
     for (uint32_t i = 0; i < w->flows; i++) {
         const struct weft_flow *f = &w->flow[i];
-        for (uint32_t q = 0; q < f->qps && q < f->bytes; q++)
-            numbers[n++] = (struct weft_qp_numbers){.at_src = weft_address_qp(next[f->src]++),
-                                                    .at_dst = weft_address_qp(next[f->dst]++),
+        for (uint32_t q = 0; q < f->qps && q < f->bytes; q++) {
+            uint32_t at_src = next[f->src]++, at_dst = next[f->dst]++;
+            if (laid && q >= laid[i]) continue;
+            numbers[n++] = (struct weft_qp_numbers){.at_src = weft_address_qp(at_src),
+                                                    .at_dst = weft_address_qp(at_dst),
                                                     .src = f->src,
                                                     .dst = f->dst,
                                                     .path = f->path,
                                                     .destination_port = f->destination_port};
+        }
     }
     weft_memory_free(WEFT_MEMORY_QP, next, hosts * sizeof *next);
     return numbers;
@@ -82,7 +88,7 @@ struct weft_path *weft__paths_trace(const struct weft_scenario *scenario, const 
     struct weft_routes *routes = weft_routes_new(topology, NULL);
     struct weft__forwarding forwarding =
         weft__forwarding_new(topology, weft_device_confs(scenario, topology, arena), routes, scenario->run.seed, arena);
-    forwarding.qp_numbers = weft__qp_numbers(w, topology->hosts, arena);
+    forwarding.qp_numbers = weft__qp_numbers(w, topology->hosts, NULL, arena);
     forwarding.path = w->path;
     struct weft__network net = find_exits(scenario, &forwarding, arena);
     const uint64_t *before = weft_workload_qps_before(w, arena);

@@ -21,9 +21,10 @@ static inline uint16_t weft__flow_entropy(const struct weft_host_conf *conf, uin
     if (flow->source_port) return (flow->source_port + q) & 0x3fff;
     return weft__qp_entropy(conf, seed, flow->src, before + q);
 }
-/// The numbers of all queue pairs, in `arena`. Each NIC counts its own in the order of the flows.
+/// The numbers of queue pairs, in `arena`. Each NIC counts its own in the order of the flows. `laid` [flows]: so many
+/// of each flow, the first ones; NULL: all.
 const struct weft_qp_numbers *weft__qp_numbers(const struct weft_workload *workload, uint32_t hosts,
-                                               struct weft_arena *arena);
+                                               const uint16_t *laid, struct weft_arena *arena);
 
 /// Like weft_paths_trace. `back`: the path of acknowledgements instead of data.
 struct weft_path *weft__paths_trace(const struct weft_scenario *scenario, const struct weft_topology *topology,

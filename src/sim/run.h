@@ -39,7 +39,8 @@ enum weft_status weft__run_end(struct weft__run *run, struct weft_outcome **ret_
 enum weft_status weft__run_finish(struct weft__run *run, struct weft_outcome **ret_outcome,
                                   struct weft_error *ret_error);
 
-/// Makes the queue pairs of the network's workload; `states`: with those of transports and congestion controls.
+/// Makes the queue pairs of the network's workload; `states`: with those of transports and congestion controls. Without
+/// them, only queue pairs that carry something are made.
 void weft__queue_pairs_new(struct weft__network *net, bool states);
 
 /// How the engine has ended.

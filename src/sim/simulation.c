@@ -20,8 +20,12 @@ static enum weft_status fill_simulation(struct weft_simulation *s, const struct 
     struct weft_scenario *c = s->scenario;
     WEFT_TRY(weft_scenario_topology(c, s->arena, &s->topology, ret_error));
     WEFT_TRY(weft_simulation_check(c, s->topology, ret_error));
-    WEFT_TRY((counts && !hosts_differ(c) ? weft_workload_count : weft_workload_new)(
-        c->workload, c->workloads, s->topology, c->run.seed, c->run.until_ps, c->arena, &s->workload, ret_error));
+    const struct weft_workload empty = {.arena = c->arena,
+                                        .topology = s->topology,
+                                        .entries = c->workloads,
+                                        .counts = counts && !hosts_differ(c),
+                                        .connection_bytes = weft_simulation_connection_bytes()};
+    WEFT_TRY(weft_workload_make(empty, c->workload, c->run.seed, c->run.until_ps, &s->workload, ret_error));
     return weft_simulation_check_workload(c, s->topology, s->workload, ret_error);
 }
 

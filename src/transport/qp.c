@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/qp.h"
+
+#include <math.h>
+
 #include "weft/cc.h"
 #include "weft/transport.h"
 
@@ -11,6 +14,35 @@ void weft__qp_count_packets(struct weft_qp_conf *qp, const struct weft_flow *flo
     qp->message_packets = flow->message_bytes / qp->mtu + (flow->message_bytes % qp->mtu != 0);
     qp->message_last = (uint16_t)(flow->message_bytes - (qp->message_packets - 1) * qp->mtu);
     qp->packets = (uint32_t)(qp->bytes / flow->message_bytes) * qp->message_packets;
+}
+
+weft_time_ps weft__request_time(const struct weft_host_conf *c, uint64_t seed, const struct weft_qp_conf *qp,
+                                const struct weft_packet *request, weft_time_ps time) {
+    enum { DRAWS_BITS = 16 }; // draws that one request may use
+    const uint32_t receives = UINT32_C(1) << 31;
+    if (!(c->jitter > 0 || c->stall_ps)) return time;
+    uint32_t who = request->kind == WEFT_PACKET_DATA ? qp->at_src : qp->at_dst | receives;
+    struct weft_random jitter = weft_random_stream(seed, who, WEFT_RANDOM_ISSUE);
+    struct weft_random stall = weft_random_stream(seed, who, WEFT_RANDOM_STALL);
+    jitter.drawn = stall.drawn = (uint64_t)request->psn << DRAWS_BITS;
+    if (c->jitter > 0) {
+        double median = (double)(c->send_latency_ps + c->receive_latency_ps);
+        double more = weft_random_lognormal(&jitter, median, c->jitter) - median;
+        weft_time_ps by = weft_time_of_real(fabs(more));
+        time = more > 0 ? weft_time_plus(time, by) : time > by ? time - by : 0;
+    }
+    if (c->stall_ps && weft_random_unit(&stall) < c->stall_chance)
+        time = weft_time_plus(time, weft_time_of_real(weft_random_exponential(&stall, (double)c->stall_ps)));
+    return time;
+}
+
+weft_time_ps weft__request_issue(struct weft__poster *poster, const struct weft_host_conf *c, uint64_t seed,
+                                 const struct weft_qp_conf *qp, const struct weft_packet *request) {
+    if (!(c->jitter > 0 || c->stall_ps)) return request->time_ps;
+    weft_time_ps time = weft__request_time(c, seed, qp, request, request->time_ps);
+    if (time < poster->nic_free_ps) time = poster->nic_free_ps;
+    if (poster->issued_ps < time) poster->issued_ps = time;
+    return poster->issued_ps;
 }
 
 uint32_t weft__qp_frame_bytes(const struct weft_qp_conf *qp, uint32_t psn, uint32_t data_header_bytes) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/outcome.h"
+#include "weft/poster.h"
 #include "weft/transport.h"
 #include "weft/workload.h"
 
@@ -15,6 +16,7 @@ struct weft__qp_hold {
 struct weft__hosts {
     const struct weft_qp_conf *qp;
     const struct weft_qp_numbers *qp_numbers;
+    const uint16_t *laid;       ///< [flows]: so many queue pairs of each are there, the first ones; NULL: all
     uint32_t framing_bytes;     ///< weft_host_framing_bytes, the same at all hosts
     uint32_t data_header_bytes; ///< host.data_header, the same at all hosts; 0: the headers of RoCE
     struct weft_qp_sender *sender;
@@ -43,6 +45,13 @@ static inline uint32_t weft__qp_acked(const struct weft__hosts *hosts, uint32_t 
 
 /// Fills what follows from the flow: its packets, and those of its messages. `bytes`, `mtu` and `verb` are set.
 void weft__qp_count_packets(struct weft_qp_conf *qp, const struct weft_flow *flow);
+
+/// A time of a request whose median is `time`, and when a request that is posted for request->time_ps is issued: with
+/// jitter and stalls (box/nic/nic_work.c). `seed`: of the host's draws. Requests do not overtake one another.
+weft_time_ps weft__request_time(const struct weft_host_conf *c, uint64_t seed, const struct weft_qp_conf *qp,
+                                const struct weft_packet *request, weft_time_ps time);
+weft_time_ps weft__request_issue(struct weft__poster *poster, const struct weft_host_conf *c, uint64_t seed,
+                                 const struct weft_qp_conf *qp, const struct weft_packet *request);
 
 /// Payload of a packet, and the bytes of its frame.
 static inline uint32_t weft__qp_payload(const struct weft_qp_conf *qp, uint32_t psn) {

@@ -9,6 +9,10 @@
 enum weft_status weft__workload_reserve(struct weft_workload *w, const struct weft_workload_common *common,
                                         struct weft_place place, uint64_t flows, struct weft_error *ret_error);
 
+/// Only checks that.
+enum weft_status weft__workload_check_room(const struct weft_workload *w, const struct weft_workload_common *common,
+                                           struct weft_place place, uint64_t flows, struct weft_error *ret_error);
+
 /// Adds flows that are only counted, with this many bytes in total; common->qps queue pairs each.
 enum weft_status weft__workload_add_counted(struct weft_workload *w, const struct weft_workload_common *common,
                                             struct weft_place place, uint64_t flows, weft_bytes bytes,

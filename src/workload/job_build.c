@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds a job from its operations: communicators, connections and their flows.
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,6 +239,20 @@ static enum weft_status find_connections(const struct weft__job_common *common, 
     return status;
 }
 
+/// More connections than there is memory for are refused before they are made. `op`: with the most of them.
+static enum weft_status check_memory(const struct weft__job_common *common, struct weft_place place,
+                                     const struct weft_job *job, const struct weft_job_op *op, uint64_t flows,
+                                     const struct weft_workload *w, struct weft_error *ret_error) {
+    double has = weft_memory_most(), each = (double)w->connection_bytes, room = has / fmax(each, 1) - w->job_flows;
+    if (w->counts || (double)flows <= room) return WEFT_OK;
+    double part = fmax(room, 0) / (double)flows; // of a single group it is the square of that of its ranks
+    double ranks = op->shape.ranks * (op->group || op->shape.ranks == job->ranks ? sqrt(part) : part);
+    return WEFT_REFUSE(ret_error, place,
+                       "group '%s': %" PRIu64 " connections of %s take %.3g GB at least, and there are %.3g GB; "
+                       "expected groups of %.0f ranks at most, for which there is room",
+                       common->group, flows, op->name, (double)flows * each * 1e-9, has * 1e-9, floor(ranks));
+}
+
 /// What is clear from the collectives without looking at steps, so that too many flows are refused at once.
 enum weft_status weft__job_reserve_flows(const struct weft__job_common *common, struct weft_place place,
                                          const struct weft_job *job, struct weft_workload *w,
@@ -246,12 +261,16 @@ enum weft_status weft__job_reserve_flows(const struct weft__job_common *common, 
         .group = common->group, .qps = 1, .size_bytes = 1, .repeat = 1, .messages = true};
     uint64_t own = job->server.within == WEFT_WITHIN_NETWORK ? 0 : job->server.gpus - 1; // peers that need no flow
     uint64_t most = 0;
+    const struct weft_job_op *largest = NULL;
     for (uint32_t i = 0; i < job->ops; i++) {
         const struct weft_job_op *op = &job->op[i];
         uint64_t peers = op->name && op->ops->peers_min ? op->ops->peers_min(op->conf, &op->shape) : 0;
         uint64_t ranks = op->group ? op->group->ranks : job->ranks, flows = peers > own ? ranks * (peers - own) : 0;
+        if (flows > most) largest = op;
         if (flows > most) most = flows;
     }
+    WEFT_TRY(weft__workload_check_room(w, &flow, place, most, ret_error));
+    if (largest) WEFT_TRY(check_memory(common, place, job, largest, most, w, ret_error));
     return weft__workload_reserve(w, &flow, place, most, ret_error);
 }
 

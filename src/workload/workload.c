@@ -93,10 +93,14 @@ enum weft_status weft__workload_add_counted(struct weft_workload *w, const struc
     return WEFT_OK;
 }
 
+enum weft_status weft__workload_check_room(const struct weft_workload *w, const struct weft_workload_common *common,
+                                           struct weft_place place, uint64_t flows, struct weft_error *ret_error) {
+    return check_room(w, common, place, flows, qps_of(common, common->size_bytes), ret_error);
+}
+
 enum weft_status weft__workload_reserve(struct weft_workload *w, const struct weft_workload_common *common,
                                         struct weft_place place, uint64_t flows, struct weft_error *ret_error) {
-    uint64_t qps = qps_of(common, common->size_bytes);
-    WEFT_TRY(check_room(w, common, place, flows, qps, ret_error));
+    WEFT_TRY(weft__workload_check_room(w, common, place, flows, ret_error));
     if (!w->counts) grow_flows(w, w->flows + flows * common->repeat);
     return WEFT_OK;
 }
@@ -268,10 +272,9 @@ static enum weft_status expand_flows(struct weft_workload *w, const struct weft_
     return WEFT_OK;
 }
 
-/// `empty`: where it is made, for which topology, and whether its flows are only counted.
-static enum weft_status make_workload(struct weft_workload empty, const struct weft_model_conf *entry, uint64_t seed,
-                                      weft_time_ps until, struct weft_workload **ret_workload,
-                                      struct weft_error *ret_error) {
+enum weft_status weft_workload_make(struct weft_workload empty, const struct weft_model_conf *entry, uint64_t seed,
+                                    weft_time_ps until, struct weft_workload **ret_workload,
+                                    struct weft_error *ret_error) {
     struct weft_workload *w = weft_arena_alloc(empty.arena, 1, sizeof *w);
     *w = empty;
     w->seed = seed;
@@ -293,17 +296,8 @@ enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t
                                    const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
                                    struct weft_arena *arena, struct weft_workload **ret_workload,
                                    struct weft_error *ret_error) {
-    return make_workload((struct weft_workload){.arena = arena, .topology = topology, .entries = entries}, entry, seed,
-                         until, ret_workload, ret_error);
-}
-
-enum weft_status weft_workload_count(const struct weft_model_conf *entry, uint32_t entries,
-                                     const struct weft_topology *topology, uint64_t seed, weft_time_ps until,
-                                     struct weft_arena *arena, struct weft_workload **ret_workload,
-                                     struct weft_error *ret_error) {
-    return make_workload(
-        (struct weft_workload){.arena = arena, .topology = topology, .entries = entries, .counts = true}, entry, seed,
-        until, ret_workload, ret_error);
+    return weft_workload_make((struct weft_workload){.arena = arena, .topology = topology, .entries = entries}, entry,
+                              seed, until, ret_workload, ret_error);
 }
 
 struct pair {

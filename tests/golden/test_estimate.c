@@ -267,12 +267,35 @@ static void refused(void **state) {
     }
 }
 
+/// Messages stall as in a run, the same ones, and a queue pair pauses between its messages; rings wait for both.
+static void stalls(void **state) {
+    static const char *const host[] = {"stall: 100us, stall_chance: 0.001", "stall: 20us, stall_chance: 0.02",
+                                       "work_request_qp: 100us",
+                                       "work_request_qp: 2us, jitter: 0.1, send_latency: 1us"};
+    static const char *const fabric[] = {"roce-ecmp", "roce-e-ecmp"};
+    enum { RING = 2, BROADCAST = 5 };
+    for (uint32_t i = 0; i < 2 * sizeof host / sizeof *host; i++)
+        for (uint32_t c = RING; c <= BROADCAST; c++) {
+            char text[512];
+            snprintf(text, sizeof text,
+                     "base: %s\nhardware: ideal\nfabric: {hosts: 32, rate: 400Gbps}\nhost: {%s}\n"
+                     "workload:\n%s",
+                     fabric[i % 2], host[i / 2], cases[c]);
+            check_error(*state, text, 0.1); // of each case
+        }
+}
+
 /// Pauses that could wait for each other in a circle.
 static void circles(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "estimate $WEFT_ROOT/scenarios/foundation/pfc_deadlock.yaml --variant ring"), 2);
     assert_non_null(strstr(f->err, "pfc_deadlock.yaml:12:3: topology: flows go round links in a circle"));
     assert_int_equal(weft(f, "estimate $WEFT_ROOT/scenarios/foundation/pfc_deadlock.yaml --variant line"), 0);
+    write_text(f, "s.yaml", // so many queue pairs that some of them are looked at first
+               "base: torus\nhardware: ideal\nfabric: {hosts: 144, rate: 400Gbps}\n"
+               "workload: [{kind: collective, collective: all_to_all, size: 1MiB}]\n");
+    assert_int_equal(weft(f, "estimate s.yaml"), 2);
+    assert_non_null(strstr(f->err, "torus:11:3: fabric: flows go round links in a circle, as in a torus"));
 }
 
 /// A NIC's own rates bound its line, and not what its flows take of the links that they share.
@@ -321,6 +344,11 @@ static void intervals(void **state) {
     write_text(f, "t.txt", "ecmp flows 16 100 0.9\n");
     assert_int_equal(weft(f, "estimate s.yaml --calibration t.txt"), 2);
     assert_non_null(strstr(f->err, "t.txt:1"));
+    write_text(f, "s.yaml",
+               "base: roce-ecmp\nfabric: {hosts: 32, rate: 400Gbps}\nworkload: [{kind: permutation}, {kind: "
+               "collective, collective: all_gather, size: 4KiB}]\n");
+    assert_int_equal(weft(f, "estimate s.yaml"), 0);
+    assert_non_null(strstr(f->out, "jobs share links: messages of a small one wait in queues that others fill"));
 }
 
 /// NVLSTree splits a message over the queue pairs of its heads, however few messages there are.
@@ -361,6 +389,7 @@ int main(void) {
         cmocka_unit_test(as_packets),
         cmocka_unit_test(with_congestion_control),
         cmocka_unit_test(refused),
+        cmocka_unit_test(stalls),
         cmocka_unit_test(circles),
         cmocka_unit_test(servers_beside_spare_ports),
         cmocka_unit_test(split_messages),

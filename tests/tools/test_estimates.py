@@ -4,6 +4,7 @@
 known is said."""
 import json
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -51,11 +52,18 @@ class Estimates(unittest.TestCase):
         self.assertIn("estimate, 90%", self.weft("sweep job.yaml --estimate --vary fabric.oversubscription=[1,2]").stdout)
 
     def test_too_much_for_the_memory(self):
-        (Path(self.folder.name) / "large.yaml").write_text(JOB.replace("roce-ecmp", "roce-e-ecmp").replace("hosts: 32", "hosts: 512"))
-        ran = subprocess.run(["bash", "-c", 'ulimit -v 1500000; exec "$WEFT" estimate large.yaml --quiet'], cwd=self.folder.name,
-                             capture_output=True, text=True, timeout=60)
-        self.assertEqual(ran.returncode, 2, ran.stderr)
-        self.assertRegex(ran.stderr, r"large.yaml:4:3: workload: an estimate of 4186112 queue pairs takes \d\.\d+ GB at least, and there are 1.54 GB")
+        def asked(command, hosts, limit):
+            (Path(self.folder.name) / "large.yaml").write_text(JOB.replace("hosts: 32", f"hosts: {hosts}"))
+            ran = subprocess.run(["bash", "-c", f'ulimit -v {limit}; exec "$WEFT" {command} large.yaml --quiet'], cwd=self.folder.name,
+                                 capture_output=True, text=True, timeout=60)
+            self.assertEqual(ran.returncode, 2, ran.stderr)
+            return ran.stderr
+        for command in "estimate", "run":  # before any of it is made
+            said = asked(command, 8192, 1500000)
+            self.assertRegex(said, r"large.yaml:4:3: group 'a2a': 67100672 connections of all_to_all take \d\d.\d GB at least, and there are 1.54 GB; "
+                                   r"expected groups of 1\d{3} ranks at most")
+        fits = re.search(r"groups of (\d+) ranks", said)[1]
+        self.assertRegex(asked("estimate", fits, 1500000), r"large.yaml:4:3: workload: an estimate of \d+ queue pairs takes \d\.\d+ GB at least, and there are")
 
     def test_sweep_names_what_has_no_estimate(self):
         ran = self.weft("sweep job.yaml --estimate --vary host.cc=[none,timely]", status=1)

@@ -116,7 +116,6 @@ struct weft__nic {
     struct weft__sampling sampling;
     struct weft__fifo later[WEFT__NIC_LATERS]; ///< in order of time; see nic_work.c
     struct weft__poster poster;
-    weft_time_ps issued_ps;        ///< of the latest request, if issues are drawn
     bool posts_later;              ///< a work request takes time
     weft_time_ps fetched_ps;       ///< when the last payload of a READ's responses is there
     bool gaps;                     ///< frames may have to follow one another more slowly than the line allows

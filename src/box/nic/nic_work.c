@@ -23,7 +23,6 @@
 #include "box/nic/nic.h"
 
 #include <assert.h>
-#include <math.h>
 
 #include "transport/program.h"
 
@@ -48,47 +47,19 @@ struct weft_packet weft__nic_take_due(struct weft__node *node, struct weft__nic 
     return p;
 }
 
-/// A time that `time` is the median of.
-static weft_time_ps draw_time(const struct weft__nic *nic, const struct weft_packet *request, weft_time_ps time) {
-    enum { DRAWS_BITS = 16 }; // draws that one request may use
-    const uint32_t receives = UINT32_C(1) << 31;
-    const struct weft_host_conf *c = nic->conf;
-    const struct weft_qp_conf *qp = &nic->end.hosts->qp[request->qp];
-    if (!(c->jitter > 0 || c->stall_ps)) return time;
-    uint32_t who = request->kind == WEFT_PACKET_DATA ? qp->at_src : qp->at_dst | receives;
-    struct weft_random jitter = weft_random_stream(nic->draw_seed, who, WEFT_RANDOM_ISSUE);
-    struct weft_random stall = weft_random_stream(nic->draw_seed, who, WEFT_RANDOM_STALL);
-    jitter.drawn = stall.drawn = (uint64_t)request->psn << DRAWS_BITS;
-    if (c->jitter > 0) {
-        double median = (double)(c->send_latency_ps + c->receive_latency_ps);
-        double more = weft_random_lognormal(&jitter, median, c->jitter) - median;
-        weft_time_ps by = weft_time_of_real(fabs(more));
-        time = more > 0 ? weft_time_plus(time, by) : time > by ? time - by : 0;
-    }
-    if (c->stall_ps && weft_random_unit(&stall) < c->stall_chance)
-        time = weft_time_plus(time, weft_time_of_real(weft_random_exponential(&stall, (double)c->stall_ps)));
-    return time;
-}
-
 weft_time_ps weft__nic_read_time(const struct weft__nic *nic, uint32_t qp, weft_time_ps start) {
     const struct weft_packet request = {.kind = WEFT_PACKET_READ, .qp = qp};
-    weft_time_ps time = draw_time(nic, &request, start + nic->conf->send_latency_ps);
+    weft_time_ps time = weft__request_time(nic->conf, nic->draw_seed, &nic->end.hosts->qp[qp], &request,
+                                           start + nic->conf->send_latency_ps);
     return time < start ? start : time;
-}
-
-/// When a request is issued that `time` is the median for. Requests do not overtake one another.
-static weft_time_ps draw_issue(struct weft__nic *nic, const struct weft_packet *request, weft_time_ps time) {
-    time = draw_time(nic, request, time);
-    if (time < nic->poster.nic_free_ps) time = nic->poster.nic_free_ps;
-    if (nic->issued_ps < time) nic->issued_ps = time;
-    return nic->issued_ps;
 }
 
 void weft__nic_request(struct weft__node *node, struct weft__nic *nic, weft_time_ps now, struct weft_packet request,
                        weft_bytes bytes) {
     struct weft__nic *first = nic->planes ? nic->planes->nic[0] : nic;
     request.time_ps = weft__poster_take(&first->poster, nic->conf, now, bytes);
-    if (nic->conf->jitter > 0 || nic->conf->stall_ps) request.time_ps = draw_issue(first, &request, request.time_ps);
+    request.time_ps =
+        weft__request_issue(&first->poster, nic->conf, first->draw_seed, &nic->end.hosts->qp[request.qp], &request);
     weft__nic_later(node, first, WEFT__NIC_POSTS, &request);
 }
 
