@@ -115,12 +115,13 @@ void weft__switch_trace_left(struct weft__switch *sw, weft_time_ps now, const st
     weft__trace_dequeued(sw->trace, now, out, p->priority, weft__port_queue_of(&sw->port[out], p->priority)->bytes);
 }
 
-/// The output for which an input group has the most bytes; `out` if others have no more. *ret_oldest_ps: since when the
-/// first of them waits, or as it was.
+/// The output for which an input group has the most bytes, without the packet that just came for `out`; `out` if others
+/// have no more. *ret_oldest_ps: since when the first of them waits, or as it was. None came if DCBX has just made the
+/// group lossless: then `out` is the input itself, for which nothing waits.
 static uint32_t find_most(const struct weft__switch *sw, uint32_t in, uint32_t priority, uint32_t out,
                           weft_time_ps *ret_oldest_ps) {
     const uint32_t *bytes = weft__switch_brought(sw, priority, in);
-    uint32_t most = bytes[out] - sw->brought_last, own = out;
+    uint32_t most = bytes[out] > sw->brought_last ? bytes[out] - sw->brought_last : 0, own = out;
     for (uint32_t i = 0; i < sw->ports; i++)
         if (bytes[i] > most && i != own) most = bytes[out = i];
     struct weft__fifo_cursor c = weft__fifo_begin(&weft__port_queue_of(&sw->port[out], priority)->fifo);
