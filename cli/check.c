@@ -314,17 +314,29 @@ static bool has_same_without(const struct weft_claim *a, const struct weft_claim
     return same;
 }
 
+/// Whether all variants of claim `a` are of claim `b`, too.
+static bool has_its_variants(const struct weft_claim *a, const struct weft_claim *b) {
+    bool all = true;
+    for (uint32_t m = 0; m < a->metrics && all; m++) {
+        all = false;
+        for (uint32_t k = 0; k < b->metrics && !all; k++)
+            all = b->metric[k].variant == a->metric[m].variant;
+    }
+    return all;
+}
+
 /// Whether a claim's variants can be built with its settings `without`, as weft verify --teeth does.
-static enum weft_status check_without(const struct check *c, const struct weft_claim *claim,
-                                      struct weft_error *ret_error) {
-    const struct weft_cli_options *o = c->o;
+static enum weft_status check_without(const struct check *c, const struct weft_scenario_file *read,
+                                      const struct weft_claim *claim, struct weft_error *ret_error) {
     WEFT_ENDS(weft_scenario_file_end) struct weft_scenario_file *file = NULL;
     struct weft_error own = {0};
-    const char **setting = weft_arena_alloc(o->arena, o->settings + claim->withouts, sizeof *setting);
-    memcpy(setting, o->setting, o->settings * sizeof *setting);
-    memcpy(setting + o->settings, claim->without, claim->withouts * sizeof *setting);
-    enum weft_status status =
-        weft_scenario_file_read(o->operand[0], setting, o->settings + claim->withouts, &file, &own);
+    uint32_t sources, settings = 0;
+    const struct weft_scenario_source *source = weft_scenario_sources(read, &sources);
+    const char **setting = weft_arena_alloc(c->o->arena, sources + claim->withouts, sizeof *setting);
+    for (uint32_t i = 0; i < sources; i++)
+        if (!source[i].name) setting[settings++] = source[i].text;
+    memcpy(setting + settings, claim->without, claim->withouts * sizeof *setting);
+    enum weft_status status = weft_scenario_file_again(read, setting, settings + claim->withouts, &file, &own);
     for (uint32_t v = 0; !status && v < weft_scenario_variants(file); v++) {
         bool used = false;
         for (uint32_t m = 0; m < claim->metrics; m++)
@@ -336,14 +348,14 @@ static enum weft_status check_without(const struct check *c, const struct weft_c
     return status;
 }
 
-static enum weft_status check_teeth(const struct check *c, struct weft_error *ret_error) {
+static enum weft_status check_teeth(const struct check *c, const struct weft_scenario_file *file,
+                                    struct weft_error *ret_error) {
     for (uint32_t i = 0; i < c->claims.n; i++) {
         const struct weft_claim *claim = &c->claims.claim[i];
         bool known = !claim->withouts;
         for (uint32_t k = 0; k < i; k++)
-            known |= has_same_without(claim, &c->claims.claim[k]) &&
-                     claim->metric->variant == c->claims.claim[k].metric->variant;
-        if (!known) WEFT_TRY(check_without(c, claim, ret_error));
+            known |= has_same_without(claim, &c->claims.claim[k]) && has_its_variants(claim, &c->claims.claim[k]);
+        if (!known) WEFT_TRY(check_without(c, file, claim, ret_error));
     }
     return WEFT_OK;
 }
@@ -362,7 +374,7 @@ static enum weft_status check_scenario(const struct weft_cli_options *o, const s
     if (!status) status = check_sweep(o, file, ret_error);
     for (uint32_t i = 0; i < n && !status; i++)
         status = check_variant(&c, first + i, ret_error);
-    if (!status && !o->variant) status = check_teeth(&c, ret_error);
+    if (!status && !o->variant) status = check_teeth(&c, file, ret_error);
     weft_cli_terminal_flush();
     if (!status && c.text && !o->no_hints) weft_hints_print(stderr, &c.hints);
     if (!status) status = weft_cli_answer(o, &weft__answer_check, &c.answer, NULL, ret_error);

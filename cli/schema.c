@@ -368,9 +368,12 @@ void weft_cli_schema(FILE *file) {
                "[{\"required\":[\"topology\"]},{\"required\":[\"fabric\"]},{\"required\":[\"base\"]},"
                "{\"required\":[\"variants\"]}]",
                NULL); // what makes a network
-    // beside a base, settings by their paths
+    // beside a base, also one of each variant, settings by their paths
     add_member(&j, "patternProperties", "{\"[.]\":{}}", NULL);
-    add_member(&j, "if", "{\"required\":[\"base\"]}", NULL);
+    add_member(&j, "if",
+               "{\"anyOf\":[{\"required\":[\"base\"]},{\"required\":[\"variants\"],\"properties\":{\"variants\":"
+               "{\"additionalProperties\":{\"type\":\"object\",\"required\":[\"base\"]}}}}]}",
+               NULL);
     add_member(&j, "else", "{\"propertyNames\":{\"pattern\":\"^[^.]*$\"}}", NULL);
     weft__json_key_bool(&j, "additionalProperties", false);
     define_all(&j);

@@ -152,6 +152,11 @@ const struct weft_scenario_source *weft_scenario_sources(const struct weft_scena
 enum weft_status weft_scenario_file_stored(const struct weft_scenario_source *source, uint32_t n,
                                            struct weft_scenario_file **ret_file, struct weft_error *ret_error);
 
+/// The same file once more, with these settings instead; it is not read again, as standard input could not be.
+enum weft_status weft_scenario_file_again(const struct weft_scenario_file *read, const char *const *settings,
+                                          uint32_t n_settings, struct weft_scenario_file **ret_file,
+                                          struct weft_error *ret_error);
+
 /// The path of the file or folder `name` that the value `section`.`key` names for writing: below `out` (NULL: none), or
 /// relative to the scenario's folder if its file says so and to the current one if a setting does. A name from the file
 /// that leads out of the scenario's folder, and out of the paths of weft_scenario_file_allow_write, is an error with

@@ -10,6 +10,7 @@
 #include "weft/aqm.h"
 #include "weft/credit.h"
 #include "weft/poster.h"
+#include "weft/route.h"
 #include "weft/sim.h"
 #include "weft/summary.h"
 #include "weft/transport.h"
@@ -91,6 +92,15 @@ static void say_phase(struct weft_hints *h) {
         o ? " lost packets" : "");
 }
 
+/// Whether a switch may choose other ways for later packets of a queue pair; any may as links fail and come back.
+static bool has_spreading(const struct weft_run *run) {
+    for (uint32_t i = 0; i < run->topology->switches; i++) {
+        const struct weft_route_ops *ops = conf_of(run, run->topology->switch_node[i])->sw.route.model->ops;
+        if (ops->choose) return true;
+    }
+    return false;
+}
+
 /// Packets overtook others on several paths, no host placed any, and nothing else was lost.
 static void say_overtaken(struct weft_hints *h) {
     const struct weft_outcome *o = h->now->outcome;
@@ -101,8 +111,9 @@ static void say_overtaken(struct weft_hints *h) {
         if (o->flow[f].out_of_order_placed) return;
     say(h,
         "hosts discarded %" PRIu64 " packets that had overtaken others, and all were sent again; expected "
-        "host.transport: {kind: roce_rc, out_of_order: accept}, or a switch.route that keeps a queue pair on one path",
-        o->drops[WEFT_DROP_OUT_OF_ORDER]);
+        "host.transport: {kind: roce_rc, out_of_order: accept}%s",
+        o->drops[WEFT_DROP_OUT_OF_ORDER],
+        has_spreading(h->now) ? ", or a switch.route that keeps a queue pair on one path" : "");
 }
 
 /// All switches pause, or their links need credit, and links may wait for one another in a circle.
@@ -127,19 +138,21 @@ static void say_circle(struct weft_hints *h) {
         name);
 }
 
-static bool has_pausing_receiver(const struct weft_run *run) {
-    for (uint32_t i = 0; i < run->topology->hosts; i++) {
-        const struct weft_host_conf *host = &conf_of(run, run->topology->host[i])->host;
-        if (host->pfc.priorities && host->drain_rate_bps) return true;
-    }
+/// Whether packets of some priority were lost at a port whose neighbour paused it for that port: PFC worked.
+static bool has_lost_paused(const struct weft_run *run) {
+    const struct weft_topology *t = run->topology;
+    for (uint32_t k = 0; k < t->ports; k++)
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+            if (weft_outcome_at(run->outcome, k, p)->drops && weft_outcome_at(run->outcome, k, p)->pfc_tx_xoff &&
+                weft_outcome_at(run->outcome, t->port[k].peer, p)->paused_ps)
+                return true;
     return false;
 }
 
 static void say_headroom(struct weft_hints *h) {
     const struct weft_outcome *o = h->now->outcome;
-    if (!o) return;
-    uint64_t lost = o->drops[WEFT_DROP_HEADROOM] + (has_pausing_receiver(h->now) ? o->drops[WEFT_DROP_NIC_BUFFER] : 0);
-    if (lost) say(h, "packets were lost in spite of PFC, for want of headroom (weft plan pfc shows at which links)");
+    if (o && (o->drops[WEFT_DROP_HEADROOM] || o->drops[WEFT_DROP_NIC_BUFFER]) && has_lost_paused(h->now))
+        say(h, "packets were lost in spite of PFC, for want of headroom (weft plan pfc shows at which links)");
 }
 
 static void say_values(struct weft_hints *h) {

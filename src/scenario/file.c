@@ -352,6 +352,22 @@ enum weft_status weft_scenario_file_stored(const struct weft_scenario_source *st
                        : WEFT_REFUSE(ret_error, WEFT_NOWHERE, "no scenario is stored with the results");
 }
 
+enum weft_status weft_scenario_file_again(const struct weft_scenario_file *read, const char *const *settings,
+                                          uint32_t n_settings, struct weft_scenario_file **ret_file,
+                                          struct weft_error *ret_error) {
+    const struct weft_scenario_source *own = read->read.source; // the file itself is the first one with a name
+    while (!own->name)
+        own++;
+    struct source source = {.name = own->name,
+                            .text = own->text,
+                            .size = strlen(own->text),
+                            .stored = read->is_stored ? read->read.source : NULL,
+                            .n_stored = read->is_stored ? read->read.n : 0,
+                            .settings = settings,
+                            .n_settings = n_settings};
+    return read_file(&source, ret_file, ret_error);
+}
+
 const struct weft_scenario_source *weft_scenario_sources(const struct weft_scenario_file *file, uint32_t *ret_n) {
     *ret_n = file->read.n;
     return file->read.source;

@@ -249,7 +249,7 @@ static enum weft_status check_memory(const struct weft__job_common *common, stru
     double ranks = op->shape.ranks * (op->group || op->shape.ranks == job->ranks ? sqrt(part) : part);
     return WEFT_REFUSE(ret_error, place,
                        "group '%s': %" PRIu64 " connections of %s take %.3g GB at least, and there are %.3g GB; "
-                       "expected groups of %.0f ranks at most, for which there is room",
+                       "expected groups of fewer than %.0f ranks, whose connections alone would take all of that",
                        common->group, flows, op->name, (double)flows * each * 1e-9, has * 1e-9, floor(ranks));
 }
 

@@ -190,12 +190,32 @@ static void in_sqlite(void **state) {
     expect("SELECT count(*) FROM links_ends", "0|");
 }
 
+/// A group that is full as DCBX makes it lossless again, here as a link comes back, is paused because of the output
+/// that its packets wait for, and not of its own port, where nothing waits.
+static void a_pause_without_a_packet_has_its_cause(void **state) {
+    (void)state;
+    FILE *file = fopen("s.yaml", "w");
+    assert_non_null(file);
+    fputs("topology: {kind: single, hosts: 4, rate: 10Gbps, delay: 1us}\nhardware: ideal\n"
+          "switch: {pfc: {priorities: [3]}, buffer: {kind: static, size: 43KB, xoff: 10KB, xon: 5KB}}\n"
+          "host: {timeout: 1ms, pfc: {priorities: 4}}\ndcbx: {enabled: true}\n"
+          "devices: [{match: 'switch*', dcbx: {willing: true}}]\nrun: {until: 300us}\n"
+          "events: [{at: 200us, link: host-1--switch-0, state: down}, {at: 201us, link: host-1--switch-0, state: up}]\n"
+          "workload: [{kind: incast, sources: host-1..3, dst: host-0, size: 20MB, priority: 3}]\n",
+          file);
+    fclose(file);
+    free(weft("run s.yaml --quiet --out out --force"));
+    expect("SELECT count(*) > 0 FROM events WHERE kind = 'xoff'", "1|");
+    expect("SELECT count(*) FROM events WHERE kind = 'congested' AND value = 0", "0|");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(check_links),
         cmocka_unit_test(as_json),
         cmocka_unit_test(after_a_run),
         cmocka_unit_test(in_sqlite),
+        cmocka_unit_test(a_pause_without_a_packet_has_its_cause),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -36,8 +36,26 @@ static void what_must_break_a_claim_is_checked(void **state) {
     assert_int_equal(WEXITSTATUS(status), 2);
 }
 
+/// Of each variant that a claim is about, also of a scenario from standard input or from the results of a run.
+static void what_must_break_a_claim_is_checked_wherever_it_is_from(void **state) {
+    (void)state;
+    int status = system(
+        "printf 'topology: {kind: single, hosts: 4}\nworkload: [{kind: permutation, size: 1MB}]\n"
+        "variants:\n  a: {}\n  b: {topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 2}}\n"
+        "claims:\n- {text: t, that: a.flows.0.fct_ps > 0, without: {topology.hosts: 6}}\n' >teeth.yaml; "
+        "\"$WEFT\" check - --set run.seed=2 <teeth.yaml >/dev/null && "
+        "\"$WEFT\" compare teeth.yaml --set run.seed=2 --quiet --out teeth >/dev/null 2>&1 && "
+        "\"$WEFT\" check teeth >/dev/null && "
+        "echo '- {text: u, that: a.flows.0.fct_ps < b.flows.0.fct_ps, without: {topology.hosts: 6}}' >>teeth.yaml && "
+        "\"$WEFT\" check - 2>&1 >/dev/null <teeth.yaml | grep -q '^weft: <stdin>:8:.*: without: topology.hosts: "
+        "unknown "
+        "key.*(variant b)$'; s=$?; rm -r teeth.yaml teeth; exit $s");
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_part_of_the_book_has_teeth),
-                                       cmocka_unit_test(what_must_break_a_claim_is_checked)};
+                                       cmocka_unit_test(what_must_break_a_claim_is_checked),
+                                       cmocka_unit_test(what_must_break_a_claim_is_checked_wherever_it_is_from)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,6 +55,8 @@ class Scenario(unittest.TestCase):
         validator = jsonschema.Draft202012Validator(json.loads(weft(ROOT, "models", "--json")[1]))
         plane = {"kind": "planes", "planes": 2, "plane": {"kind": "single"}}
         for valid, scenario in [(True, {"topology": plane}), (True, {"base": "a.yaml", "run.until": "1ms"}),
+                                (True, {"variants": {"a": {"base": "a.yaml"}, "b": {"base": "b.yaml"}}, "run.until": "1ms"}),
+                                (False, {"variants": {"a": {"base": "a.yaml"}, "b": {"topology": plane}}, "run.until": "1ms"}),
                                 (False, {"topology": plane, "run.until": "1ms"}), (False, {"base": "a.yaml", "rum": {}})]:
             self.assertEqual(validator.is_valid(scenario), valid, scenario)
         for path in sorted((ROOT / "scenarios").glob("*/*.yaml")):

@@ -61,8 +61,8 @@ class Estimates(unittest.TestCase):
         for command in "estimate", "run":  # before any of it is made
             said = asked(command, 8192, 1500000)
             self.assertRegex(said, r"large.yaml:4:3: group 'a2a': 67100672 connections of all_to_all take \d\d.\d GB at least, and there are 1.54 GB; "
-                                   r"expected groups of 1\d{3} ranks at most")
-        fits = re.search(r"groups of (\d+) ranks", said)[1]
+                                   r"expected groups of fewer than 1\d{3} ranks, whose connections")
+        fits = re.search(r"groups of fewer than (\d+) ranks", said)[1]
         self.assertRegex(asked("estimate", fits, 1500000), r"large.yaml:4:3: workload: an estimate of \d+ queue pairs takes \d\.\d+ GB at least, and there are")
 
     def test_sweep_names_what_has_no_estimate(self):

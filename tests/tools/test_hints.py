@@ -14,7 +14,7 @@ INCAST = "workload: [{kind: incast, sources: host-1..3, dst: host-0, size: 300KB
 LOSSY = ("switch: {pfc: {priorities: none}, buffer: {kind: static, size: 50KB, xoff: 40KB, xon: 30KB}}\n"
          "host: {pfc: {priorities: none}}\n")
 WORDS = {"oversubscribed": "is oversubscribed", "phase": "go-back-N", "ideal": "hosts take no time", "seed": "one seed:",
-         "overtaken": "had overtaken others"}
+         "overtaken": "had overtaken others", "headroom": "for want of headroom"}
 
 
 class Hints(unittest.TestCase):
@@ -73,6 +73,27 @@ class Hints(unittest.TestCase):
         self.assertNotIn("overtaken", self.hints("check", spray))
         self.assertNotIn("overtaken", self.hints("run", spray + "host: {transport: {kind: roce_rc, out_of_order: accept}}\n"))
         self.assertNotIn("overtaken", self.hints("run", LEAVES.format(spines=4) + INCAST + LOSSY))
+
+    def test_overtaken_as_a_link_comes_back(self):
+        """ECMP keeps a queue pair on one path until then, so no other routing is advised."""
+        text = ("hardware: ideal\ntopology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4, rate: 100Gbps}\nrun: {detection: 0ns, seed: 2}\n"
+                "events: [{at: 0ns, link: leaf-0--spine-0, state: down}, {at: 60us, link: leaf-0--spine-0, state: up}]\n"
+                "workload: [{kind: permutation, hosts: '*', mode: shift, shift: 4, size: 2MB}]\n")
+        hints = [line for line in self.weft("run", text).stderr.splitlines() if WORDS["overtaken"] in line]
+        self.assertEqual(len(hints), 1)
+        self.assertNotIn("switch.route", hints[0])
+
+    def test_headroom(self):
+        """Losses are for want of headroom only where the neighbour has paused."""
+        single = "hardware: ideal\ntopology: {kind: single, hosts: 4, rate: 100Gbps, delay: 300ns}\n"
+        small = single + "switch: {buffer: {kind: static, size: 60KB, xoff: 56KB, xon: 20KB}}\n" + INCAST
+        self.assertIn("headroom", self.hints("run", small))
+        self.assertNotIn("headroom", self.hints("run", small + "host: {pfc: {priorities: none}}\n")) # hosts do not obey
+        slow = (single + "devices: [{match: host-0, host: {drain_rate: 50Gbps, rx_buffer: 21KB, rx_xoff: 20KB, rx_xon: 10KB}}]\n"
+                "workload: [{kind: flow, src: host-1, dst: host-0, size: 200KB}]\n")
+        self.assertIn("headroom", self.hints("run", slow))
+        self.assertNotIn("headroom", self.hints("run", slow, "--set", "switch.pfc.priorities=none"))
+        self.assertNotIn("headroom", self.hints("run", slow, "--set", "workload.0.priority=1")) # lossy at the host
 
     def test_ideal_host(self):
         text = LEAVES.format(spines=4) + INCAST

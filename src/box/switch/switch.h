@@ -43,12 +43,12 @@ struct weft__switch {
     const struct weft_aqm_ops *aqm;
     const struct weft_route_ops *route;
     void *queueing_state, *buffer_state;
-    uint32_t index;            ///< among switches
-    const void **aqm_conf;     ///< [ports]
-    struct weft__trace *trace; ///< NULL: not recorded
-    uint32_t *brought;         ///< [priority][input][output] bytes that wait, for the record; NULL: not counted
-    uint32_t brought_last;     ///< bytes of the packet counted last, which is not in its queue yet when a group pauses
-    void *route_state;         ///< NULL: routes are decided in advance, by the packet alone
+    uint32_t index;                     ///< among switches
+    const void **aqm_conf;              ///< [ports]
+    struct weft__trace *trace;          ///< NULL: not recorded
+    uint32_t *brought[WEFT_PRIORITIES]; ///< [input][output] bytes that wait, for the record; NULL: not counted
+    uint32_t brought_last; ///< bytes of the packet counted last, which is not in its queue yet when a group pauses
+    void *route_state;     ///< NULL: routes are decided in advance, by the packet alone
     const struct weft_qp_numbers *qp_numbers;
     const struct weft_flow_path *path; ///< the workload's; NULL: no flow names a path
     const bool *severed;               ///< [paths], in this epoch
@@ -135,7 +135,7 @@ void weft__switch_trace_entered(struct weft__switch *sw, weft_time_ps now, const
                                 weft_bytes bytes, bool mark);
 void weft__switch_trace_left(struct weft__switch *sw, weft_time_ps now, const struct weft_packet *p, uint32_t out);
 static inline uint32_t *weft__switch_brought(const struct weft__switch *sw, uint32_t priority, uint32_t in) {
-    return &sw->brought[((size_t)priority * sw->ports + in) * sw->ports];
+    return &sw->brought[priority][(size_t)in * sw->ports];
 }
 /// For the record: a group is above XOFF or at XON because of a packet for `out`; a packet is dropped.
 void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_t port, uint32_t priority, uint32_t out,

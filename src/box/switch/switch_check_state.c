@@ -9,7 +9,8 @@
 struct counted {
     struct weft__held held;
     uint32_t *from, *to; ///< [ports]: waiting packets by input, and by output
-    weft_bytes *bytes;   ///< [ports]: by output
+    weft_bytes *bytes;   ///< [ports]: by output, of priorities that the record counts
+    const struct weft__switch *of;
 };
 
 static void count_waiting(void *context, const struct weft_packet *p, uint32_t out) {
@@ -17,7 +18,7 @@ static void count_waiting(void *context, const struct weft_packet *p, uint32_t o
     weft__held_waiting(&counted->held, p, out);
     counted->from[p->port]++;
     counted->to[out]++;
-    if (!weft_packet_is_local(p)) counted->bytes[out] += p->bytes;
+    if (counted->of->brought[p->priority] && !weft_packet_is_local(p)) counted->bytes[out] += p->bytes;
 }
 
 /// The counts of packets that wait at inputs, and the sets of ports that follow from them.
@@ -37,10 +38,11 @@ static void check_arbitration(const struct weft__switch *sw, const struct counte
 
 /// What the record counts by input and output.
 static void check_brought(const struct weft__switch *sw, const struct counted *counted, struct weft__check *c) {
-    for (uint32_t out = 0; sw->brought && out < sw->ports; out++) {
+    for (uint32_t out = 0; out < sw->ports; out++) {
         uint64_t bytes = 0;
-        for (uint32_t row = 0; row < WEFT_PRIORITIES * sw->ports; row++)
-            bytes += sw->brought[(size_t)row * sw->ports + out];
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+            for (uint32_t in = 0; sw->brought[p] && in < sw->ports; in++)
+                bytes += weft__switch_brought(sw, p, in)[out];
         weft__check_at(c, out, WEFT_NONE);
         weft__check_equal(c, "bytes counted by input", bytes, "those of packets that wait", counted->bytes[out]);
     }
@@ -60,7 +62,7 @@ static void check_kept_back(const struct weft__switch *sw, const struct weft__ti
 void weft__switch_check_state(const struct weft__network *net, uint32_t node, weft_time_ps until,
                               struct weft__check *c) {
     const struct weft__switch *sw = net->engine.node[node].state;
-    struct counted counted;
+    struct counted counted = {.of = sw};
     weft__held_init(&counted.held, &sw->ether);
     counted.from = weft_memory_new(WEFT_MEMORY_SWITCH, sw->ports, sizeof *counted.from);
     counted.to = weft_memory_new(WEFT_MEMORY_SWITCH, sw->ports, sizeof *counted.to);

@@ -4,7 +4,7 @@
 #include "box/switch/switch.h"
 #include "weft/memory.h"
 
-enum { BROUGHT_PORTS_MAX = 1024 }; ///< above, 32 MB a switch, what a group holds is searched
+enum { BROUGHT_PORTS_MAX = 1024 }; ///< above, 4 MB a priority that pauses, what a group holds is searched
 
 static void init_arbitration(struct weft__switch *sw, struct weft_arena *arena) {
     const struct weft_model_conf *model = &sw->conf->arbiter;
@@ -107,9 +107,9 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
         if (sw->aqm->thresholds) sw->aqm->thresholds(conf->aqm.conf, thresholds);
         sw->trace = weft__trace_new(setup->node, setup->port0, sw->ports, setup->events_max,
                                     sw->aqm->thresholds ? thresholds : NULL, conf->aqm_priorities, setup->arena);
-        if (conf->pfc.priorities && !sw->arbitrated && sw->ports <= BROUGHT_PORTS_MAX)
-            sw->brought =
-                weft_arena_alloc(setup->arena, (size_t)WEFT_PRIORITIES * sw->ports * sw->ports, sizeof *sw->brought);
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+            if (conf->pfc.priorities >> p & 1 && !sw->arbitrated && sw->ports <= BROUGHT_PORTS_MAX)
+                sw->brought[p] = weft_arena_alloc(setup->arena, (size_t)sw->ports * sw->ports, sizeof *sw->brought[p]);
     }
 
     bool plain = weft__switch_is_plain(sw, setup->lldp);

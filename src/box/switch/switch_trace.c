@@ -105,22 +105,23 @@ void weft__switch_trace_entered(struct weft__switch *sw, weft_time_ps now, const
                                 weft_bytes bytes, bool mark) {
     const struct weft__port *port = &sw->port[out];
     bool paused = port->paused >> p->priority & 1 && weft__port_pause_of(port, p->priority)->until_ps > now;
-    if (sw->brought) weft__switch_brought(sw, p->priority, p->port)[out] += sw->brought_last = p->bytes;
+    if (sw->brought[p->priority]) weft__switch_brought(sw, p->priority, p->port)[out] += sw->brought_last = p->bytes;
     weft__trace_enqueued(sw->trace, now, p, out, bytes, paused);
     if (mark) weft__trace_marked(sw->trace, now, p, out, bytes - p->bytes);
 }
 
 void weft__switch_trace_left(struct weft__switch *sw, weft_time_ps now, const struct weft_packet *p, uint32_t out) {
-    if (sw->brought) weft__switch_brought(sw, p->priority, p->port)[out] -= p->bytes;
+    if (sw->brought[p->priority]) weft__switch_brought(sw, p->priority, p->port)[out] -= p->bytes;
     weft__trace_dequeued(sw->trace, now, out, p->priority, weft__port_queue_of(&sw->port[out], p->priority)->bytes);
 }
 
-/// The output for which an input group has the most bytes; `out` if others have no more. *ret_oldest_ps: since when the
-/// first of them waits, or as it was.
+/// The output for which an input group has the most bytes, without the packet that just came for `out`; `out` if others
+/// have no more. *ret_oldest_ps: since when the first of them waits, or as it was. None came if DCBX has just made the
+/// group lossless: then `out` is the input itself, for which nothing waits.
 static uint32_t find_most(const struct weft__switch *sw, uint32_t in, uint32_t priority, uint32_t out,
                           weft_time_ps *ret_oldest_ps) {
     const uint32_t *bytes = weft__switch_brought(sw, priority, in);
-    uint32_t most = bytes[out] - sw->brought_last, own = out;
+    uint32_t most = bytes[out] > sw->brought_last ? bytes[out] - sw->brought_last : 0, own = out;
     for (uint32_t i = 0; i < sw->ports; i++)
         if (bytes[i] > most && i != own) most = bytes[out = i];
     struct weft__fifo_cursor c = weft__fifo_begin(&weft__port_queue_of(&sw->port[out], priority)->fifo);
@@ -161,8 +162,8 @@ void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_
         return;
     }
     weft_time_ps oldest_ps = now; // the packet itself is not in the queue yet
-    uint32_t most =
-        sw->brought ? find_most(sw, port, priority, out, &oldest_ps) : search_most(sw, port, priority, out, &oldest_ps);
+    uint32_t most = sw->brought[priority] ? find_most(sw, port, priority, out, &oldest_ps)
+                                          : search_most(sw, port, priority, out, &oldest_ps);
     uint32_t cause = blame_of(sw, now, most, priority, oldest_ps);
     weft__trace_xoff(sw->trace, now, port, priority, level, most, cause);
 }
