@@ -265,6 +265,8 @@ static void verify_refuses(void **state) {
     assert_holds("weft: no scenario with claims in 'empty'\nweft: no scenario with claims in 'empty/a.yaml'\n");
     output_of("verify bad empty", 2);
     output_of("verify nowhere", 2);
+    output_of("verify - <s.yaml", 2);
+    assert_holds("expected a file");
     output_of("verify", 2);
     output_of("verify empty --jobs 0", 2);
     output_of("verify empty --jobs many", 2);
