@@ -174,8 +174,9 @@ static bool can_be_folder(struct weft_arena *arena, const char *path) {
         if (*at && *at != '/') continue;
         char was = *at;
         *at = 0;
-        // What does not exist can be created, but a dangling link is in the way, and some names are too long.
-        can = stat(part, &about) ? lstat(part, &about) && errno != ENAMETOOLONG : S_ISDIR(about.st_mode);
+        // What does not exist can be created, but a dangling link is in the way, and some names are too long. Another
+        // rank may create it meanwhile.
+        can = stat(part, &about) && lstat(part, &about) ? errno != ENAMETOOLONG : S_ISDIR(about.st_mode);
         *at = was;
         if (!was) break;
     }
