@@ -171,7 +171,10 @@ static enum weft_status over_default(struct bind *b, const struct weft_tree *ent
     if (!over || over->type != WEFT_TREE_MAP) return WEFT_OK;
     struct weft_tree *merged;
     struct weft_error own = {0};
-    if (!weft_tree_override(base, over, b->arena, &merged, &own)) *ret_tree = merged;
+    if (!weft_tree_override(base, over, b->arena, &merged, &own)) {
+        merged->place = over->place; // what is wrong with both together is said of the entry
+        *ret_tree = merged;
+    }
     return take_mistake(b, &own);
 }
 
