@@ -49,7 +49,7 @@ const struct weft_param_table weft_run_table = WEFT_PARAM_TABLE_OF(
               "end of the run; never: when all flows are done and the network is empty, at the latest after 100 days"),
     WEFT_TIME(struct weft_run_conf, stall_ps, "stall", "100ms", "1us", "never",
               "the run ends after this long without progress (assumed); the longest timeout, long links and the "
-              "remaining events: are added; never stands for 100 ms where sample_interval alone would go on"),
+              "remaining events: are added; never stands for the default where sample_interval alone would go on"),
     WEFT_TIME(struct weft_run_conf, detection_ps, "detection", "10ms", "0ns", "1000s",
               "time from the failure or return of a link to new routes (assumed)"),
     WEFT_CHOICE(

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/numa.h"
+#include "base/units.h"
 #include "box/box.h"
 #include "box/clock.h"
 #include "sim/attached.h"
@@ -21,6 +22,8 @@
 #include "weft/aqm.h"
 #include "weft/cc.h"
 #include "weft/checkpoint.h"
+#include "weft/param.h"
+#include "weft/param_load.h"
 #include "weft/ranks.h"
 #include "weft/transport.h"
 
@@ -182,14 +185,15 @@ static weft_time_ps calc_window(const struct weft__network *net, weft_time_ps lo
 
 /// No progress for this long is a stall: run.stall, plus the delays that a loss (a box's patience), a pause of source
 /// flow control or a long path (request and response over HOPS links) explains. Samples would be taken for ever if
-/// nothing else ended the run: SAMPLED_MS then stand for `never`.
+/// nothing else ended the run: the default then stands for `never`.
 static weft_time_ps calc_patience(const struct weft__network *net) {
-    enum { HOPS = 16, SAMPLED_MS = 100 };
+    enum { HOPS = 16 };
     const struct weft_topology *t = net->topology;
     weft_time_ps stall = net->scenario->run.stall_ps;
     if (stall == WEFT_TIME_NEVER) {
         if (!net->sampling.interval_ps || net->scenario->run.until_ps != WEFT_TIME_NEVER) return WEFT_TIME_NEVER;
-        stall = SAMPLED_MS * WEFT_PS_PER_MS;
+        char why[128];
+        weft__quantity_parse(WEFT__TIME, weft_param_find(&weft_run_table, "stall")->dflt, &stall, why, sizeof why);
     }
     weft_time_ps delay = 0, timeout = 0;
     for (uint32_t i = 0; i < t->links; i++)

@@ -19,7 +19,8 @@ enum { STEPS = 8, LL_LINE = 16, LL_DATA = 8, LL128_LINE = 128, LL128_DATA = 120,
 /// 38 to receive, keep and send, 45 to do all of that (spcl/atlahs): 6.2 us a read and 15.6 a write, within 4%. LL and
 /// LL128 pass what is read and written through registers, so there both are taken to cost the same (assumed).
 enum { READ = 221, WRITE = 558, LINE_READ = 333, LINE_WRITE = 334 };
-/// The same measurements of Simple, from 32 KiB to 1 MiB, lie on a line that begins here. The rest of NCCL's step is
+/// The same measurements of Simple, from 32 KiB to 1 MiB, lie within 25% of lines that begin here (drawn by eye, so
+/// assumed). The rest of NCCL's step is
 /// latency: another warp fences and writes the flag while the channel goes on (src/device/prims_simple.h).
 enum { BUSY_PS = 700000 };
 /// Of the model's time of PAT, src/graph/tuning.cc: a hop is so much faster than a step of a ring; each part takes
