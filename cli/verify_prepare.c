@@ -73,8 +73,9 @@ static enum weft_status add_path(struct verify *v, const char *path, uint32_t de
 enum weft_status verify_read(struct verify *v, const char *path, struct weft_error *ret_error) {
     struct verified **before = v->last;
     if (!strcmp(path, "-"))
-        return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
-                           "standard input can be read once, and each run reads its scenario; expected a file");
+        return WEFT_REFUSE(
+            ret_error, WEFT_NOWHERE,
+            "its runs are programs of their own, which cannot read standard input again; expected a file");
     WEFT_TRY(add_path(v, path, 0, ret_error));
     if (v->last == before && v->o->operands == 1)
         return WEFT_REFUSE(ret_error, WEFT_NOWHERE, "no scenario with claims in '%s'", path);

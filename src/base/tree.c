@@ -123,7 +123,7 @@ static enum weft_status open_text(const char *path, FILE **ret_file, bool *ret_p
     return WEFT_OK;
 }
 
-enum weft_status weft__text_read(const char *path, struct weft__text *ret_text, struct weft_error *ret_error) {
+static enum weft_status read_text(const char *path, struct weft__text *ret_text, struct weft_error *ret_error) {
     FILE *file = NULL;
     bool pipe = false;
     enum weft_status status = open_text(path, &file, &pipe, ret_error);
@@ -152,6 +152,19 @@ enum weft_status weft__text_read(const char *path, struct weft__text *ret_text, 
     else
         *ret_text = t;
     return status;
+}
+
+/// Standard input ends once it is read, and a command may read its scenario again: for each run, or after its changes.
+static enum weft_status read_standard_input(struct weft__text *ret_text, struct weft_error *ret_error) {
+    static struct weft__text kept;
+    if (!kept.text) WEFT_TRY(read_text("-", &kept, ret_error));
+    *ret_text = (struct weft__text){weft_memory_new(WEFT_MEMORY_SCENARIO, kept.room, 1), kept.size, kept.room};
+    memcpy(ret_text->text, kept.text, kept.size);
+    return WEFT_OK;
+}
+
+enum weft_status weft__text_read(const char *path, struct weft__text *ret_text, struct weft_error *ret_error) {
+    return strcmp(path, "-") ? read_text(path, ret_text, ret_error) : read_standard_input(ret_text, ret_error);
 }
 
 void weft__text_free(struct weft__text *text) {

@@ -327,6 +327,18 @@ class Answers(unittest.TestCase):
         self.assertEqual([Path(path).read_bytes() for path in read], before)
         self.assertFalse(os.path.exists(os.path.join(self.folder, "refused.sqlite")))
 
+    def test_standard_input(self):
+        """A scenario may come by standard input, also where a command reads it again for each of its runs."""
+        for _, line, arguments in commands():
+            words = arguments.split()
+            scenario = next((word for word in words[1:] if word in SCENARIOS and word.endswith(".yaml")), None)
+            if scenario and words[0] != "verify":
+                words[words.index(scenario)] = "-"
+                with self.subTest(command=line), open(os.path.join(self.folder, scenario), "rb") as file:
+                    piped = subprocess.run(["sh", "-c", 'cat | "$0" "$@"', os.path.abspath(WEFT), *words],
+                                           stdin=file, cwd=self.folder, capture_output=True, text=True)
+                    self.assertIn(piped.returncode, (0, 5), piped.stderr)
+
     def test_claims_of_compare(self):
         """weft compare --csv prints its claims, too, as --json has them."""
         scenario = os.path.abspath(os.path.join(ROOT, "scenarios/foundation/single_switch.yaml"))
