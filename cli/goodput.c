@@ -117,9 +117,8 @@ static enum weft_status measure_slowdowns(struct goodput *g, struct weft_error *
     uint32_t jobs;
     const char *text = g->conf.metric;
     if (!weft_cli_jobs_parse(jobs_text, &jobs)) return WEFT_ERROR_INPUT;
-    if (!weft_cli_seeds_parse(seeds_text ? seeds_text : "1..4", g->o->arena, &seed, &options.seeds))
-        return WEFT_ERROR_INPUT;
-    options.seed = seed;
+    if (!weft_cli_seeds_parse(seeds_text, g->o->arena, &seed, &options.seeds)) return WEFT_ERROR_INPUT;
+    if (!weft_scenario_setting(g->file, "run.seed")) options.seed = seed;
     sweep_begin(&s, g->o->operand[0]);
     enum weft_status status = weft_sweep_new(g->file, &options, g->o->arena, &s.plan, ret_error);
     if (!status) status = sweep_metric_in_full("goodput.metric", g->o, g->file, &text, ret_error);
@@ -239,8 +238,7 @@ static void print_text(FILE *file, const void *subject) {
     fputs("\ngoodput = crashes x servers x speed x stalls; cost: what would be won if these parts never failed\n",
           file);
     if (a->hosts != WEFT_TIME_NEVER)
-        fprintf(file, "slowdowns measured with %" PRIu64 " hosts, seeds %s\n", a->hosts,
-                seeds_text ? seeds_text : "1..4");
+        fprintf(file, "slowdowns measured with %" PRIu64 " hosts, seeds %s\n", a->hosts, seeds_text);
 }
 
 // --- the command --------------------------------------------------------------------------------------------------
@@ -285,10 +283,14 @@ static enum weft_status find_goodput(const struct weft_cli_options *o, struct we
     uint32_t variant = 0, seeds, jobs;
     uint64_t *seed;
     if (!weft_cli_jobs_parse(jobs_text, &jobs)) return WEFT_ERROR_INPUT;
-    if (!weft_cli_seeds_parse(seeds_text ? seeds_text : "1..4", o->arena, &seed, &seeds)) return WEFT_ERROR_INPUT;
+    if (seeds_text && !weft_cli_seeds_parse(seeds_text, o->arena, &seed, &seeds)) return WEFT_ERROR_INPUT;
     enum weft_status status =
         o->operands ? weft_cli_scenario_read(o, &g.file, ret_error)
                     : weft_scenario_file_parse("goodput", "{}", 2, o->setting, o->settings, &g.file, ret_error);
+    const struct weft_tree *set = status ? NULL : weft_scenario_setting(g.file, "run.seed");
+    if (set && seeds_text)
+        status = WEFT_REFUSE(ret_error, WEFT_NOWHERE, "--seeds and a value of run.seed; expected one of them");
+    if (!seeds_text) seeds_text = set ? set->text : "1..4";
     g.answer.scenario = o->operands ? o->operand[0] : NULL;
     if (!status && o->operands) status = weft_cli_variant(o, g.file, &variant, ret_error);
     if (!status) status = weft_scenario_tree(g.file, variant, o->arena, &tree, ret_error);
