@@ -171,8 +171,9 @@ static void mention_capture_size(const struct weft_cli_simulation *s, const stru
 bool weft_cli_mention_empty(const struct weft_cli_simulation *s) {
     const struct weft_workload *w = s->workload;
     if (w->flows || w->counted_flows || w->jobs || w->rmas) return false;
-    fprintf(stderr, "weft: %s: the workload is empty: no host sends\n",
-            weft__text_shown(s->scenario->path, s->scenario->arena));
+    fprintf(stderr, "weft: %s: the workload is empty: no host sends%s\n",
+            weft__text_shown(s->scenario->path, s->scenario->arena),
+            s->scenario->run.until_ps == WEFT_TIME_NEVER ? "; weft run expects run.until then" : "");
     return true;
 }
 
