@@ -78,7 +78,9 @@ struct weft_collective_common {
     uint64_t slots; ///< pieces that a connection's buffer holds
     weft_time_ps step_ps;
     weft_time_ps latency_ps,
-        inner_latency_ps;        ///< of a step, which the next one need not wait for: over the network, in a server
+        inner_latency_ps; ///< of a step, which the next one need not wait for: over the network, in a server
+    weft_time_ps
+        hand_ps; ///< of latency_ps, until the sender's proxy knows of the message; the rest passes at the receiver
     weft_time_ps proxy_ps;       ///< of the rank's proxy, for each message to or from the network
     weft_rate_bps copy_rate_bps; ///< 0: no limit
     bool through; ///< within a server, GPUs write into one another's memory: a message leaves while it is copied
@@ -92,12 +94,6 @@ struct weft_collective_common {
     uint32_t up_percent; ///< of a channel's threads that add on the way up a tree, while the others send down; 0: all
                          ///< of them do both
 };
-/// The part of a step's latency over the network that passes before the sender's proxy knows of the message; the rest
-/// passes at the receiver. Assumed: half, as first a GPU tells a proxy, and then a proxy a GPU.
-static inline weft_time_ps weft_step_hand(const struct weft_collective_common *c) {
-    return c->latency_ps / 2;
-}
-
 /// The rows of weft_collective_common for a table; T must have it as member `common`.
 #define WEFT_COLLECTIVE_ROWS(T, chunk, slice, slot_number)                                                             \
     WEFT_UINT(                                                                                                         \

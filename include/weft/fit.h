@@ -41,6 +41,7 @@ struct weft_fit_setup {
     const char *gpu, *collective, *algo, *proto, *cpu;
     uint32_t nvls;    ///< 1: no, 2: yes
     uint32_t version; ///< enum weft_nccl_version
+    bool versioned;   ///< it is said; else it is that of the table's date
     uint32_t ranks;
     struct weft_place place; ///< of the last line about it
 };

@@ -49,6 +49,8 @@ struct weft_nccl_costs {
     weft_time_ps ring_ps[WEFT_NCCL_PROTOCOLS], tree_ps[WEFT_NCCL_PROTOCOLS]; ///< over the network
     weft_time_ps inner_ring_ps[WEFT_NCCL_PROTOCOLS], inner_tree_ps[WEFT_NCCL_PROTOCOLS];
     weft_time_ps nvls_ps, nvls_tree_ps;
+    weft_time_ps busy_ps;  ///< of inner_ring_ps of Simple: its channel does nothing else
+    double hand;           ///< of a latency over the network, the part that passes before the sender's proxy knows
     weft_time_ps proxy_ps; ///< of a message over the network, at each end: one message after another
     weft_rate_bps copy_rate_bps, nvls_rate_bps, nvls_tree_rate_bps; ///< of a channel, with Simple; 0: no limit
     weft_rate_bps ll_rate_bps, ll128_rate_bps; ///< likewise with LL and LL128, of what is on the wire

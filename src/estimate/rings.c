@@ -200,7 +200,7 @@ static void measure_hops(struct weft__fluid *x, struct ring *r, const struct wef
             pauses |= wire / line_of(x, s->qp) < (double)host->work_request_qp_ps;
             r->stall_ps = fmax(r->stall_ps, stall_of(host));
             stalls |= stall_of(host) * SHORT > way_ps + wire / line_of(x, s->qp);
-            double loop_ps = way_ps + way->control_ps - (double)weft_step_hand(common),
+            double loop_ps = way_ps + way->control_ps - (double)common->hand_ps,
                    part = wire / line_of(x, s->qp) / way_ps;
             r->way_ps += way_ps;
             r->grant_ps = fmax(r->grant_ps, first->job->unadmitted ? 0 : way->control_ps);

@@ -387,7 +387,10 @@ static bool is_asked(const struct weft_fit_conf *conf, const char *key) {
     const char *only = conf->only;
     if (conf->why) return true;
     const char *dot = strchr(key, '.'), *name = dot ? dot + 1 : key;
-    if (!only) return strcmp(key, "costs.factor") && strcmp(key, "costs.proxy"); // by the former, or by NCCL
+    static const char *const known[] = {"costs.factor", "costs.proxy", "costs.busy"}; // by others of them
+    for (uint32_t k = 0; k < sizeof known / sizeof *known && !only; k++)
+        if (!strcmp(key, known[k])) return false;
+    if (!only) return true;
     for (size_t n; *only; only += n + (only[n] == ',')) {
         n = strcspn(only, ",");
         if (strlen(name) == n && !strncmp(name, only, n)) return true;
@@ -433,6 +436,7 @@ enum weft_status weft__fit_constants(const struct weft_fit_conf *conf, struct we
                        : row->type == WEFT_PARAM_RATE ? (double)*(const uint64_t *)at / 1e9
                                                       : (double)*(const uint64_t *)at / 1e6;
         if (row->type == WEFT_PARAM_RATE && value <= 0) continue; // no limit, which a fit does not find
+        if (!strcmp(row->name, "hand")) continue;                 // a share, which no table determines
         add_constant(conf, fit, weft_arena_format(fit->arena, "costs.%s", row->name), row->type, value);
     }
     fit->server = server;

@@ -39,15 +39,42 @@ const struct weft__fit_collective *weft__fit_collective(const char *name) {
     return NULL;
 }
 
+/// October 2025: 2.28 has other rates for NVLS than 2.26; 2.27 is taken to have the same (assumed).
+enum { FIRST_NEWER = 12 * 2025 + 10 };
+
 static bool text_begins(const char *text, const char *with) {
     return !strncasecmp(text, with, strlen(with));
 }
 
-/// "2.26.2": of the two versions that are known, the one with these tables.
-static uint32_t version_of(const char *text) {
-    unsigned major, minor;
-    bool older = sscanf(text, "%u.%u", &major, &minor) == 2 && (major < 2 || (major == 2 && minor <= 26));
-    return older ? WEFT_NCCL_2_26 : WEFT_NCCL_2_30;
+/// "2.26.2", and nccl-tests' 22602: of the two versions that are known, the one with these tables.
+static void set_version(struct weft_fit_setup *s, const char *text) {
+    unsigned major, minor, number;
+    if (sscanf(text, "%u.%u", &major, &minor) != 2) {
+        if (sscanf(text, "%u", &number) != 1) return;
+        major = number / 10000;
+        minor = number / 100 % 100;
+    }
+    s->version = major < 2 || (major == 2 && minor <= 26) ? WEFT_NCCL_2_26 : WEFT_NCCL_2_30;
+    s->versioned = true;
+}
+
+/// Months since year 0 of the first date, "June 2025" or "2025-06"; 0: there is none.
+static unsigned months_in(const char *text) {
+    static const char names[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    for (const char *at = text; (at = strstr(at, "20")); at++) {
+        unsigned year, month;
+        char word[16] = "", before = 0;
+        if (sscanf(at, "%4u", &year) != 1 || year < 2015) continue;
+        if (sscanf(at, "%*4u-%2u", &month) == 1 && month >= 1 && month <= 12) return 12 * year + month;
+        const char *start = at;
+        while (start > text && (start[-1] == ' ' || isalpha((unsigned char)start[-1])) && at - start < 12)
+            start--;
+        for (; start < at; before = *start++)
+            if (!isalpha((unsigned char)before) && sscanf(start, "%15[a-zA-Z] ", word) == 1 && strlen(word) >= 3)
+                for (unsigned k = 0; k < 12; k++)
+                    if (!strncmp(word, names + 3 * k, 3)) return 12 * year + k + 1;
+    }
+    return 0;
 }
 
 /// "8x400G", "4x200G": how many, and bits a second of each.
@@ -72,7 +99,7 @@ static void set_pair(struct weft_fit_setup *s, const char *key, const char *valu
     if (!strcmp(key, "nics")) read_nics(s, value);
     if (!strcmp(key, "nvls")) s->nvls = text_begins(value, "y") || text_begins(value, "on") ? 2 : 1;
     if (!strcmp(key, "cpu")) s->cpu = text;
-    if (!strcmp(key, "nccl")) s->version = version_of(value);
+    if (!strcmp(key, "nccl") || !strcmp(key, "nccl-library")) set_version(s, value);
     if (!strcmp(key, "collective")) s->collective = text;
     if (!strcmp(key, "NCCL_ALGO")) s->algo = text;
     if (!strcmp(key, "NCCL_PROTO")) s->proto = text;
@@ -99,6 +126,8 @@ void weft__fit_comment(struct weft_fit_setup *s, const char *text, struct weft_p
     static const char starting[] = "Collective test starting: ";
     const char *found = strstr(text, starting);
     char *copy = weft_arena_text(arena, text), *rest = NULL;
+    unsigned months = months_in(text);
+    if (!s->versioned && months && months < FIRST_NEWER) s->version = WEFT_NCCL_2_26;
     if (!read_rank(s, text, arena)) {
         if (found) s->collective = weft_arena_text(arena, found + strlen(starting));
         if (strstr(text, "Intel")) s->cpu = "intel";

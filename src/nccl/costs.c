@@ -28,6 +28,13 @@ const struct weft_param_table weft_nccl_costs_table = WEFT_PARAM_TABLE_OF(
     COST(inner_tree_ps[WEFT_NCCL_SIMPLE], "inner_tree_simple", "3400ns", "with Simple"),
     COST(nvls_ps, "nvls", "4800ns", "latency of each half of NVLS, in and out of the switch of a server"),
     COST(nvls_tree_ps, "nvls_tree", "10us", "latency of a step of NVLSTree over the network"),
+    WEFT_TIME(struct weft_nccl_costs, busy_ps, "busy", "700ns", "0ns", "10us",
+              "of a step of a ring with Simple, the time for which its channel does nothing else: another warp fences "
+              "and writes the flag (assumed; spcl/atlahs, a GH200: from 32 KiB to 1 MiB within 25% of lines that begin "
+              "here)"),
+    WEFT_REAL(struct weft_nccl_costs, hand, "hand", "0.5", "0", "1",
+              "of a latency over the network, the part in which a GPU tells its proxy; in the rest, after the message, "
+              "a proxy tells its GPU (assumed)"),
     COST(proxy_ps, "proxy", "250ns",
          "time of a message over the network at the proxy thread of each end, which serves one after another"),
     WEFT_RATE(

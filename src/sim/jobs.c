@@ -143,7 +143,7 @@ static void make_sender(const struct build *b, struct weft__sending *s, uint32_t
     if (local) return;
     const struct weft_collective_common *common = common_of(job, c);
     if (common) {
-        s->hand_ps = weft_step_hand(common);
+        s->hand_ps = common->hand_ps;
         s->proxy_ps = common->proxy_ps;
     }
     s->span = rings->span;
@@ -215,7 +215,7 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
                 .lane = WEFT_NONE,
                 .slots = c->flow == WEFT_NONE ? c->slots : c->rings,
                 .messages = c->messages,
-                .latency_ps = common ? common->latency_ps - weft_step_hand(common) : 0,
+                .latency_ps = common ? common->latency_ps - common->hand_ps : 0,
                 .proxy_ps = common ? common->proxy_ps : 0,
                 .left_bytes = c->bytes,
                 .peer = c->src,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What NCCL's steps cost in a run, each mechanism alone against its closed form: a latency is paid once and the next
-// message hides it, half of it while the clear-to-send comes; a chunk has two slices, whatever its bytes; a turn of the
-// proxy by every message; 8 messages of a connection are in flight; the first waits for the receiver's clear-to-send;
-// the data for a peer is divided among channels, which copy side by side; a step costs what it reads and writes, and
-// NVLink waits for it; a piece of NVLS is a chunk of each head. Source: NVIDIA/nccl 2.30.7, src/transport/net.cc,
-// src/device/sendrecv.h, src/device/all_reduce.h.
+// message hides it, half of it, or as costs.hand says, while the clear-to-send comes; a chunk has two slices, whatever
+// its bytes; a turn of the proxy by every message; 8 messages of a connection are in flight; the first waits for the
+// receiver's clear-to-send; the data for a peer is divided among channels, which copy side by side; a step costs what
+// it reads and writes, and NVLink waits for it; a piece of NVLS is a chunk of each head. Source: NVIDIA/nccl 2.30.7,
+// src/transport/net.cc, src/device/sendrecv.h, src/device/all_reduce.h.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,6 +56,9 @@ static void a_clear_to_send_is_hidden_by_half_of_a_latency(void **state) {
     led = measure(2, 200, 65536, SEND_WITH("400us", "0ns"));
     alone = measure(2, 200, 65536, SEND_WITH("400us", "0ns") ", admission: none");
     assert_near(led - alone, (2 * 200 - 200) * US, 0.01);
+    led = measure(2, 200, 65536, SEND_WITH("400us", "0ns, hand: 0"));
+    assert_near(led - alone, 2 * 200 * US, 0.01);
+    assert_near(measure(2, 200, 65536, SEND_WITH("400us", "0ns, hand: 1")), alone, 0.01);
 }
 
 /// Round a ring of two servers a part goes once. Whether its slices are 32 KiB and nothing or 32 KiB each, they are two

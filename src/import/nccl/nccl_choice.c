@@ -19,10 +19,6 @@ enum { STEPS = 8, LL_LINE = 16, LL_DATA = 8, LL128_LINE = 128, LL128_DATA = 120,
 /// 38 to receive, keep and send, 45 to do all of that (spcl/atlahs): 6.2 us a read and 15.6 a write, within 4%. LL and
 /// LL128 pass what is read and written through registers, so there both are taken to cost the same (assumed).
 enum { READ = 221, WRITE = 558, LINE_READ = 333, LINE_WRITE = 334 };
-/// The same measurements of Simple, from 32 KiB to 1 MiB, lie within 25% of lines that begin here (drawn by eye, so
-/// assumed). The rest of NCCL's step is
-/// latency: another warp fences and writes the flag while the channel goes on (src/device/prims_simple.h).
-enum { BUSY_PS = 700000 };
 /// Of the model's time of PAT, src/graph/tuning.cc: a hop is so much faster than a step of a ring; each part takes
 /// this.
 #define PAT_HOP 3.5
@@ -91,8 +87,8 @@ static void set_costs(const struct weft_nccl_machine *machine, const struct weft
                                                                      : costs->copy_rate_bps;
     common->grain_bytes = streams ? grain[p] : 0;
     if (choice->algorithm == WEFT_NCCL_RING) { // all ranks are busy all the time, so a step's own time is not hidden
-        weft_time_ps step = costs->inner_ring_ps[p], busy = p == WEFT_NCCL_SIMPLE && step > BUSY_PS ? BUSY_PS : step;
-        common->step_ps = scale_cost(costs, busy);
+        weft_time_ps step = costs->inner_ring_ps[p], most = p == WEFT_NCCL_SIMPLE ? costs->busy_ps : step;
+        common->step_ps = scale_cost(costs, step < most ? step : most);
         common->idle_ps = scale_cost(costs, step) / choice->channels; // they share NVLink, and go in step
         common->inner_latency_ps -=
             common->inner_latency_ps < common->step_ps ? common->inner_latency_ps : common->step_ps;
@@ -105,10 +101,12 @@ static void set_costs(const struct weft_nccl_machine *machine, const struct weft
     if (tree) common->up_percent = up_percent(choice);
     if (choice->algorithm == WEFT_NCCL_NVLS_TREE)
         common->strands = weft_nccl_graph(machine, choice->algorithm).channels; // a chunk of each head
-    if (choice->algorithm != WEFT_NCCL_PAT) return;
-    common->latency_ps = weft_time_of_real((double)common->latency_ps / PAT_HOP);
-    common->step_ps = scale_cost(costs, PAT_PART_PS);
-    common->slots = PAT_SLOTS;
+    if (choice->algorithm == WEFT_NCCL_PAT) {
+        common->latency_ps = weft_time_of_real((double)common->latency_ps / PAT_HOP);
+        common->step_ps = scale_cost(costs, PAT_PART_PS);
+        common->slots = PAT_SLOTS;
+    }
+    common->hand_ps = weft_time_of_real((double)common->latency_ps * costs->hand);
 }
 
 /// Makes the operation one of that model, with these parameters (NULL: its defaults); *ret_common is its own to change.
