@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The figures of the studies: each is described, kept and shown, and what is kept can be drawn."""
+import contextlib
 import csv
 import importlib.machinery
 import importlib.util
+import io
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +26,9 @@ WEFT = os.environ["WEFT"]
 STUDIES = ROOT / "docs" / "studies"
 FIGURES = {f"{study}/{name}": figure for study, of in yaml.safe_load((STUDIES / "figures.yaml").read_text()).items()
            for name, figure in of.items()}
+
+
+DRAWN = {name: figure for name, figure in FIGURES.items() if figure.get("draw", True)}  # others are tables
 
 
 def tool():
@@ -44,17 +50,19 @@ def scripts():
     """What gnuplot is given for each figure."""
     status, text, error = script()
     assert (status, error) == (0, ""), error
-    return dict(zip(FIGURES, re.split(r"(?=^set terminal)", re.sub(r"set output '.*'", "", text), flags=re.M)[1:]))
+    return dict(zip(DRAWN, re.split(r"(?=^set terminal)", re.sub(r"set output '.*'", "", text), flags=re.M)[1:]))
 
 
 class Figures(unittest.TestCase):
     def test_pages_show_all_that_are_described_and_no_other(self):
         shown = [name for page in STUDIES.glob("*.md") for name in re.findall(r"!\[[^\]]+\]\((\S+)\.svg\)", page.read_text())]
-        self.assertEqual(sorted(shown), sorted(FIGURES))
+        self.assertEqual(sorted(shown), sorted(DRAWN))
+        tables = {name for page in STUDIES.glob("*.md") for name in re.findall(r"<!-- \$ tools/figures table (\S+) -->", page.read_text())}
+        self.assertLessEqual(FIGURES.keys() - DRAWN.keys(), tables)
 
     def test_all_are_kept_with_their_numbers(self):
         kept = {str(file.relative_to(STUDIES)) for file in STUDIES.glob("*/*")}
-        self.assertEqual(kept, {f"{name}.{kind}" for name in FIGURES for kind in ("svg", "csv")})
+        self.assertEqual(kept, {f"{name}.csv" for name in FIGURES} | {f"{name}.svg" for name in DRAWN})
 
     def test_csv_files_have_the_lines_that_are_described(self):
         for name, figure in FIGURES.items():
@@ -119,6 +127,21 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(tool().height(WEFT, {**flow, "minus": 1.5}), each[0] - 1.5)
         self.assertAlmostEqual(tool().height(WEFT, {**flow, "minus": "queue-7", "scale": 2}), 0)
 
+    def test_estimates_by_network(self):
+        bar = {"estimate": True, "scenario": "dsf/opponents", "variant": "all-reduce-16MiB/{}", "of": "clos-1", "network": "clos", "sets": ["workload.0.size=1MiB"],
+               "by_network": {"clos": ["topology.leaves=8"]}}
+        estimate, low, high = (tool().height(WEFT, {**bar, "column": f"{column}_ps"}) for column in ("makespan", "low", "high"))
+        self.assertTrue(low < estimate < high)
+        self.assertLess(estimate, tool().height(WEFT, {**bar, "column": "makespan_ps", "by_network": {"clos": []}}))
+
+    def test_a_table_shows_intervals(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as told:
+            own = tool()
+            own.STUDIES = Path(folder)
+            (own.STUDIES / "t.csv").write_text("bar,A,\"A, low\",\"A, high\",B\nx,1.25,1,2,3\n")
+            own.print_table("t")
+        self.assertEqual(told.getvalue(), "| | A | B |\n|---|---|---|\n| x | 1.2 (1 to 2) | 3.0 |\n")
+
     def test_a_bar_may_be_a_number_of_its_group(self):
         self.assertEqual(tool().height(WEFT, {"name": "k = 2", "given": "booksim", "booksim": 120.4}), 120.4)
         self.assertIsNone(tool().height(WEFT, {"name": "k = 3", "given": "booksim"}))
@@ -128,7 +151,7 @@ class Figures(unittest.TestCase):
                          ["$d2 << EOD", "1 5", "3 7", "EOD", "$d3 << EOD", "2 6", "3 8", "EOD"])
 
     def test_lines_differ_without_their_colours(self):
-        for name, figure in FIGURES.items():
+        for name, figure in DRAWN.items():
             if "bars" in figure:
                 self.assertLessEqual(len(figure["lines"]), len(tool().PATTERNS), name)
                 continue
@@ -146,7 +169,7 @@ class Figures(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
     def test_what_is_kept_can_be_drawn(self):
-        self.assertEqual(len(scripts()), len(FIGURES))
+        self.assertEqual(len(scripts()), len(DRAWN))
         for name, one in scripts().items():
             with self.subTest(figure=name):
                 done = subprocess.run(["gnuplot", "-"], input=one, capture_output=True, text=True, check=False)
