@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE // mremap
 #include "weft/memory.h"
 
 #include <assert.h>
@@ -149,6 +150,13 @@ static void release_head(struct head *head) {
         free(head);
 }
 
+/// Large to larger: the pages move, nothing is copied.
+static bool move_pages(struct head *to, const struct head *from) {
+    size_t bytes = PAGE + page_bytes(from->bytes);
+    return mremap((char *)(from + 1) - PAGE, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, (char *)(to + 1) - PAGE) !=
+           MAP_FAILED;
+}
+
 /// Not zeroed.
 static struct head *allocate_head(size_t bytes) {
     return bytes >= LARGE_FROM ? map_large(bytes) : malloc(sizeof(struct head) + bytes);
@@ -178,7 +186,10 @@ void *weft_memory_resize(enum weft_memory_kind kind, void *memory, size_t bytes_
     struct head *old = memory ? unlink_from(memory, kind, bytes_old) : NULL, *moved;
     if (bytes_old < LARGE_FROM && bytes_new < LARGE_FROM) {
         moved = realloc(old, sizeof *moved + bytes_new);
-    } else if ((moved = allocate_head(bytes_new)) && old) {
+    } else if ((moved = allocate_head(bytes_new)) && bytes_old >= LARGE_FROM && bytes_new > bytes_old &&
+               move_pages(moved, old)) {
+        old = NULL;
+    } else if (moved && old) {
         memcpy(moved + 1, memory, bytes_old < bytes_new ? bytes_old : bytes_new);
         release_head(old);
     }

@@ -546,12 +546,16 @@ enum weft_status weft__ways_new(struct weft__fluid *x, struct weft_error *ret_er
     enum weft_status status = WEFT_OK;
     x->way = weft_arena_alloc(x->arena, x->net.qps, sizeof *x->way);
     x->port = weft_arena_alloc(x->arena, x->net.topology->ports, sizeof *x->port);
+    x->drains_room = x->net.qps;
+    x->drain = weft_memory_new(WEFT_MEMORY_QP, x->drains_room, sizeof *x->drain);
     if (x->net.qps >= MANY) {
         status = walk_ways(x, FEW, ret_error);
         if (!status) status = weft__estimate_refuse_ways(x, ret_error);
         double tolerance = x->levels.tolerance;
+        uint32_t entries = x->levels.entries;
         weft__levels_deinit(&x->levels);
         weft__levels_init(&x->levels, tolerance);
+        weft__levels_expect(&x->levels, x->net.qps, entries * FEW);
         x->queues = 0;
     }
     if (!status) status = walk_ways(x, 1, ret_error);
