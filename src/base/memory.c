@@ -130,7 +130,8 @@ static size_t page_bytes(size_t bytes) {
     return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
 
-/// Of a large object: up to a large page if half of the last one is needed, instead of as many faults as that has pages.
+/// Of a large object: up to a large page if half of the last one is needed, instead of as many faults as that has
+/// pages.
 static size_t large_bytes(size_t bytes) {
     size_t rest = bytes % LARGE_PAGE;
     return rest >= LARGE_PAGE / 2 ? bytes - rest + LARGE_PAGE : page_bytes(bytes);

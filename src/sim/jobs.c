@@ -86,8 +86,7 @@ struct by_receiver {
     uint32_t connection, distance;
 };
 
-WEFT__ORDER(by_distance, struct by_receiver,
-            WEFT__UP(c->communicator) ?: WEFT__UP(c->channel) ?: WEFT__UP(distance))
+WEFT__ORDER(by_distance, struct by_receiver, WEFT__UP(c->communicator) ?: WEFT__UP(c->channel) ?: WEFT__UP(distance))
 
 /// All connections, by receiver, and those of each in the order in which it looks at them.
 static struct by_receiver *sort_by_receiver(const struct weft_job *job, uint32_t connection0) {
