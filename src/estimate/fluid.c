@@ -89,6 +89,7 @@ static void settle_rates(struct weft__fluid *x) {
     divide_lines(x);
     if (!l->queued && l->settled) return;
     weft__levels_settle(l);
+    x->settlings++;
     for (uint32_t i = 0; i < l->changes; i++) {
         struct weft__drain *d = &x->drain[l->changed[i]];
         d->left -= d->rate * (double)(x->now_ps - d->since_ps);

@@ -147,6 +147,7 @@ struct weft__fluid {
     uint64_t happened;       ///< events
     double batch, drain_ps;  ///< changes within this part of the time that a drain takes, on average, change rates once
     weft_time_ps settled_ps; ///< when rates last changed
+    uint32_t settlings;      ///< so often
     struct weft_arena *arena;
 };
 
@@ -177,6 +178,9 @@ enum weft_status weft__ways_new(struct weft__fluid *x, struct weft_error *ret_er
 double weft__bound_of(const struct weft__fluid *x, uint32_t qp);
 /// A piece with so many bytes has drained: how much longer it took because the window grows.
 double weft__bound_wait(struct weft__fluid *x, uint32_t qp, double wire);
+
+/// A piece has drained: how long its last packet waits on its way where senders draw ports (draws.c).
+double weft__draws_wait(struct weft__fluid *x, uint32_t qp, uint32_t last);
 
 // Messages (pieces.c).
 /// What hosts of an estimate do instead of a NIC.
