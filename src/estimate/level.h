@@ -25,7 +25,7 @@ struct weft__level_link {
     uint32_t ports;         ///< for the caller: of which packets of a flow draw one each; 0: they do not
     uint32_t used_at;       ///< when `used` was found, for the caller
     double used;
-    double weights;         ///< of its members, loads too
+    double weights; ///< of its members, loads too
     struct weft__level_member {
         uint32_t flow, entry;
     } * member;
