@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -20,18 +21,25 @@
 #include "simulation.h"
 #include "weft/sweep.h"
 
-enum { JOBS_MAX = 1024 };
+enum { JOBS_MAX = 1024, RUNS_MAX = 32 };
 
 struct process {
     pid_t pid; ///< 0: none
-    uint32_t run;
-    FILE *out, *err;
+    uint32_t n;
+    struct {
+        uint32_t run;
+        FILE *out, *err;
+    } of[RUNS_MAX]; ///< what it runs, in order
 };
+
+/// How a run has ended, from its process.
+enum { NOT_BEGUN, BEGUN, ENDED }; ///< ENDED: and its exit status is added to that
 
 struct running {
     struct weft_cli_processes *p;
     uint32_t *order; ///< of runs
     uint32_t next, running, ended;
+    uint8_t *state;          ///< [runs]: shared with the processes
     struct process *process; ///< [at_a_time]
     struct weft_cli_progress progress;
     double cost, cost_ended, cost_known, begun_s;
@@ -122,47 +130,78 @@ static void limit_time(weft_time_ps timeout_ps) {
 }
 
 /// Runs in the new process, which is independent of the others and ends with its parent.
-static _Noreturn void be_run(struct running *r, const struct process *process, pid_t parent) {
+static _Noreturn void be_runs(struct running *r, const struct process *process, pid_t parent) {
+    int status = WEFT_ERROR_SYSTEM;
     for (uint32_t i = 0; i < r->p->at_a_time; i++)
         r->process[i].pid = 0;
     weft_cli_out_folder_forked();
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (r->p->timeout_ps) limit_time(r->p->timeout_ps);
-    dup2(fileno(process->out), STDOUT_FILENO);
-    dup2(fileno(process->err), STDERR_FILENO);
-    int status = getppid() == parent ? r->p->work(r->p->context, process->run) : WEFT_ERROR_SYSTEM;
-    fflush(stdout);
-    fflush(stderr);
+    for (uint32_t i = 0; i < process->n && getppid() == parent && !weft_cli_interrupted(); i++) {
+        uint32_t run = process->of[i].run;
+        if (r->p->timeout_ps) limit_time(r->p->timeout_ps);
+        dup2(fileno(process->of[i].out), STDOUT_FILENO);
+        dup2(fileno(process->of[i].err), STDERR_FILENO);
+        r->state[run] = BEGUN;
+        status = r->p->work(r->p->context, run);
+        fflush(stdout);
+        fflush(stderr);
+        r->state[run] = (uint8_t)(ENDED + status);
+    }
     _exit(status);
 }
 
-static enum weft_status start_run(struct running *r, uint32_t run, struct weft_error *ret_error) {
-    struct process *process = r->process;
-    while (process->pid)
-        process++;
-    *process = (struct process){.run = run, .out = tmpfile(), .err = tmpfile()};
+/// Adds a run to what a process is to run; false: the system has no file for what it prints.
+static bool add_run(struct process *process, uint32_t run) {
+    FILE *out = tmpfile(), *err = tmpfile();
+    process->of[process->n].run = run;
+    process->of[process->n].out = out;
+    process->of[process->n++].err = err;
+    return out && err;
+}
+
+static enum weft_status start_process(struct running *r, struct process *process, bool ready,
+                                      struct weft_error *ret_error) {
     pid_t parent = getpid();
     fflush(stdout);
-    if (process->out && process->err) process->pid = fork();
-    if (process->out && process->err && !process->pid) be_run(r, process, parent);
+    for (uint32_t i = 0; i < process->n; i++)
+        r->state[process->of[i].run] = NOT_BEGUN;
+    if (ready) process->pid = fork();
+    if (ready && !process->pid) be_runs(r, process, parent);
     if (process->pid > 0) return WEFT_OK;
     process->pid = 0;
     if (errno == ENOMEM) weft_memory_fail();
     return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot start a run: %s", strerror(errno));
 }
 
-static void finish_run(struct running *r, struct process *process, int wait_status) {
-    struct weft_cli_ended ended = {.status = WEFT_ERROR_SYSTEM, .out = process->out, .err = process->err};
-    if (WIFSIGNALED(wait_status)) ended.signal = WTERMSIG(wait_status);
-    if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) <= WEFT_ERROR_STALL)
-        ended.status = (enum weft_status)WEXITSTATUS(wait_status);
-    process->pid = 0;
-    r->running--;
+static void finish_run(struct running *r, const struct process *process, uint32_t i, int wait_status) {
+    uint32_t run = process->of[i].run;
+    struct weft_cli_ended ended = {.status = WEFT_ERROR_SYSTEM, .out = process->of[i].out, .err = process->of[i].err};
+    int status = r->state[run] >= ENDED   ? r->state[run] - ENDED
+                 : WIFEXITED(wait_status) ? WEXITSTATUS(wait_status)
+                                          : -1;
+    if (status < 0 && WIFSIGNALED(wait_status)) ended.signal = WTERMSIG(wait_status);
+    if (status >= 0 && status <= WEFT_ERROR_STALL) ended.status = (enum weft_status)status;
     r->ended++;
-    r->cost_ended += cost_of(r->p, process->run);
-    if (!r->p->interrupted) r->p->on_end(r->p->context, process->run, &ended);
-    fclose(ended.out);
-    fclose(ended.err);
+    r->cost_ended += cost_of(r->p, run);
+    if (!r->p->interrupted) r->p->on_end(r->p->context, run, &ended);
+}
+
+/// What a process has not come to, because a run ended it, is to be run yet.
+static void finish_process(struct running *r, struct process *process, int wait_status) {
+    uint32_t n = process->n, begun = 1;
+    process->pid = 0;
+    process->n = 0;
+    r->running--;
+    while (begun < n && r->state[process->of[begun].run] != NOT_BEGUN)
+        begun++;
+    for (uint32_t i = n; i-- > begun;)
+        r->order[--r->next] = process->of[i].run;
+    for (uint32_t i = 0; i < begun; i++)
+        finish_run(r, process, i, wait_status);
+    for (uint32_t i = 0; i < n; i++) {
+        fclose(process->of[i].out);
+        fclose(process->of[i].err);
+    }
 }
 
 static void wait_for_one(struct running *r) {
@@ -172,20 +211,44 @@ static void wait_for_one(struct running *r) {
         if (weft_cli_interrupted()) end_runs(r);
     r->p->interrupted |= weft_cli_interrupted();
     for (uint32_t i = 0; i < r->p->at_a_time; i++)
-        if (pid > 0 && r->process[i].pid == pid) finish_run(r, &r->process[i], wait_status);
+        if (pid > 0 && r->process[i].pid == pid) finish_process(r, &r->process[i], wait_status);
+}
+
+/// So many short runs that all processes will have about as much to do.
+static uint32_t share_of(const struct running *r) {
+    uint32_t n = (r->p->runs - r->next) / (2 * r->p->at_a_time);
+    return n < 1 ? 1 : n < RUNS_MAX ? n : RUNS_MAX;
+}
+
+/// The next run, if it is not done already.
+static bool is_due(struct running *r, uint32_t run) {
+    if (!r->p->is_done(r->p->context, run)) return true;
+    r->p->known++;
+    r->cost_known += cost_of(r->p, run);
+    return false;
 }
 
 /// Starts runs until the limit is reached.
 static enum weft_status fill_slots(struct running *r, struct weft_error *ret_error) {
     struct weft_cli_processes *p = r->p;
     while (r->next < p->runs && r->running < p->at_a_time && !weft_cli_interrupted()) {
-        uint32_t run = r->order[r->next++];
-        if (p->is_done(p->context, run)) {
-            p->known++;
-            r->cost_known += cost_of(p, run);
-            continue;
+        struct process *process = r->process;
+        uint32_t most = share_of(r);
+        bool ready = true, more = true;
+        while (process->pid)
+            process++;
+        process->n = 0;
+        while (r->next < p->runs && process->n < most && more) {
+            uint32_t run = r->order[r->next];
+            bool is_short = p->is_short && p->is_short(p->context, run);
+            more = is_short;
+            if (process->n && !is_short) break;
+            r->next++;
+            if (is_due(r, run)) ready &= add_run(process, run);
+            more |= !process->n;
         }
-        WEFT_TRY(start_run(r, run, ret_error));
+        if (!process->n) continue;
+        WEFT_TRY(start_process(r, process, ready, ret_error));
         r->running++;
     }
     return WEFT_OK;
@@ -196,6 +259,8 @@ enum weft_status weft_cli_processes_run(struct weft_cli_processes *p, struct wef
     struct running r = {.p = p, .begun_s = weft__clock_s(CLOCK_MONOTONIC)};
     r.process = weft_arena_alloc(arena, p->at_a_time, sizeof *r.process);
     put_in_order(&r, arena);
+    r.state = mmap(NULL, p->runs + (size_t)1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (r.state == MAP_FAILED) weft_memory_fail();
     weft_cli_catch_interrupt();
     weft_cli_progress_init(&r.progress, p->name, p->quiet);
     struct weft_memory_cleanup cleanup;
@@ -207,6 +272,7 @@ enum weft_status weft_cli_processes_run(struct weft_cli_processes *p, struct wef
         if (r.running) wait_for_one(&r);
     } while (r.running || (r.next < p->runs && !status && !weft_cli_interrupted()));
     weft_memory_cleanup_remove(&cleanup);
+    munmap(r.state, p->runs + (size_t)1);
     weft_cli_progress_deinit(&r.progress);
     p->interrupted |= weft_cli_interrupted();
     return status;

@@ -25,6 +25,8 @@ struct weft_cli_processes {
     bool (*is_done)(void *context, uint32_t run); ///< needs no process; called before it would start
     int (*work)(void *context, uint32_t run);     ///< runs in the process; returns its exit status, or executes a
                                                   ///< program
+    /// Whether it is so short that one process makes several such runs, one after another. NULL: none is.
+    bool (*is_short)(void *context, uint32_t run);
     void (*on_end)(void *context, uint32_t run, const struct weft_cli_ended *ended);
     void *context;
 

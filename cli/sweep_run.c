@@ -26,7 +26,7 @@ static enum weft_status estimate_run(struct weft_cli_simulation *sim, struct wef
     return WEFT_OK;
 }
 
-/// Runs in its own process: errors are printed there, for the parent to read.
+/// Runs in its own process, or with other estimates: errors are printed there, for the parent to read.
 static int run_point(void *context, uint32_t i) {
     const struct sweep *s = context;
     uint32_t run = s->own[i], point = run / s->plan->seeds;
@@ -59,7 +59,14 @@ static int run_point(void *context, uint32_t i) {
         }
     }
     if (error.status) weft_cli_fail(&error);
+    weft_estimate_free((struct weft_estimate *)came.estimate);
+    if (sweep_is_fluid(s, run)) weft_cli_simulation_deinit(&sim);
     return (int)status;
+}
+
+static bool is_short(void *context, uint32_t i) {
+    const struct sweep *s = context;
+    return sweep_is_fluid(s, s->own[i]);
 }
 
 /// The last text that a run printed: why it failed.
@@ -155,6 +162,7 @@ enum weft_status sweep_run(struct sweep *s, uint32_t jobs, struct weft_error *re
                                    .cost = cost_of,
                                    .is_done = is_done,
                                    .work = run_point,
+                                   .is_short = is_short,
                                    .on_end = on_end,
                                    .context = s};
     enum weft_status status = weft_cli_processes_run(&p, ret_error);

@@ -204,6 +204,7 @@ struct weft_transport_ops {
     /// Optional: the ACKs of data of a priority that arrives in order. NULL: they follow no fixed pattern, so that a
     /// sender cannot stop and go on later (run.fast_forward).
     struct weft_transport_acks (*acks)(const void *conf, uint32_t priority);
+    weft_bytes (*ack_payload)(const void *conf); ///< optional, for weft estimate: bytes of data per ACK; NULL: a packet
     weft_model_fingerprint *fingerprint_sender,
         *fingerprint_receiver; ///< optional, with a state of their own, path choice included
     /// NULL, or which invariant of an end is broken.

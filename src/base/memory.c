@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE // mremap
 #include "weft/memory.h"
 
 #include <assert.h>
@@ -129,24 +130,38 @@ static size_t page_bytes(size_t bytes) {
     return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
 
+/// Of a large object: up to a large page if half of the last one is needed, instead of as many faults as that has
+/// pages.
+static size_t large_bytes(size_t bytes) {
+    size_t rest = bytes % LARGE_PAGE;
+    return rest >= LARGE_PAGE / 2 ? bytes - rest + LARGE_PAGE : page_bytes(bytes);
+}
+
 static struct head *map_large(size_t bytes) {
     if (bytes > SIZE_MAX / 2) return NULL;
-    size_t span = PAGE + page_bytes(bytes) + LARGE_PAGE; // with room to begin on a large page
+    size_t span = PAGE + large_bytes(bytes) + LARGE_PAGE; // with room to begin on a large page
     char *memory = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return NULL;
     size_t before = -((uintptr_t)memory + PAGE) & (LARGE_PAGE - 1), after = LARGE_PAGE - before;
     if (before) munmap(memory, before);
     munmap(memory + span - after, after);
     memory += before + PAGE;
-    madvise(memory, page_bytes(bytes), MADV_HUGEPAGE); // advice: may fail
+    madvise(memory, large_bytes(bytes), MADV_HUGEPAGE); // advice: may fail
     return (struct head *)(void *)memory - 1;
 }
 
 static void release_head(struct head *head) {
     if (head->bytes >= LARGE_FROM)
-        munmap((char *)(head + 1) - PAGE, PAGE + page_bytes(head->bytes));
+        munmap((char *)(head + 1) - PAGE, PAGE + large_bytes(head->bytes));
     else
         free(head);
+}
+
+/// Large to larger: the pages move, nothing is copied.
+static bool move_pages(struct head *to, const struct head *from) {
+    size_t bytes = PAGE + large_bytes(from->bytes);
+    return mremap((char *)(from + 1) - PAGE, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, (char *)(to + 1) - PAGE) !=
+           MAP_FAILED;
 }
 
 /// Not zeroed.
@@ -178,7 +193,10 @@ void *weft_memory_resize(enum weft_memory_kind kind, void *memory, size_t bytes_
     struct head *old = memory ? unlink_from(memory, kind, bytes_old) : NULL, *moved;
     if (bytes_old < LARGE_FROM && bytes_new < LARGE_FROM) {
         moved = realloc(old, sizeof *moved + bytes_new);
-    } else if ((moved = allocate_head(bytes_new)) && old) {
+    } else if ((moved = allocate_head(bytes_new)) && bytes_old >= LARGE_FROM && bytes_new > bytes_old &&
+               move_pages(moved, old)) {
+        old = NULL;
+    } else if (moved && old) {
         memcpy(moved + 1, memory, bytes_old < bytes_new ? bytes_old : bytes_new);
         release_head(old);
     }

@@ -236,6 +236,15 @@ static void nscc_credit(void *state, const void *conf, const struct weft_cc_fact
     answer_act(s, conf, fact, act);
 }
 
+/// Alone, it has the greatest window for the round trip that it has learnt.
+static void nscc_estimate(const void *conf, const struct weft_cc_path *path, struct weft_cc_estimate *estimate) {
+    const struct weft__nscc_conf *c = conf;
+    weft_time_ps base = path->rtt_ps < c->base_ps ? path->rtt_ps : c->base_ps;
+    double packets =
+        c->window * bdp_of(path->line_rate_bps, (double)base) / (double)(path->packet_bytes + c->header_bytes);
+    estimate->window_bytes = (packets < 1 ? 1 : (weft_bytes)packets) * path->packet_bytes;
+}
+
 /// As much as the window could use, plus a packet.
 static weft_bytes nscc_target(const void *state, const void *conf, const struct weft_cc_fact *fact) {
     const struct nscc_state *s = state;
@@ -273,6 +282,6 @@ const struct weft_model weft__cc_nscc = WEFT_MODEL_OF(
         .pull = nscc_pull,
         .by_credit = nscc_by_credit,
         .check = nscc_check,
-        .estimate = weft_cc_estimate_fair,
+        .estimate = nscc_estimate,
         .wants_marks = true,
     });

@@ -4,8 +4,10 @@
 
 #include <math.h>
 
+#include "box/network.h"
 #include "estimate/fluid.h"
 #include "weft/cc.h"
+#include "weft/transport.h"
 
 /// From the first bit of a message to the notice of its acknowledgement, alone.
 static double round_time(const struct weft__fluid *x, uint32_t qp, double wire, uint32_t last, double line) {
@@ -21,6 +23,16 @@ static double smaller_bound(double a, double b) {
     return a > 0 && (b <= 0 || a < b) ? a : b;
 }
 
+/// Of a window: whole packets in flight. It moves on when an acknowledgement is back, which is for some packets, the
+/// last of which waits for none, and the first for all of them.
+static double window_bound(const struct weft_host_conf *host, weft_bytes window, uint32_t mtu, double frame,
+                           double line, double rtt) {
+    const struct weft_transport_ops *ops = host->transport.model->ops;
+    weft_bytes acked = ops->ack_payload ? ops->ack_payload(host->transport.conf) : mtu;
+    double later = ceil((double)(acked < window ? acked : window) / mtu) - 1;
+    return (double)window / mtu * frame / (rtt + later * frame / line);
+}
+
 double weft__bound_of(const struct weft__fluid *x, uint32_t number) {
     const struct weft_qp_conf *qp = &x->net.qp[number];
     const struct weft_host_conf *host = weft__fluid_host(x, qp->src);
@@ -32,6 +44,9 @@ double weft__bound_of(const struct weft__fluid *x, uint32_t number) {
     double ratio = (double)frame / qp->mtu, bound = 0;
     struct weft_cc_estimate cc = {.share = 1};
     double rtt = round_time(x, number, frame, frame, line);
+    uint32_t lines = host->planes == WEFT_PLANES_PACKET ? weft__planes(t, x->net.device) : 1; // of a queue pair
+    line *= lines;
+    rate_bps *= lines;
     const struct weft_cc_path path = {weft_time_of_real(rtt), rate_bps, qp->mtu};
     ((const struct weft_cc_ops *)host->cc.model->ops)->estimate(host->cc.conf, &path, &cc);
     x->way[number].rtt_ps = (float)rtt;
@@ -40,7 +55,7 @@ double weft__bound_of(const struct weft__fluid *x, uint32_t number) {
     x->way[number].by_nic = cc.by_nic && x->way[number].queue == WEFT_NONE; // credit is by queue, whoever sends
     if (cc.share < 1) bound = line * cc.share;
     if (host->window_bytes) bound = smaller_bound((double)host->window_bytes * ratio / rtt, bound);
-    if (cc.window_bytes) bound = smaller_bound((double)cc.window_bytes * ratio / rtt, bound);
+    if (cc.window_bytes) bound = smaller_bound(window_bound(host, cc.window_bytes, qp->mtu, frame, line, rtt), bound);
     return bound;
 }
 

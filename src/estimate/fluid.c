@@ -7,33 +7,8 @@
 
 #include "base/grow.h"
 
-enum { BELOW = 4 }; ///< in the heap, each event is before so many
-
-static bool event_before(const struct weft__fluid_event *a, const struct weft__fluid_event *b) {
-    return a->time_ps != b->time_ps ? a->time_ps < b->time_ps : (int32_t)(a->order - b->order) < 0;
-}
-
 void weft__fluid_note(struct weft__fluid *x, weft_time_ps time, enum weft__fluid_what what, uint32_t index) {
-    struct weft__fluid_event e = {time, x->order++, index << WEFT__FLUID_WHAT_BITS | what};
-    x->event = weft__memory_double(WEFT_MEMORY_TIMER, x->event, x->events, &x->events_room, 1024, sizeof *x->event);
-    uint32_t i = x->events++;
-    for (; i && event_before(&e, &x->event[(i - 1) / BELOW]); i = (i - 1) / BELOW)
-        x->event[i] = x->event[(i - 1) / BELOW];
-    x->event[i] = e;
-}
-
-static struct weft__fluid_event take_event(struct weft__fluid *x) {
-    struct weft__fluid_event first = x->event[0], last = x->event[--x->events];
-    uint32_t i = 0;
-    for (uint32_t child; (child = BELOW * i + 1) < x->events; i = child) {
-        uint32_t end = child + BELOW < x->events ? child + BELOW : x->events;
-        for (uint32_t k = child + 1; k < end; k++)
-            if (event_before(&x->event[k], &x->event[child])) child = k;
-        if (!event_before(&x->event[child], &last)) break;
-        x->event[i] = x->event[child];
-    }
-    if (x->events) x->event[i] = last;
-    return first;
+    weft__events_add(&x->events, (struct weft__fluid_event){time, index, what});
 }
 
 // --- drains -------------------------------------------------------------------------------------------------------
@@ -114,6 +89,7 @@ static void settle_rates(struct weft__fluid *x) {
     divide_lines(x);
     if (!l->queued && l->settled) return;
     weft__levels_settle(l);
+    x->settlings++;
     for (uint32_t i = 0; i < l->changes; i++) {
         struct weft__drain *d = &x->drain[l->changed[i]];
         d->left -= d->rate * (double)(x->now_ps - d->since_ps);
@@ -157,19 +133,17 @@ static void on_drained(struct weft__fluid *x, uint32_t flow) {
 // --- the loop -----------------------------------------------------------------------------------------------------
 
 static weft_time_ps next_time(const struct weft__fluid *x) {
-    weft_time_ps event = x->events ? x->event[0].time_ps : WEFT_TIME_NEVER, drain = weft__timers_next(&x->drains);
+    weft_time_ps event = x->events.next_ps, drain = weft__timers_next(&x->drains);
     weft_time_ps timer = weft__timers_next(&x->node.timers), least = event < drain ? event : drain;
     return timer < least ? timer : least;
 }
 
 static void on_event(struct weft__fluid *x) {
-    struct weft__fluid_event e = take_event(x);
-    uint32_t index = e.what >> WEFT__FLUID_WHAT_BITS;
-    enum weft__fluid_what what = e.what & ((1u << WEFT__FLUID_WHAT_BITS) - 1);
-    if (what >= WEFT__FLUID_PIECES)
-        weft__rings_on(x, what, index);
+    struct weft__fluid_event e = weft__events_take(&x->events);
+    if (e.what >= WEFT__FLUID_PIECES)
+        weft__rings_on(x, e.what, e.index);
     else
-        weft__pieces_on(x, what, index);
+        weft__pieces_on(x, e.what, e.index);
 }
 
 static void on_timer(struct weft__fluid *x) {
@@ -191,7 +165,7 @@ void weft__fluid_run(struct weft__fluid *x) {
         x->happened++;
         if (weft__timers_next(&x->drains) == next)
             on_drained(x, weft__timers_pop(&x->drains));
-        else if (x->events && x->event[0].time_ps == next)
+        else if (x->events.next_ps == next)
             on_event(x);
         else
             on_timer(x);

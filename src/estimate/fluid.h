@@ -52,13 +52,31 @@ enum weft__fluid_what {
     WEFT__FLUID_HOP_SENT,                  ///< its sender can go on
     WEFT__FLUID_HOP_CAME,                  ///< its last piece has arrived
 };
-enum { WEFT__FLUID_WHAT_BITS = 4 };
-
 struct weft__fluid_event {
     weft_time_ps time_ps;
-    uint32_t order; ///< equal times: as they were noted
-    uint32_t what;  ///< the index above enum weft__fluid_what
+    uint32_t index;
+    enum weft__fluid_what what;
 };
+
+/// All that is to happen (events.c).
+enum { WEFT__EVENT_BLOCK = 62, WEFT__EVENT_LISTS = 65 };
+struct weft__events {
+    weft_time_ps last_ps, next_ps; ///< the time last taken; the least: WEFT_TIME_NEVER: there is nothing
+    uint64_t some;                 ///< bit k - 1: list k has some
+    struct weft__event_list {
+        uint32_t first, last; ///< blocks; first: WEFT_NONE: empty
+        weft_time_ps least_ps, most_ps;
+    } list[WEFT__EVENT_LISTS]; ///< 0: those of the time last taken
+    uint32_t taken;            ///< from the first block of list 0
+    struct weft__event_block *block;
+    uint32_t blocks, room, free;
+};
+void weft__events_init(struct weft__events *e);
+void weft__events_deinit(struct weft__events *e);
+/// Its time is not before the one last taken.
+void weft__events_add(struct weft__events *e, struct weft__fluid_event event);
+/// Those of one time in the order in which they were added; there must be one.
+struct weft__fluid_event weft__events_take(struct weft__events *e);
 
 /// A message, or the part of it that goes by one queue pair; or a clear-to-send.
 struct weft__piece {
@@ -98,8 +116,7 @@ struct weft__fluid {
         float share;            ///< of what crosses that
     } * port;                   ///< [ports of the topology]
     struct weft__timers drains; ///< by flow: when the piece under way has left
-    struct weft__fluid_event *event;
-    uint32_t events, events_room, order; ///< a heap
+    struct weft__events events;
     struct weft__piece *piece;
     uint32_t pieces, pieces_room, piece_free;
     struct weft__carried {
@@ -130,6 +147,7 @@ struct weft__fluid {
     uint64_t happened;       ///< events
     double batch, drain_ps;  ///< changes within this part of the time that a drain takes, on average, change rates once
     weft_time_ps settled_ps; ///< when rates last changed
+    uint32_t settlings;      ///< so often
     struct weft_arena *arena;
 };
 
@@ -160,6 +178,9 @@ enum weft_status weft__ways_new(struct weft__fluid *x, struct weft_error *ret_er
 double weft__bound_of(const struct weft__fluid *x, uint32_t qp);
 /// A piece with so many bytes has drained: how much longer it took because the window grows.
 double weft__bound_wait(struct weft__fluid *x, uint32_t qp, double wire);
+
+/// A piece has drained: how long its last packet waits on its way where senders draw ports (draws.c).
+double weft__draws_wait(struct weft__fluid *x, uint32_t qp, uint32_t last);
 
 // Messages (pieces.c).
 /// What hosts of an estimate do instead of a NIC.

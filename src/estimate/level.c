@@ -26,6 +26,13 @@ void weft__levels_deinit(struct weft__levels *l) {
     weft_memory_free(kind, l->step, l->steps_room * sizeof *l->step);
 }
 
+void weft__levels_expect(struct weft__levels *l, uint32_t flows, uint32_t entries) {
+    assert(!l->flows_room && !l->entries_room);
+    l->flow = weft_memory_new(WEFT_MEMORY_QP, l->flows_room = flows, sizeof *l->flow);
+    l->changed = weft_memory_new(WEFT_MEMORY_QP, flows, sizeof *l->changed);
+    l->entry = weft_memory_new(WEFT_MEMORY_QP, l->entries_room = entries, sizeof *l->entry);
+}
+
 uint32_t weft__levels_add_link(struct weft__levels *l, double capacity) {
     assert(!l->queued && capacity > 0);
     uint32_t before = l->links_room;

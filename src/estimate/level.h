@@ -22,7 +22,10 @@ struct weft__crossed {
 struct weft__level_link {
     double capacity, level; ///< bytes a picosecond
     double bytes;           ///< carried, for the caller
-    double weights;         ///< of its members, loads too
+    uint32_t ports;         ///< for the caller: of which packets of a flow draw one each; 0: they do not
+    uint32_t used_at;       ///< when `used` was found, for the caller
+    double used;
+    double weights; ///< of its members, loads too
     struct weft__level_member {
         uint32_t flow, entry;
     } * member;
@@ -70,6 +73,8 @@ struct weft__levels {
 
 void weft__levels_init(struct weft__levels *l, double tolerance);
 void weft__levels_deinit(struct weft__levels *l);
+/// Makes room for so many flows and entries at first.
+void weft__levels_expect(struct weft__levels *l, uint32_t flows, uint32_t entries);
 uint32_t weft__levels_add_link(struct weft__levels *l, double capacity);
 /// A flow, which is not active yet. `most`: 0: no bound but its links.
 uint32_t weft__levels_add_flow(struct weft__levels *l, const struct weft__crossed *crossed, uint32_t n, double most);

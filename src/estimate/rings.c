@@ -145,6 +145,7 @@ static const struct weft__sending *find_sending(const struct weft__program *firs
 static bool look_at_members(struct weft__fluid *x, struct ring *r, const struct weft__program *first,
                             const struct weft_job_op *op) {
     uint32_t hops = 0, network = 0;
+    double bound = INFINITY; // by windows
     struct weft_sent sent;
     r->lanes = op->ops->lanes(op->conf, &op->shape);
     for (uint32_t k = 0; k < r->members; k++)
@@ -155,6 +156,7 @@ static bool look_at_members(struct weft__fluid *x, struct ring *r, const struct 
             if (s->qp == WEFT_NONE) continue;
             if (x->way[s->qp].step > 0) return false;
             add_links(x, s->qp, s->qps);
+            if (x->levels.flow[s->qp].most > 0) bound = fmin(bound, (double)x->levels.flow[s->qp].most * s->qps);
             network++;
             if (!r->line) r->line = weft_arena_alloc(x->arena, (size_t)r->members * r->lanes, sizeof *r->line);
             r->line[r->lines++] = weft__fluid_line(x, s->qp);
@@ -162,6 +164,7 @@ static bool look_at_members(struct weft__fluid *x, struct ring *r, const struct 
     r->inner = !network;
     r->most = (double)first->job->server.rate_bps / 8 / (double)WEFT_PS_PER_S / r->lanes;
     if (network == hops) r->most = 0;
+    if (bound < INFINITY) r->most = r->most > 0 ? fmin(r->most, bound) : bound;
     return true;
 }
 

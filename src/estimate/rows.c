@@ -162,10 +162,13 @@ static void describe_sharers(struct describe *d, const struct busy *busy) {
     const struct weft__levels *l = &d->x->levels;
     const struct weft_topology *t = d->run.topology;
     uint32_t *n = weft_arena_alloc(d->arena, d->e->links, sizeof *n);
+    WEFT_FREED bool *shown = weft_memory_new(WEFT_MEMORY_RESULT, l->links, sizeof *shown);
+    for (uint32_t k = 0; k < d->e->links; k++)
+        shown[d->x->port[busy[k].port].link] = true;
     for (uint32_t q = 0; q < d->x->net.qps; q++)
         for (uint32_t e = l->flow[q].first; e < l->flow[q].first + l->flow[q].entries; e++)
-            for (uint32_t k = 0; k < d->e->links; k++) {
-                if (l->entry[e].weight < 0 || d->x->port[busy[k].port].link != l->entry[e].link) continue;
+            for (uint32_t k = 0; k < d->e->links && l->entry[e].weight >= 0 && shown[l->entry[e].link]; k++) {
+                if (d->x->port[busy[k].port].link != l->entry[e].link) continue;
                 if (n[k]++ >= SHARERS_MAX) continue;
                 const struct weft_qp_conf *qp = &d->x->net.qp[q];
                 const struct weft_flow *flow = &d->run.workload->flow[qp->flow];

@@ -139,7 +139,7 @@ static void fluid_free(struct weft__fluid *x) {
     weft__rings_free(x);
     weft_memory_free(WEFT_MEMORY_QP, x->drain, x->drains_room * sizeof *x->drain);
     weft_memory_free(WEFT_MEMORY_QP, x->queue, x->queues_room * sizeof *x->queue);
-    weft_memory_free(WEFT_MEMORY_TIMER, x->event, x->events_room * sizeof *x->event);
+    weft__events_deinit(&x->events);
     weft_memory_free(WEFT_MEMORY_FLIGHT, x->piece, x->pieces_room * sizeof *x->piece);
     weft_memory_free(WEFT_MEMORY_FLIGHT, x->carried, x->carrieds_room * sizeof *x->carried);
     weft_arena_free(x->net.arena_switch);
@@ -170,6 +170,7 @@ enum weft_status weft_estimate_run(const struct weft_scenario *scenario, const s
         .carried_free = WEFT_NONE,
         .arena = own,
     };
+    weft__events_init(&x->events);
     status = assemble_fluid(x, options, ret_error);
     if (!status) weft__fluid_run(x);
     if (!status) status = collect_outcome(x, ret_error);

@@ -64,6 +64,7 @@ struct walk {
     uint32_t *kind, kinds_n, kinds_room; ///< [ports]: of the line, + 1
     struct weft__lone_hop *kinds;
     bool probes, fixed, even, spreads; ///< probes: for times; the others: see struct trunk, of the walk
+    bool draws;                        ///< the sender draws a way for each packet
     uint32_t last;                     ///< crossed, before the last step
     struct place *at, *next;           ///< where packets are
     uint32_t ats, nexts, places_room, nexts_room;
@@ -217,6 +218,7 @@ static void cross_ports(struct walk *w, float weight) {
         w->bundle[b].link = weft__levels_add_link(&w->x->levels, least * w->ports);
         for (uint32_t k = 0; k < w->ports; k++)
             w->x->port[w->port[k]] = (struct weft__fluid_port){w->bundle[b].link, 1 / (float)w->ports};
+        w->x->levels.link[w->bundle[b].link].ports = w->draws ? w->ports : 0;
     }
     cross_link(w, w->bundle[b].link, weight);
 }
@@ -316,6 +318,9 @@ static bool walk_links(struct walk *w, uint32_t number, uint32_t src, uint32_t d
     const struct weft_qp_conf *qp = &w->x->net.qp[number];
     struct weft_packet packet = {.qp = number, .entropy = qp->entropy & 0x3fffu, .priority = qp->priority & 7u};
     uint32_t per_plane = w->t->network[0].hosts;
+    const struct weft_model_conf *transport = &weft__fluid_host(w->x, qp->src)->transport;
+    const struct weft_transport_ops *sender = transport->model->ops;
+    w->draws = sender->spreads && sender->spreads(transport->conf);
     w->nexts = 0;
     w->even = planes == 1;
     if (!w->probes) start_links(w, planes);
@@ -546,12 +551,16 @@ enum weft_status weft__ways_new(struct weft__fluid *x, struct weft_error *ret_er
     enum weft_status status = WEFT_OK;
     x->way = weft_arena_alloc(x->arena, x->net.qps, sizeof *x->way);
     x->port = weft_arena_alloc(x->arena, x->net.topology->ports, sizeof *x->port);
+    x->drains_room = x->net.qps;
+    x->drain = weft_memory_new(WEFT_MEMORY_QP, x->drains_room, sizeof *x->drain);
     if (x->net.qps >= MANY) {
         status = walk_ways(x, FEW, ret_error);
         if (!status) status = weft__estimate_refuse_ways(x, ret_error);
         double tolerance = x->levels.tolerance;
+        uint32_t entries = x->levels.entries;
         weft__levels_deinit(&x->levels);
         weft__levels_init(&x->levels, tolerance);
+        weft__levels_expect(&x->levels, x->net.qps, entries * FEW);
         x->queues = 0;
     }
     if (!status) status = walk_ways(x, 1, ret_error);

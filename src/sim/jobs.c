@@ -86,8 +86,24 @@ struct by_receiver {
     uint32_t connection, distance;
 };
 
-WEFT__ORDER(by_destination, struct by_receiver,
-            WEFT__UP(c->dst) ?: WEFT__UP(c->communicator) ?: WEFT__UP(c->channel) ?: WEFT__UP(distance))
+WEFT__ORDER(by_distance, struct by_receiver, WEFT__UP(c->communicator) ?: WEFT__UP(c->channel) ?: WEFT__UP(distance))
+
+/// All connections, by receiver, and those of each in the order in which it looks at them.
+static struct by_receiver *sort_by_receiver(const struct weft_job *job, uint32_t connection0) {
+    struct by_receiver *list = weft_memory_new(WEFT_MEMORY_QP, job->connections, sizeof *list);
+    WEFT_FREED uint32_t *end = weft_memory_new(WEFT_MEMORY_QP, job->ranks + (size_t)1, sizeof *end);
+    for (uint32_t i = 0; i < job->connections; i++)
+        end[job->connection[i].dst + 1]++;
+    for (uint32_t r = 0; r < job->ranks; r++)
+        end[r + 1] += end[r];
+    for (uint32_t i = 0; i < job->connections; i++) {
+        const struct weft_connection *c = &job->connection[i];
+        list[end[c->dst]++] = (struct by_receiver){c, connection0 + i, weft__distance(job, c->src, c->dst)};
+    }
+    for (uint32_t r = 0, first = 0; r < job->ranks; first = end[r++])
+        if (end[r] > first) qsort(list + first, end[r] - first, sizeof *list, by_distance);
+    return list;
+}
 
 static uint16_t qps_of(const struct build *b, const struct weft_connection *c) {
     if (c->flow == WEFT_NONE) return 1;
@@ -187,11 +203,7 @@ static struct arrivals make_arrivals(const struct build *b, const struct weft_jo
 
 static void make_receivers(const struct build *b, const struct weft_job *job, uint32_t program0, uint32_t connection0,
                            const uint32_t *qp_of_flow) {
-    WEFT_FREED struct by_receiver *list = weft_memory_new(WEFT_MEMORY_QP, job->connections, sizeof *list);
-    for (uint32_t i = 0; i < job->connections; i++)
-        list[i] = (struct by_receiver){&job->connection[i], connection0 + i,
-                                       weft__distance(job, job->connection[i].src, job->connection[i].dst)};
-    if (job->connections) qsort(list, job->connections, sizeof *list, by_destination);
+    WEFT_FREED struct by_receiver *list = sort_by_receiver(job, connection0);
     for (uint32_t i = 0, n; i < job->connections; i += n) {
         struct weft__program *p = &b->all->program[program0 + list[i].c->dst];
         for (n = 1; i + n < job->connections && list[i + n].c->dst == list[i].c->dst;)

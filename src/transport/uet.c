@@ -53,6 +53,10 @@ static bool uet_in_order(const void *conf) {
     return ((const struct weft__uet_conf *)conf)->delivery == WEFT__UET_ROD;
 }
 
+static weft_bytes uet_ack_payload(const void *conf) {
+    return ((const struct weft__uet_conf *)conf)->sack_bytes;
+}
+
 static bool uet_spreads(const void *conf) {
     const struct weft__uet_conf *c = conf;
     return !uet_in_order(conf) && spray_of(c)->values(c->spray.conf) > 1;
@@ -471,6 +475,7 @@ const struct weft_model weft__transport_uet =
                       .planes = uet_planes,
                       .path = uet_path,
                       .spreads = uet_spreads,
+                      .ack_payload = uet_ack_payload,
                       .control_priority = uet_control_priority,
                       .acknowledges_reads = true,
                       .check_sender = uet_check_sender,

@@ -310,9 +310,12 @@ WEFT__ORDER(by_pair, struct pair, WEFT__UP(hosts) ?: WEFT__UP(flow))
 uint64_t *weft_workload_qps_before(const struct weft_workload *w, struct weft_arena *arena) {
     uint64_t *before = weft_arena_alloc(arena, w->flows, sizeof *before);
     struct pair *pair = weft_memory_new(WEFT_MEMORY_QP, w->flows, sizeof *pair);
-    for (uint32_t i = 0; i < w->flows; i++)
+    bool in_order = true;
+    for (uint32_t i = 0; i < w->flows; i++) {
         pair[i] = (struct pair){(uint64_t)w->flow[i].src << 32 | w->flow[i].dst, i};
-    if (w->flows) qsort(pair, w->flows, sizeof *pair, by_pair);
+        in_order &= !i || pair[i - 1].hosts <= pair[i].hosts;
+    }
+    if (!in_order) qsort(pair, w->flows, sizeof *pair, by_pair);
     for (uint32_t i = 1; i < w->flows; i++)
         if (pair[i].hosts == pair[i - 1].hosts)
             before[pair[i].flow] = before[pair[i - 1].flow] + w->flow[pair[i - 1].flow].qps;
