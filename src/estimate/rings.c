@@ -175,6 +175,17 @@ static double stall_of(const struct weft_host_conf *host) {
     return (double)host->stall_ps * sqrt(host->stall_chance);
 }
 
+/// What a rank does with a piece before it passes it on: it adds what comes to its own, or keeps it (an all-reduce does
+/// the one half of the time, and the other). From within its server it works on what arrives as it arrives.
+static double work_of(const struct weft_job_op *op, weft_bytes piece, bool inner) {
+    const struct weft_collective_common *c = op->conf;
+    double time = (double)weft_job_step_time(op, piece), step = (double)c->step_ps;
+    double adds = op->ops->goal == WEFT_GOAL_REDUCE_SCATTER ? 1 : op->ops->goal == WEFT_GOAL_ALL_GATHER ? 0 : 0.5;
+    double cost = (1 + adds) * c->read_permille + (2 - adds) * c->write_permille;
+    if (c->read_permille) time = step + (time - step) * cost / 1000;
+    return inner && c->grain_bytes && c->grain_bytes < piece ? time * (double)c->grain_bytes / (double)piece : time;
+}
+
 /// Times of the hops with pieces as of this operation.
 static void measure_hops(struct weft__fluid *x, struct ring *r, const struct weft_job_op *op) {
     enum { MEMBERS = 64, MANY = 1 << 20 }; // many pieces: some seconds
@@ -193,8 +204,10 @@ static void measure_hops(struct weft__fluid *x, struct ring *r, const struct wef
             const struct weft__sending *s = find_sending(first, op, k, lane, &sent);
             if (!s) return; // too small for all to have a piece
             if (s->qp == WEFT_NONE) {
-                r->way_ps += (double)(first->job->server.latency_ps + common->inner_latency_ps) +
-                             (double)weft_time_of_bytes(sent.bytes / sent.messages, first->job->server.rate_bps);
+                weft_bytes piece = sent.bytes / sent.messages;
+                double length = (double)weft_time_of_bytes(piece, first->job->server.rate_bps);
+                double way_ps = (double)(first->job->server.latency_ps + common->inner_latency_ps) + length;
+                r->way_ps += fmax(way_ps + work_of(op, piece, true), r->lanes * (length + (double)common->idle_ps));
                 continue;
             }
             const struct weft__way *way = &x->way[s->qp];
@@ -205,7 +218,7 @@ static void measure_hops(struct weft__fluid *x, struct ring *r, const struct wef
             stalls |= stall_of(host) * SHORT > way_ps + wire / line_of(x, s->qp);
             double loop_ps = way_ps + way->control_ps - (double)common->hand_ps,
                    part = wire / line_of(x, s->qp) / way_ps;
-            r->way_ps += way_ps;
+            r->way_ps += way_ps + work_of(op, sent.bytes / sent.messages, false);
             r->grant_ps = fmax(r->grant_ps, first->job->unadmitted ? 0 : way->control_ps);
             if (loop_ps * r->loop_slots >= r->loop_ps * s->slots) {
                 r->loop_ps = loop_ps;
