@@ -207,7 +207,8 @@ static void measure_hops(struct weft__fluid *x, struct ring *r, const struct wef
                 weft_bytes piece = sent.bytes / sent.messages;
                 double length = (double)weft_time_of_bytes(piece, first->job->server.rate_bps);
                 double way_ps = (double)(first->job->server.latency_ps + common->inner_latency_ps) + length;
-                r->way_ps += fmax(way_ps + work_of(op, piece, true), r->lanes * (length + (double)common->idle_ps));
+                double turn = common->idle_ps ? r->lanes * (length + (double)common->idle_ps) : 0; // of all lanes
+                r->way_ps += fmax(way_ps + work_of(op, piece, true), turn);
                 continue;
             }
             const struct weft__way *way = &x->way[s->qp];

@@ -212,10 +212,11 @@ static void rings_of_nccl(void **state) {
     static const char *const function[] = {"all_gather", "reduce_scatter", "all_reduce, NCCL_ALGO: Ring"};
     for (uint32_t i = 0; i < 6; i++) {
         char text[512];
-        snprintf(text, sizeof text,
-                 "base: roce-ecmp\nhardware: %s\nfabric: {hosts: 128, rate: 400Gbps}\nworkload: [{kind: collective, size: "
-                 "256KiB, server: {kind: dgx_h100}, collective: {kind: nccl, function: %s}}]\n",
-                 i % 2 ? "typical" : "ideal", function[i / 2]);
+        snprintf(
+            text, sizeof text,
+            "base: roce-ecmp\nhardware: %s\nfabric: {hosts: 128, rate: 400Gbps}\nworkload: [{kind: collective, size: "
+            "256KiB, server: {kind: dgx_h100}, collective: {kind: nccl, function: %s}}]\n",
+            i % 2 ? "typical" : "ideal", function[i / 2]);
         check_one_flow(*state, text, 0.06, 100);
     }
 }
