@@ -27,8 +27,8 @@ const char *weft__text_shown(const char *text, struct weft_arena *arena);
 /// Whether a text is UTF-8 without control characters, and plain YAML.
 bool weft__text_is_plain(const char *text);
 
-/// A whole file ("-": standard input, which is kept for whoever reads it again; not by two threads at once) of at most
-/// WEFT__TREE_BYTES_MAX, which may be compressed (base/unpack.c); an error names `path`.
+/// A whole file of at most WEFT__TREE_BYTES_MAX, which may be compressed (base/unpack.c); an error names `path`. "-":
+/// standard input, whose text is kept, so that it can be read again; two threads may not read it first at once.
 struct weft__text {
     char *text;
     size_t size, room;

@@ -23,8 +23,8 @@ static double smaller_bound(double a, double b) {
     return a > 0 && (b <= 0 || a < b) ? a : b;
 }
 
-/// Of a window: whole packets in flight. It moves on when an acknowledgement is back, which is for some packets, the
-/// last of which waits for none, and the first for all of them.
+/// The rate that a window allows: whole packets in flight. It moves on when an acknowledgement is back. One stands for
+/// several packets and leaves with the last of them, so the first packet waits for the others.
 static double window_bound(const struct weft_host_conf *host, weft_bytes window, uint32_t mtu, double frame,
                            double line, double rtt) {
     const struct weft_transport_ops *ops = host->transport.model->ops;

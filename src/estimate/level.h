@@ -22,7 +22,7 @@ struct weft__crossed {
 struct weft__level_link {
     double capacity, level; ///< bytes a picosecond
     double bytes;           ///< carried, for the caller
-    uint32_t ports;         ///< for the caller: of which packets of a flow draw one each; 0: they do not
+    uint32_t ports;         ///< for the caller: each packet draws one of so many; 0: none does
     uint32_t used_at;       ///< when `used` was found, for the caller
     double used;
     double weights; ///< of its members, loads too
