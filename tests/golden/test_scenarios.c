@@ -10,7 +10,6 @@
 #include <setjmp.h>
 
 #include <cmocka.h>
-#include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,43 +17,11 @@
 #include <sys/wait.h>
 
 #include "part.h"
+#include "scenario_files.h"
 
 #ifndef LONG
 #define LONG false
 #endif
-
-enum { SCENARIOS_MAX = 256 };
-
-static char *scenarios[SCENARIOS_MAX];
-static unsigned n_scenarios;
-
-/// Whether a line of the file begins with `line`, and the number after it.
-static bool has_line(const char *path, const char *line, int *ret_number) {
-    char text[512];
-    bool found = false;
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    while (!found && fgets(text, sizeof text, file)) {
-        found = !strncmp(text, line, strlen(line));
-        if (found) *ret_number = atoi(text + strlen(line));
-    }
-    fclose(file);
-    return found;
-}
-
-static int on_file(const char *path, const struct stat *stat, int type) {
-    size_t n = strlen(path);
-    int ignored;
-    if (type != FTW_F || n < 5 || strcmp(path + n - 5, ".yaml")) return 0;
-    if (has_line(path, "# test: long", &ignored) != LONG) return 0;
-    assert_true(n_scenarios < SCENARIOS_MAX);
-    scenarios[n_scenarios++] = strdup(path);
-    return 0;
-}
-
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
 
 /// What the file says that it ends with.
 static int declared(const char *path) {
@@ -125,19 +92,13 @@ static void test_scenario(void **state) {
 }
 
 int main(int argc, char **argv) {
-    char root[512];
     struct CMUnitTest tests[SCENARIOS_MAX] = {0};
-    snprintf(root, sizeof root, "%s/scenarios", getenv("WEFT_ROOT"));
-    if (ftw(root, on_file, 16) || !n_scenarios) {
-        fprintf(stderr, "no scenario below %s\n", root);
-        return 1;
-    }
-    qsort(scenarios, n_scenarios, sizeof *scenarios, by_name);
     struct part part;
     unsigned n = 0;
-    if (!part_of(argc, argv, &part)) return 1;
+    if (!part_of(argc, argv, &part) || !find_scenarios(LONG)) return 1;
     for (unsigned i = part.first; i < n_scenarios; i += part.step)
-        tests[n++] = (struct CMUnitTest){
-            .name = scenarios[i] + strlen(root) + 1, .test_func = test_scenario, .initial_state = scenarios + i};
+        tests[n++] = (struct CMUnitTest){.name = scenarios[i] + strlen(scenarios_root) + 1,
+                                         .test_func = test_scenario,
+                                         .initial_state = scenarios + i};
     return _cmocka_run_group_tests("scenarios", tests, n, NULL, NULL);
 }
