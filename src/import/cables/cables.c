@@ -58,6 +58,7 @@ void weft__cables_add_sonic(const struct weft_sonic *s, const char *device, weft
                                 .rate_bps = port->rate_bps,
                                 .delay_ps = port->cable_mm * metre_ps / 1000,
                                 .place = place,
+                                .chassis = s->chassis,
                                 .heard = true};
         weft__cables_add(list, &c);
     }
@@ -88,8 +89,8 @@ static bool is_json(const char *head) {
         return strstr(head, "\"lldp\"") || strstr(head, "\"DEVICE_NEIGHBOR\"") ||
                (strstr(head, "\"PORT\"") && strstr(head, "\"lanes\"")) || strstr(head, "\"lldpNeighbors\"") ||
                strstr(head, "_terminations\"") || strstr(head, "\"termination_a\"");
-    return *head == '[' &&
-           (strstr(head, "\"lldpNeighbors\"") || strstr(head, "_terminations\"") || strstr(head, "\"termination_a\""));
+    return *head == '[' && (strstr(head, "\"lldpNeighbors\"") || strstr(head, "_terminations\"") ||
+                            strstr(head, "\"termination_a\"") || strstr(head, "\"side_a_device\""));
 }
 
 const struct weft__cables_form *weft__cables_form(const char *head) {
@@ -166,7 +167,7 @@ static enum weft_status cables_build(const void *conf, const struct weft_tree *t
                                      struct weft_error *ret_error) {
     const struct topology_conf *c = conf;
     struct weft_place entry = b->place;
-    struct weft__cable_list list = {.arena = b->arena, .ignored = ""};
+    struct weft__cable_list list = {.arena = b->arena, .ignored = "", .inventory = ""};
     struct weft__cables cables;
     const char *rest = c->file;
     char *item = weft_arena_alloc(b->arena, strlen(rest) + 1, 1);
@@ -279,7 +280,7 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
     const struct import_conf *c = conf;
     struct weft_place place = {.file = file->path};
     struct weft__cables_conf own = c->cables;
-    struct weft__cable_list list = {.arena = weft_import_arena(import), .ignored = ""};
+    struct weft__cable_list list = {.arena = weft_import_arena(import), .ignored = "", .inventory = ""};
     struct weft__cables cables;
     own.rate_bps = c->common.rate_bps;
     own.delay_ps = c->common.delay_ps;
@@ -313,6 +314,7 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
         if (list.core) NOTE(ASSUMED, "a switch %s that joins what has none above it in Slurm's file", list.core);
     }
     if (list.next_page) NOTE(LOST, "the cables of further pages: the file is one page of NetBox's API (next)");
+    if (*list.inventory) NOTE(LEFT_OUT, "columns %s", weft_import_quote(import, list.inventory));
     if (*list.ignored) NOTE(LOST, "columns %s", weft_import_quote(import, list.ignored));
     return WEFT_OK;
 }

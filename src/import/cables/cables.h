@@ -13,7 +13,8 @@ struct weft__cable {
     weft_rate_bps rate_bps; ///< 0: not given
     weft_time_ps delay_ps;  ///< 0: not given
     struct weft_place place;
-    bool heard; ///< announced by device[0]'s neighbour: device[1] may have heard the same cable too
+    const char *chassis; ///< what others may call device[0], which is an ASIC of it; NULL: they do not
+    bool heard;          ///< announced by device[0]'s neighbour: device[1] may have heard the same cable too
 };
 
 /// What a file says about a device.
@@ -32,6 +33,7 @@ struct weft__cable_list {
     const char *next_page; ///< of NetBox's API, which a file is a page of; NULL: none
     uint32_t shapes;       ///< files that give the shape of a network, not its cables (Slurm)
     const char *ignored;   ///< unknown columns, or ""
+    const char *inventory; ///< columns that say nothing of the network, or ""
 };
 
 struct weft__cables_conf {

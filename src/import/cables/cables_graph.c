@@ -311,11 +311,22 @@ static void add_links(struct finish *f) {
     }
 }
 
+/// Neighbours name a switch and its port; of a switch with several ASICs the port says which one it is.
+static void find_asics(const struct weft__cable_list *list) {
+    for (uint32_t i = 0; i < list->cables; i++)
+        for (uint32_t k = 0; k < list->cables && list->cable[i].chassis; k++) {
+            struct weft__cable *asic = &list->cable[i], *c = &list->cable[k];
+            if (c->port[1] && !strcmp(c->device[1], asic->chassis) && !strcmp(c->port[1], asic->port[0]))
+                c->device[1] = asic->device[0];
+        }
+}
+
 enum weft_status weft__cables_finish(const struct weft__cable_list *list, const struct weft__cables_conf *conf,
                                      struct weft__cables *ret_cables, struct weft_error *ret_error) {
     struct finish f = {.list = list, .conf = conf, .out = ret_cables};
     *ret_cables = (struct weft__cables){0};
     if (!list->cables) return WEFT_OK;
+    find_asics(list);
     number_devices(&f);
     enum weft_status status = orient_cables(&f, ret_error);
     if (!status) status = join_cables(&f, ret_error);
