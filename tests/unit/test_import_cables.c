@@ -190,6 +190,34 @@ static void netbox(void **state) {
     assert_int_equal(link_at(r.topology, "leaf-1/Ethernet1")->delay_ps, 7620);
     assert_int_equal(link_at(r.topology, "leaf-1/Ethernet2")->delay_ps, 150000);
     run_free(&r);
+    // a breakout and a trunk, exported as lists: two servers are not one
+    path = put("export.csv", "ID,Rack A,Device A,Termination A,Device B,Termination B,Status,Length,Bend\n"
+                             "1,R1,leaf-1,Ethernet1,\"gpu-1,gpu-2\",\"eth0,eth1\",Connected,3 m,4\n"
+                             "2,R1,leaf-1,\"Ethernet5,Ethernet6\",\"gpu-3,gpu-4\",\"eth0,eth0\",Connected,3 m,4\n"
+                             "3,R1,leaf-1,\"Ethernet7,Ethernet8,Ethernet9\",\"gpu-5,gpu-6\",eth0,Connected,3 m,4\n");
+    r = run_import("cables", &path, 1);
+    assert_size(&r, 4, 1, 4);
+    assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet1:2"), "gpu-2");
+    assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet6"), "gpu-4");
+    run_free(&r);
+    struct weft_error error;
+    char *text = import("cables", &path, 1, &error);
+    assert_has(text, "# - columns Bend\n");
+    assert_has(text, "# - columns 'ID,Rack A'\n");
+    free(text);
+    // the bulk import, in JSON
+    path = put("bulk.json",
+               "[{\"side_a_device\": \"leaf-1\", \"side_a_type\": \"dcim.interface\", \"side_a_name\": \"E1\","
+               " \"side_b_device\": \"gpu-1\", \"side_b_type\": \"dcim.interface\", \"side_b_name\": \"eth0\","
+               " \"length\": 10, \"length_unit\": \"ft\"},"
+               " {\"side_a_device\": \"leaf-1\", \"side_a_name\": \"E2\", \"side_b_device\": \"gpu-2\","
+               " \"side_b_name\": \"eth0\"},"
+               " {\"side_a_device\": \"leaf-1\", \"side_a_type\": \"dcim.powerport\", \"side_a_name\": \"PSU\","
+               " \"side_b_device\": \"pdu-1\", \"side_b_name\": \"1\"}]");
+    r = run_import("cables", &path, 1);
+    assert_size(&r, 2, 1, 2);
+    assert_int_equal(link_at(r.topology, "leaf-1/E1")->delay_ps, 15240);
+    run_free(&r);
 }
 
 #define NETBOX_END(device, port)                                                                                       \
@@ -249,9 +277,13 @@ static void neighbours_in_tables(void **state) {
                           put("leaf-3.txt", "LocalPort  Speed  Mode  RemoteHost  RemotePort\n"
                                             "---------  -----  ----  ----------  ----------\n"
                                             "swp1       400G   Def   spine-1     Ethernet8\n"
-                                            "swp2       N/A    Def   gpu-3       eth0\n")};
-    struct run r = run_import("cables", path, 3);
-    assert_size(&r, 3, 4, 6);
+                                            "swp2       N/A    Def   gpu-3       eth0\n"),
+                          put("leaf-4.txt", "Device ID            Local Intf      Hold-time  Capability  Port ID\n"
+                                            "spine-1              Eth1/1          120        BR          Ethernet12\n"
+                                            "gpu-4                Eth1/2          120        S           eth0\n"
+                                            "Total entries displayed: 2\n")};
+    struct run r = run_import("cables", path, 4);
+    assert_size(&r, 4, 5, 8);
     assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet0"), "spine-1");
     assert_string_equal(peer_of(r.topology, "leaf-2/Et2"), "gpu-2");
     assert_int_equal(link_at(r.topology, "leaf-3/swp1")->rate_bps, GBPS(400));
