@@ -261,6 +261,26 @@ static void netbox_breakouts(void **state) {
     assert_has(error.text, "; left out: 1 cable, planned");
 }
 
+#define DUAL(more)                                                                                                     \
+    "device A,port A,device B,role A,role B\na,eth0,t1,host,leaf\na,eth1,t2,host,leaf\nb,eth0,t1,host,leaf\n" more
+
+/// Two cables of a host that lead to networks of their own are planes; a host without its second cable is named.
+static void dual_planes(void **state) {
+    const char *path = put("dual.csv", DUAL("b,eth1,t2,host,leaf\n"));
+    struct weft_error error;
+    char *text = import("cables", &path, 1, &error);
+    assert_has(text, "  planes: on\n");
+    assert_has(text, "  planes: queue_pair\n");
+    free(text);
+    struct run r = run_import("cables", &path, 1);
+    assert_size(&r, 4, 2, 4);
+    run_free(&r);
+    path = put("dual.csv", DUAL(""));
+    text = import("cables", &path, 1, &error);
+    free(text);
+    assert_has(error.text, "host b has 1 link, and host a has 2; expected as many each");
+}
+
 /// The same neighbours as SONiC, as Arista and as Cumulus print them, each named after its file.
 static void neighbours_in_tables(void **state) {
     const char *path[] = {put("leaf-1.txt",
@@ -349,6 +369,7 @@ int main(void) {
         cmocka_unit_test(dot),
         cmocka_unit_test(netbox),
         cmocka_unit_test(netbox_breakouts),
+        cmocka_unit_test(dual_planes),
         cmocka_unit_test(neighbours_in_tables),
         cmocka_unit_test(mistakes),
         cmocka_unit_test(neighbours_of_arista),

@@ -147,6 +147,18 @@ static enum weft_status finish_cables(const struct weft__cable_list *list, const
     return status;
 }
 
+/// Whether the network falls apart because each cable of a host has a host of its own.
+static bool in_parts(const struct weft__cables *cables, struct weft_arena *arena) {
+    uint32_t *part;
+    return cables->split && weft__file_graph_parts(&cables->graph, arena, &part) > 1;
+}
+
+static enum weft_status refuse_parts(struct weft_place place, struct weft_error *ret_error) {
+    return WEFT_REFUSE(ret_error, place,
+                       "the network is in parts, and hosts have cables in several; expected cables that join them, or "
+                       "planes: on, which makes a host's cables ports of one NIC");
+}
+
 // --- topology -----------------------------------------------------------------------------------------------------
 
 struct topology_conf {
@@ -175,6 +187,7 @@ static enum weft_status cables_build(const void *conf, const struct weft_tree *t
     while (!status && weft__choice_next(&rest, item))
         status = cables_read(weft__path_beside(item, entry, b->arena), entry, &c->cables, &list, ret_error);
     if (!status) status = finish_cables(&list, &c->cables, entry, &cables, ret_error);
+    if (!status && in_parts(&cables, b->arena)) return refuse_parts(entry, ret_error);
     return status ? status : weft__file_graph_build(&cables.graph, b, ret_error);
 }
 
@@ -275,6 +288,21 @@ static void say_outside(const struct weft__cable_list *list, struct weft_error *
                  weft__counted(list->outside, "cable").text);
 }
 
+/// Makes the network of the cables and checks it. Hosts whose two cables end in networks of their own are in planes.
+static enum weft_status finish_network(const struct weft__cable_list *list, struct weft__cables_conf *conf,
+                                       struct weft_place place, struct weft__cables *ret_cables,
+                                       struct weft_error *ret_error) {
+    WEFT_TRY(finish_cables(list, conf, place, ret_cables, ret_error));
+    if (in_parts(ret_cables, list->arena)) {
+        conf->planes = true;
+        WEFT_TRY(finish_cables(list, conf, place, ret_cables, ret_error));
+        if (weft__file_graph_planes(&ret_cables->graph, list->arena).n > 2) return refuse_parts(place, ret_error);
+    }
+    enum weft_status status = weft__file_graph_check(&ret_cables->graph, false, place, list->arena, ret_error);
+    if (status) say_outside(list, ret_error);
+    return status;
+}
+
 static enum weft_status cables_make(const void *conf, const struct weft_import_file *file, uint32_t files,
                                     struct weft_import *import, struct weft_error *ret_error) {
     const struct import_conf *c = conf;
@@ -291,11 +319,7 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
                                "a comma in its name; expected a name without one");
         status = cables_read(file[f].path, (struct weft_place){.file = file[f].path}, &own, &list, ret_error);
     }
-    if (!status) status = finish_cables(&list, &own, place, &cables, ret_error);
-    if (!status) {
-        status = weft__file_graph_check(&cables.graph, false, place, weft_import_arena(import), ret_error);
-        if (status) say_outside(&list, ret_error);
-    }
+    if (!status) status = finish_network(&list, &own, place, &cables, ret_error);
     if (status) return status;
     SAY("  kind: cables\n  file:\n");
     for (uint32_t f = 0; f < files; f++)
