@@ -301,9 +301,21 @@ static void neighbours_in_tables(void **state) {
                           put("leaf-4.txt", "Device ID            Local Intf      Hold-time  Capability  Port ID\n"
                                             "spine-1              Eth1/1          120        BR          Ethernet12\n"
                                             "gpu-4                Eth1/2          120        S           eth0\n"
-                                            "Total entries displayed: 2\n")};
-    struct run r = run_import("cables", path, 4);
-    assert_size(&r, 4, 5, 8);
+                                            "Total entries displayed: 2\n"),
+                          put("leaf-5.txt", "-----\nLLDP neighbors:\n-----\n"
+                                            "Interface:    swp1, via: LLDP, RID: 1, Time: 0 day, 00:10:20\n"
+                                            "  Chassis:     \n    ChassisID:    mac 98:03:9b:aa:bb:01\n"
+                                            "    SysName:      gpu-5\n    Capability:   Bridge, off\n"
+                                            "    Capability:   Station, on\n  Port:        \n"
+                                            "    PortID:       ifname eth0\n    TTL:          120\n-----\n"
+                                            "Interface:    swp2, via: LLDP, RID: 2, Time: 0 day, 00:10:20\n"
+                                            "  Chassis:     \n    ChassisID:    mac 98:03:9b:aa:bb:02\n"
+                                            "    SysName:      spine-1\n    Capability:   Bridge, on\n"
+                                            "  Port:        \n    PortID:       ifname Ethernet16\n-----\n")};
+    struct run r = run_import("cables", path, 5);
+    assert_size(&r, 5, 6, 10);
+    assert_string_equal(peer_of(r.topology, "leaf-5/swp1"), "gpu-5");
+    assert_string_equal(peer_of(r.topology, "spine-1/Ethernet16"), "leaf-5");
     assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet0"), "spine-1");
     assert_string_equal(peer_of(r.topology, "leaf-2/Et2"), "gpu-2");
     assert_int_equal(link_at(r.topology, "leaf-3/swp1")->rate_bps, GBPS(400));

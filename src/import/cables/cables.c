@@ -101,6 +101,7 @@ const struct weft__cables_form *weft__cables_form(const char *head) {
         {"Slurm's topology.yaml", weft__cables_is_slurm_yaml, weft__cables_read_slurm_yaml},
         {"a lab of containerlab", weft__cables_is_lab, weft__cables_read_lab},
         {"a cabling plan in DOT", weft__cables_is_dot, weft__cables_read_dot},
+        {"lldpctl", weft__cables_is_lldpctl, weft__cables_read_lldpctl},
         {"a table of neighbours", weft__cables_is_columns, weft__cables_read_columns},
         {"cables", weft__cables_is_table, weft__cables_read_table},
     };

@@ -95,8 +95,9 @@ bool weft__cables_is_columns(const char *head);       // columns aligned by blan
 bool weft__cables_is_ibnetdiscover(const char *head); // cables_ibnet.c
 bool weft__cables_is_slurm(const char *head);         // topology.conf: cables_slurm.c
 bool weft__cables_is_slurm_yaml(const char *head);
-bool weft__cables_is_dot(const char *head); // Graphviz: cables_dot.c
-bool weft__cables_is_lab(const char *head); // containerlab: cables_lab.c
+bool weft__cables_is_dot(const char *head);     // Graphviz: cables_dot.c
+bool weft__cables_is_lab(const char *head);     // containerlab: cables_lab.c
+bool weft__cables_is_lldpctl(const char *head); // lldpctl's text: cables_lldp.c
 #define WEFT__CABLES_READ(name)                                                                                        \
     enum weft_status weft__cables_read_##name(const struct weft__cables_file *file, struct weft__cable_list *list,     \
                                               struct weft_error *ret_error)
@@ -107,6 +108,7 @@ WEFT__CABLES_READ(slurm);
 WEFT__CABLES_READ(slurm_yaml);
 WEFT__CABLES_READ(dot);
 WEFT__CABLES_READ(lab);
+WEFT__CABLES_READ(lldpctl);
 
 struct weft_tree;
 /// Neighbours in lldpctl's JSON: cables_lldp.c.
