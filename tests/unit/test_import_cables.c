@@ -288,12 +288,14 @@ static void neighbours_in_tables(void **state) {
                               "-----------  --------------  --------------  ------------  -----------------\n"
                               "Ethernet0    spine-1         Ethernet0       BR            to leaf 1, port 0\n"
                               "Ethernet4    gpu-1           eth0            O\n"
+                              "eth0         oob             Gi1/0/3         BR\n"
                               "--------------------------------------------------\n"
                               "Total entries displayed:  2\n"),
                           put("leaf-2.txt", "Last table change time   : 0:10:00 ago\n\n"
                                             "Port          Neighbor Device ID       Neighbor Port ID    TTL\n"
                                             "Et1           spine-1                  Ethernet4           120\n"
-                                            "Et2           gpu-2                    eth0                120\n"),
+                                            "Et2           gpu-2                    eth0                120\n"
+                                            "Ma1           oob                      Gi1/0/4             120\n"),
                           put("leaf-3.txt", "LocalPort  Speed  Mode  RemoteHost  RemotePort\n"
                                             "---------  -----  ----  ----------  ----------\n"
                                             "swp1       400G   Def   spine-1     Ethernet8\n"

@@ -236,6 +236,9 @@ static void note_cables(const struct weft__cables *c, uint32_t outside, struct w
              c->guessed);
     if (outside) NOTE(LEFT_OUT, "%" PRIu32 " cables that are planned, or not between two ports of devices", outside);
     if (c->left_out) NOTE(LEFT_OUT, "%" PRIu32 " cables at ports that 'ignore' names", c->left_out);
+    if (c->management)
+        NOTE(LEFT_OUT, "%" PRIu32 " cables at ports of management, such as eth0 (ignore replaces this rule)",
+             c->management);
     if (c->renamed)
         NOTE(LEFT_OUT, "%" PRIu32 " names of devices (letters, digits and _ - . : make one): host-N or switch-N",
              c->renamed);

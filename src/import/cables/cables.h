@@ -58,6 +58,7 @@ struct weft__cables {
     uint32_t guessed;            ///< devices whose role follows from their number of cables
     uint32_t split;              ///< hosts with several cables: each cable gets a host of its own
     uint32_t left_out;           ///< cables at ignored ports
+    uint32_t management;         ///< cables at ports of management, without 'ignore'
     uint32_t unrated, undelayed; ///< cables without a speed, without a length
     uint32_t unnamed, renamed;   ///< ports and nodes whose names are not valid in weft
 };
