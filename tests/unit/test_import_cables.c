@@ -194,9 +194,10 @@ static void netbox(void **state) {
     path = put("export.csv", "ID,Rack A,Device A,Termination A,Device B,Termination B,Status,Length,Bend\n"
                              "1,R1,leaf-1,Ethernet1,\"gpu-1,gpu-2\",\"eth0,eth1\",Connected,3 m,4\n"
                              "2,R1,leaf-1,\"Ethernet5,Ethernet6\",\"gpu-3,gpu-4\",\"eth0,eth0\",Connected,3 m,4\n"
-                             "3,R1,leaf-1,\"Ethernet7,Ethernet8,Ethernet9\",\"gpu-5,gpu-6\",eth0,Connected,3 m,4\n");
+                             "3,R1,leaf-1,\"Ethernet7,Ethernet8,Ethernet9\",\"gpu-5,gpu-6\",eth0,Connected,3 m,4\n"
+                             "4,R1,leaf-1,Ethernet10,\"gpu-7,\",\"eth2,\",Connected,3 m,4\n");
     r = run_import("cables", &path, 1);
-    assert_size(&r, 4, 1, 4);
+    assert_size(&r, 5, 1, 5);
     assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet1:2"), "gpu-2");
     assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet6"), "gpu-4");
     run_free(&r);

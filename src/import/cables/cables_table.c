@@ -150,6 +150,10 @@ static void add_ends(struct weft__cable_list *list, struct weft__cable *c, const
             if (c->port[e] && n[e] < most)
                 c->port[e] = weft_arena_format(list->arena, "%s:%" PRIu32, whole.port[e], k + 1);
         }
+        if (!*c->device[0] || !*c->device[1]) { // "gpu-1,"
+            list->outside++;
+            continue;
+        }
         weft__cables_add(list, c);
         for (uint32_t e = 0; e < 2; e++)
             weft__cables_tell(list, c->device[e], role_of(role[e]));
