@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer of a command in the form that its user asks for.
 #include <assert.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/param.h"
+#include "base/stream.h"
+#include "base/tree.h"
 #include "cli.h"
 #include "results.h"
 #include "weft/result.h"
@@ -99,16 +103,35 @@ static enum weft_status pick_figures(const struct weft_cli_options *o, const str
     return status;
 }
 
+/// The database under its name. A file that another command has written since the options were read stays.
+static enum weft_status place_database(const struct weft_cli_options *o, const char *draft,
+                                       struct weft_error *ret_error) {
+    if (o->force || (link(draft, o->database) && errno != EEXIST)) { // some file systems have no links
+        if (!rename(draft, o->database)) return WEFT_OK;
+        return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, (struct weft_place){.file = o->database},
+                              "cannot be written: %s", weft__file_why(errno));
+    }
+    bool taken = errno == EEXIST;
+    unlink(draft);
+    if (!taken) return WEFT_OK;
+    return WEFT_REFUSE(ret_error, WEFT_NOWHERE,
+                       "--out: '%s' was written by another command since this one began; --force replaces it",
+                       weft__text_shown(o->database, o->arena));
+}
+
 /// A signal waits until the file is complete, and then ends the command as before.
 static enum weft_status write_database(const struct weft_cli_options *o, const struct weft_answer *answer,
                                        const void *subject, struct weft_error *ret_error) {
+    const char *draft = weft__draft_name(o->database, o->arena);
     sigset_t ends, before;
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGHUP);
     sigprocmask(SIG_BLOCK, &ends, &before);
-    enum weft_status status = weft_answer_sqlite(o->database, answer, subject, ret_error);
+    enum weft_status status = weft_answer_sqlite(draft, answer, subject, ret_error);
+    errno = 0;
+    if (!status) status = place_database(o, draft, ret_error);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
 }
@@ -127,8 +150,8 @@ enum weft_status weft_cli_answer(const struct weft_cli_options *o, const struct 
                                  struct weft_error *ret_error) {
     const struct weft_result_table *table = NULL;
     enum weft_status status = o->csv ? weft_cli_table_find(answer, o->csv, &table, ret_error) : WEFT_OK;
-    if (!status && o->database) status = write_database(o, answer, subject, ret_error);
     if (status) return status;
+    enum weft_status written = o->database ? write_database(o, answer, subject, ret_error) : WEFT_OK;
     if (o->json) {
         struct weft__json j = {.file = stdout};
         weft_answer_json(&j, answer, subject);
@@ -136,9 +159,9 @@ enum weft_status weft_cli_answer(const struct weft_cli_options *o, const struct 
     } else if (o->csv) {
         weft_answer_csv(stdout, answer, table, subject);
     } else if (o->picks) {
-        status = pick_figures(o, answer, subject, ret_error);
+        status = pick_figures(o, answer, subject, written ? NULL : ret_error);
     } else if (text) {
         text(stdout, subject);
     }
-    return status;
+    return written ? written : status; // the answer is told even if the file cannot be written
 }

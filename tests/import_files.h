@@ -23,9 +23,9 @@ static inline int teardown(void **state) {
 
 /// A file of the folder.
 static inline const char *put(const char *name, const char *text) {
-    static char path[4][256];
+    static char path[8][256];
     static unsigned next;
-    char *at = path[next++ % 4];
+    char *at = path[next++ % 8];
     snprintf(at, sizeof path[0], "%s/%s", folder, name);
     FILE *file = fopen(at, "w");
     assert_non_null(file);

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/units.h"
+
 uint32_t weft__file_graph_hosts(const struct weft__file_graph *g) {
     uint32_t hosts = 0;
     for (uint32_t i = 0; i < g->nodes; i++)
@@ -42,9 +44,11 @@ static void add_link(const struct weft__file_link *l, uint32_t networks, const u
         if (l->port[end]) weft_topology_name_port(b, end, l->port[end]);
 }
 
-struct weft__planes weft__file_graph_planes(const struct weft__file_graph *g, struct weft_arena *arena) {
+/// `ret_wrong`: what keeps hosts with several links from being in planes; NULL: nothing.
+static struct weft__planes find_planes(const struct weft__file_graph *g, struct weft_arena *arena,
+                                       const char **ret_wrong, uint32_t *ret_host) {
     bool *host = weft_arena_alloc(arena, g->nodes, sizeof *host);
-    uint32_t(*end)[2] = weft_arena_alloc(arena, g->links, sizeof *end), bad;
+    uint32_t(*end)[2] = weft_arena_alloc(arena, g->links, sizeof *end);
     for (uint32_t n = 0; n < g->nodes; n++)
         host[n] = g->node[n].host;
     for (uint32_t i = 0; i < g->links; i++) {
@@ -52,8 +56,36 @@ struct weft__planes weft__file_graph_planes(const struct weft__file_graph *g, st
         end[i][1] = g->link[i].end[1];
     }
     struct weft__planes planes = {.nodes = g->nodes, .links = g->links, .host = host, .end = (const uint32_t(*)[2])end};
-    if (weft__planes_find(&planes, arena, &bad)) planes.n = 1; // the topology is refused as such
+    *ret_wrong = weft__planes_find(&planes, arena, ret_host);
+    if (*ret_wrong) planes.n = 1; // the topology is refused as such
     return planes;
+}
+
+struct weft__planes weft__file_graph_planes(const struct weft__file_graph *g, struct weft_arena *arena) {
+    const char *wrong;
+    uint32_t host;
+    return find_planes(g, arena, &wrong, &host);
+}
+
+/// The links of a host, which has at least one of them.
+static uint32_t links_of(const struct weft__file_graph *g, uint32_t host) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->links; i++)
+        n += g->link[i].end[0] == host || g->link[i].end[1] == host;
+    return n;
+}
+
+/// Hosts of a graph may have several links, if all have as many.
+static enum weft_status refuse_uneven(const struct weft__file_graph *g, uint32_t host, struct weft_error *ret_error) {
+    uint32_t first = 0, links = links_of(g, host);
+    while (!g->node[first].host)
+        first++;
+    uint32_t other = links_of(g, first);
+    if (links == other || !links || !other) return WEFT_OK;
+    return WEFT_REFUSE(ret_error, g->node[host].place,
+                       "host %s has %s, and host %s has %" PRIu32 "; expected as many each, to be ports of one NIC in "
+                       "as many networks (planes)",
+                       g->node[host].name, weft__counted(links, "link").text, g->node[first].name, other);
 }
 
 static void add_planes(const struct weft__file_graph *g, const struct weft__planes *planes,
@@ -98,7 +130,10 @@ static enum weft_status build_one(const struct weft__file_graph *g, struct weft_
 
 enum weft_status weft__file_graph_build(const struct weft__file_graph *g, struct weft_topology_builder *b,
                                         struct weft_error *ret_error) {
-    const struct weft__planes planes = weft__file_graph_planes(g, b->arena);
+    const char *wrong;
+    uint32_t host;
+    const struct weft__planes planes = find_planes(g, b->arena, &wrong, &host);
+    if (wrong) WEFT_TRY(refuse_uneven(g, host, ret_error));
     if (planes.n == 1) return build_one(g, b, ret_error);
     enum weft_status status = weft__topology_check_size(b, g->nodes, g->links, ret_error);
     if (!status) add_planes(g, &planes, b);

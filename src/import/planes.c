@@ -201,8 +201,12 @@ const char *weft__planes_say(const struct weft__planes *p, struct weft_import *i
         switches += !p->host[n] && weft__planes_in(p->node[n]) > 1;
     if (switches)
         weft_import_note(import, WEFT_IMPORT_LOST,
-                         "planes share %s: each plane has its own, with its own buffer and no path to other planes; %s "
-                         "between two of them have a part of their rate in each",
-                         weft__counted(switches, "switch").text, weft__counted(p->shared, "link").text);
+                         "planes share %s: each plane has its own, with its own buffer and no path to other planes%s",
+                         weft__counted(switches, "switch").text,
+                         p->shared ? weft_arena_format(weft_import_arena(import),
+                                                       "; %s between them in several planes, with a part of the rate "
+                                                       "in each",
+                                                       weft__counted(p->shared, "link").text)
+                                   : "");
     return first;
 }

@@ -39,6 +39,13 @@ static const char *choosing_route(const struct weft_run *run) {
     return NULL;
 }
 
+static bool has_packet_rate(const struct weft_run *run) {
+    const struct weft_topology *t = run->topology;
+    for (uint32_t i = 0; i < t->switches; i++)
+        if (weft_scenario_device(run->scenario, t->node[t->switch_node[i]].name)->sw.packet_rate) return true;
+    return false;
+}
+
 static bool tell_counted(FILE *file, const struct weft_run *run) {
     const struct weft_outcome *o = run->outcome;
     char paused[TEXT], waited[TEXT];
@@ -93,6 +100,8 @@ static void tell_configured(FILE *file, const struct weft_run *run) {
                 host->transport.model->name);
     else if (route)
         fprintf(file, "switch.route %s: the paths that it chose", route);
+    else if (has_packet_rate(run))
+        fputs("acknowledgements take turns of switch.packet_rate too", file);
     else
         fputs("`weft why` shows where", file);
 }

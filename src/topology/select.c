@@ -62,12 +62,13 @@ enum brackets { BRACKETS_SET, BRACKETS_EITHER, BRACKETS_LIST, BRACKETS_BAD };
 
 /// What stands in brackets, [p, end): numbers with several digits, such as "16-31" or "08,12", are a list. Where each
 /// has one digit, "0-7", list and set of characters are the same; and digits alone, "[05]", are a set. What is neither
-/// clearly, "!16-31", "a-c,10", "1-,3" or "16..31", is bad: patterns match nothing by it, and choices of hosts refuse
-/// it.
+/// clearly, "!16-31", "a-c,10", "1-,3", "16..31" or with a step, "0-12/4", is bad: patterns match nothing by it, and
+/// choices of hosts refuse it.
 static enum brackets kind_of(const char *p, const char *end) {
     bool list = false, longer = false;
     for (const char *c = p; c < end; c++) {
         if (c > p && c[-1] == '.' && *c == '.') return BRACKETS_BAD;
+        if (c > p && c[-1] >= '0' && c[-1] <= '9' && (*c == '/' || *c == ':')) return BRACKETS_BAD;
         list |= *c == '-' || *c == ',';
         longer |= c > p && c[-1] >= '0' && c[-1] <= '9' && *c >= '0' && *c <= '9';
     }

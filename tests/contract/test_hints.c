@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hints about a scenario: run, check and compare say once that a congestion control has values of another rate.
+// What is said about a scenario or run besides its figures: hints, once; and why a lone flow was slow.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -86,7 +86,36 @@ static void by_model(void **state) {
     }
 }
 
+/// The summary names what made a flow alone in the network slower than its ideal, and nothing where it was not.
+static void alone(void **state) {
+    static const struct {
+        const char *settings, *reason; // NULL: none
+    } cases[] = {
+        {"", NULL},
+        {"--set host.cc=dcqcn", NULL},
+        {"--set host.cc=swift", "host.cc swift keeps the flow below the line rate"},
+        {"--set host.window=8KB", "host.window allows 8000 B in flight"},
+        {"--set 'topology={kind: dsf_l1_zone, rdsws: 2, fdsws: 2, hosts_per_rdsw: 2, rails: 1}'", "credit"},
+        {"--set switch.packet_rate=1000000", "acknowledgements take turns of switch.packet_rate too"},
+        {"--set switch.route=load_aware --set workload.0.size=1MB --set 'topology={kind: leaf_spine, leaves: 2, "
+         "spines: 4, hosts_per_leaf: 3, rate: 100G, host_rate: 400G}'",
+         "packets sent again (see drops)"},
+    };
+    struct fixture *f = *state;
+    write_text(f, "l.yaml",
+               "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2, rate: 400G}\n"
+               "workload: [{kind: flow, src: host-0, dst: host-3, size: 100KB}]\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char arguments[256];
+        snprintf(arguments, sizeof arguments, "run l.yaml --quiet %s", cases[i].settings);
+        assert_int_equal(weft(f, arguments), 0);
+        const char *line = strstr(f->out, "\nalone  a slowdown of ");
+        if (!line != !cases[i].reason || (line && !strstr(line, cases[i].reason)))
+            fail_msg("%s: %s", arguments, line ? line : "no such line");
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(once), cmocka_unit_test(by_model)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(once), cmocka_unit_test(by_model), cmocka_unit_test(alone)};
     return cmocka_run_group_tests(tests, setup, remove_folder);
 }

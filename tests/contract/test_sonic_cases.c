@@ -336,13 +336,45 @@ static void two_cables_at_a_port(void **state) {
     if (!strstr(f->err, "a second port Ethernet64 at b") || strstr(f->err, "line 0")) fail_msg("%s", f->err);
 }
 
+/// A switch of several ASICs: a file for each, which share a hostname; they call each other ASIC0, their ports
+/// Ethernet-BP0, and others call all of them by the hostname.
+static void several_asics(void **state) {
+    struct fixture *f = *state;
+    static const char *const files[] = {"asic0.json", "asic1.json", "spine.json"};
+    for (size_t i = 0; i < 3; i++) {
+        json_t *config = data("ports.json"), *neighbor, *port = json_object_get(config, "PORT");
+        json_t *back = json_deep_copy(json_object_get(port, "Ethernet0"));
+        char asic[] = "asic0";
+        asic[4] = i ? '1' : '0';
+        set(config, "DEVICE_METADATA", "localhost", "hostname", i == 2 ? "spine" : "leaf");
+        if (i < 2) {
+            set(config, "DEVICE_METADATA", "localhost", "asic_name", asic);
+            set(config, "DEVICE_METADATA", "localhost", "sub_role", "FrontEnd");
+            json_object_set(port, i ? "Ethernet-BP4" : "Ethernet-BP0", back);
+            neighbor = json_pack("{s{ss}s{ssss}s{ss}}", i ? "Ethernet-BP4" : "Ethernet-BP0", "name",
+                                 i ? "ASIC0" : "ASIC1", i ? "Ethernet24" : "Ethernet0", "name", "spine", "port",
+                                 i ? "Ethernet8" : "Ethernet0", "Ethernet16", "name", i ? "gpu-1" : "gpu-0");
+        } else {
+            neighbor = json_pack("{s{ssss}s{ssss}}", "Ethernet0", "name", "leaf", "port", "Ethernet0", "Ethernet8",
+                                 "name", "leaf", "port", "Ethernet24");
+        }
+        json_decref(back);
+        json_object_set_new(config, "DEVICE_NEIGHBOR", neighbor);
+        put(f, files[i], config);
+    }
+    assert_int_equal(weft(f, "plan sonic asic0.json"), 0);
+    assert_int_equal(weft(f, "import sonic asic0.json asic1.json spine.json --out all.yaml"), 0);
+    assert_int_equal(weft(f, "topo all.yaml"), 0);
+    has(f, "cables: 2 hosts, 3 switches, 5 links");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pools_of_each_vendor), cmocka_unit_test(pools_of_imports),
         cmocka_unit_test(thin_headroom),        cmocka_unit_test(missing_profiles),
         cmocka_unit_test(traffic_classes),      cmocka_unit_test(keys_of_a_chassis),
         cmocka_unit_test(parts_and_dumps),      cmocka_unit_test(largest_mtu),
-        cmocka_unit_test(two_cables_at_a_port),
+        cmocka_unit_test(two_cables_at_a_port), cmocka_unit_test(several_asics),
     };
     return cmocka_run_group_tests(tests, setup, remove_folder);
 }

@@ -50,6 +50,19 @@ class OutFolder(unittest.TestCase):
         self.assertIn("another weft is writing into", error)
         self.assertEqual(process.stdout.read(), "")
 
+    def test_of_two_runs_into_one_file_the_first_stays(self):
+        """The other one tells its answer all the same."""
+        size = "workload.0.size=20MB"
+        runs = [self.start("run", "x.yaml", "--variant", "a", "--set", size, "--seed", str(s), "--out", "f.sqlite", "--pick", "seed")
+                for s in (1, 2)]
+        texts = [run.communicate(timeout=120) for run in runs]
+        with sqlite3.connect(self.dir / "f.sqlite") as base:
+            kept = base.execute("select seed from run").fetchone()[0]
+        for seed, (run, (out, error)) in enumerate(zip(runs, texts), 1):
+            self.assertEqual(run.returncode, 0 if seed == kept else 2, error)
+            self.assertEqual(out.split(), [str(seed)])
+            self.assertEqual("f.sqlite" in error, seed != kept)
+
     def test_of_two_runs_one_goes_on(self):
         for _ in range(12):
             runs = [self.start("run", "x.yaml", "--variant", "a", "--force", "--seed", str(s), "--out", "out", "--json")

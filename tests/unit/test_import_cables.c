@@ -190,6 +190,35 @@ static void netbox(void **state) {
     assert_int_equal(link_at(r.topology, "leaf-1/Ethernet1")->delay_ps, 7620);
     assert_int_equal(link_at(r.topology, "leaf-1/Ethernet2")->delay_ps, 150000);
     run_free(&r);
+    // a breakout and a trunk, exported as lists: two servers are not one
+    path = put("export.csv", "ID,Rack A,Device A,Termination A,Device B,Termination B,Status,Length,Bend\n"
+                             "1,R1,leaf-1,Ethernet1,\"gpu-1,gpu-2\",\"eth0,eth1\",Connected,3 m,4\n"
+                             "2,R1,leaf-1,\"Ethernet5,Ethernet6\",\"gpu-3,gpu-4\",\"eth0,eth0\",Connected,3 m,4\n"
+                             "3,R1,leaf-1,\"Ethernet7,Ethernet8,Ethernet9\",\"gpu-5,gpu-6\",eth0,Connected,3 m,4\n"
+                             "4,R1,leaf-1,Ethernet10,\"gpu-7,\",\"eth2,\",Connected,3 m,4\n");
+    r = run_import("cables", &path, 1);
+    assert_size(&r, 5, 1, 5);
+    assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet1:2"), "gpu-2");
+    assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet6"), "gpu-4");
+    run_free(&r);
+    struct weft_error error;
+    char *text = import("cables", &path, 1, &error);
+    assert_has(text, "# - columns Bend\n");
+    assert_has(text, "# - columns 'ID,Rack A'\n");
+    free(text);
+    // the bulk import, in JSON
+    path = put("bulk.json",
+               "[{\"side_a_device\": \"leaf-1\", \"side_a_type\": \"dcim.interface\", \"side_a_name\": \"E1\","
+               " \"side_b_device\": \"gpu-1\", \"side_b_type\": \"dcim.interface\", \"side_b_name\": \"eth0\","
+               " \"length\": 10, \"length_unit\": \"ft\"},"
+               " {\"side_a_device\": \"leaf-1\", \"side_a_name\": \"E2\", \"side_b_device\": \"gpu-2\","
+               " \"side_b_name\": \"eth0\"},"
+               " {\"side_a_device\": \"leaf-1\", \"side_a_type\": \"dcim.powerport\", \"side_a_name\": \"PSU\","
+               " \"side_b_device\": \"pdu-1\", \"side_b_name\": \"1\"}]");
+    r = run_import("cables", &path, 1);
+    assert_size(&r, 2, 1, 2);
+    assert_int_equal(link_at(r.topology, "leaf-1/E1")->delay_ps, 15240);
+    run_free(&r);
 }
 
 #define NETBOX_END(device, port)                                                                                       \
@@ -233,6 +262,26 @@ static void netbox_breakouts(void **state) {
     assert_has(error.text, "; left out: 1 cable, planned");
 }
 
+#define DUAL(more)                                                                                                     \
+    "device A,port A,device B,role A,role B\na,eth0,t1,host,leaf\na,eth1,t2,host,leaf\nb,eth0,t1,host,leaf\n" more
+
+/// Two cables of a host that lead to networks of their own are planes; a host without its second cable is named.
+static void dual_planes(void **state) {
+    const char *path = put("dual.csv", DUAL("b,eth1,t2,host,leaf\n"));
+    struct weft_error error;
+    char *text = import("cables", &path, 1, &error);
+    assert_has(text, "  planes: on\n");
+    assert_has(text, "  planes: queue_pair\n");
+    free(text);
+    struct run r = run_import("cables", &path, 1);
+    assert_size(&r, 4, 2, 4);
+    run_free(&r);
+    path = put("dual.csv", DUAL(""));
+    text = import("cables", &path, 1, &error);
+    free(text);
+    assert_has(error.text, "host b has 1 link, and host a has 2; expected as many each");
+}
+
 /// The same neighbours as SONiC, as Arista and as Cumulus print them, each named after its file.
 static void neighbours_in_tables(void **state) {
     const char *path[] = {put("leaf-1.txt",
@@ -240,18 +289,36 @@ static void neighbours_in_tables(void **state) {
                               "-----------  --------------  --------------  ------------  -----------------\n"
                               "Ethernet0    spine-1         Ethernet0       BR            to leaf 1, port 0\n"
                               "Ethernet4    gpu-1           eth0            O\n"
+                              "eth0         oob             Gi1/0/3         BR\n"
                               "--------------------------------------------------\n"
                               "Total entries displayed:  2\n"),
                           put("leaf-2.txt", "Last table change time   : 0:10:00 ago\n\n"
                                             "Port          Neighbor Device ID       Neighbor Port ID    TTL\n"
                                             "Et1           spine-1                  Ethernet4           120\n"
-                                            "Et2           gpu-2                    eth0                120\n"),
+                                            "Et2           gpu-2                    eth0                120\n"
+                                            "Ma1           oob                      Gi1/0/4             120\n"),
                           put("leaf-3.txt", "LocalPort  Speed  Mode  RemoteHost  RemotePort\n"
                                             "---------  -----  ----  ----------  ----------\n"
                                             "swp1       400G   Def   spine-1     Ethernet8\n"
-                                            "swp2       N/A    Def   gpu-3       eth0\n")};
-    struct run r = run_import("cables", path, 3);
-    assert_size(&r, 3, 4, 6);
+                                            "swp2       N/A    Def   gpu-3       eth0\n"),
+                          put("leaf-4.txt", "Device ID            Local Intf      Hold-time  Capability  Port ID\n"
+                                            "spine-1              Eth1/1          120        BR          Ethernet12\n"
+                                            "gpu-4                Eth1/2          120        S           eth0\n"
+                                            "Total entries displayed: 2\n"),
+                          put("leaf-5.txt", "-----\nLLDP neighbors:\n-----\n"
+                                            "Interface:    swp1, via: LLDP, RID: 1, Time: 0 day, 00:10:20\n"
+                                            "  Chassis:     \n    ChassisID:    mac 98:03:9b:aa:bb:01\n"
+                                            "    SysName:      gpu-5\n    Capability:   Bridge, off\n"
+                                            "    Capability:   Station, on\n  Port:        \n"
+                                            "    PortID:       ifname eth0\n    TTL:          120\n-----\n"
+                                            "Interface:    swp2, via: LLDP, RID: 2, Time: 0 day, 00:10:20\n"
+                                            "  Chassis:     \n    ChassisID:    mac 98:03:9b:aa:bb:02\n"
+                                            "    SysName:      spine-1\n    Capability:   Bridge, on\n"
+                                            "  Port:        \n    PortID:       ifname Ethernet16\n-----\n")};
+    struct run r = run_import("cables", path, 5);
+    assert_size(&r, 5, 6, 10);
+    assert_string_equal(peer_of(r.topology, "leaf-5/swp1"), "gpu-5");
+    assert_string_equal(peer_of(r.topology, "spine-1/Ethernet16"), "leaf-5");
     assert_string_equal(peer_of(r.topology, "leaf-1/Ethernet0"), "spine-1");
     assert_string_equal(peer_of(r.topology, "leaf-2/Et2"), "gpu-2");
     assert_int_equal(link_at(r.topology, "leaf-3/swp1")->rate_bps, GBPS(400));
@@ -317,6 +384,7 @@ int main(void) {
         cmocka_unit_test(dot),
         cmocka_unit_test(netbox),
         cmocka_unit_test(netbox_breakouts),
+        cmocka_unit_test(dual_planes),
         cmocka_unit_test(neighbours_in_tables),
         cmocka_unit_test(mistakes),
         cmocka_unit_test(neighbours_of_arista),

@@ -385,7 +385,7 @@ static void what_planes_share(void **state) {
                                          "5 7 100Gbps 1us 0\n6 7 400Gbps 1us 0\n4 5 200Gbps 1us 0\n");
     char *losses = losses_of("hpcc", &path, 1);
     has(losses, "lost: 1 link from one plane to another\n");
-    has(losses, "; 1 link between two of them have a part of their rate");
+    has(losses, "; 1 link between them in several planes, with a part of the rate in each");
     free(losses);
     struct run r = run_import("hpcc", &path, 1);
     assert_int_equal(r.topology->networks, 2);

@@ -647,6 +647,9 @@ static void host_lists(void **state) {
         {"host-[1-010]", "'[1-010]' is neither"},
         {"host-[1..3]", "'[1..3]' is neither"},
         {"host-[16..31]", "'[16..31]' is neither"},
+        {"host-[0-12/4]", "'[0-12/4]' is neither"},
+        {"host-[4-7/2]", "'[4-7/2]' is neither"},
+        {"host-[0-9:3]", "'[0-9:3]' is neither"},
         {"host-[1-3a-f]", "1 2 3"},
         {"hots-[10-12]", "no host 'hots-10'"},
     };

@@ -58,6 +58,7 @@ void weft__cables_add_sonic(const struct weft_sonic *s, const char *device, weft
                                 .rate_bps = port->rate_bps,
                                 .delay_ps = port->cable_mm * metre_ps / 1000,
                                 .place = place,
+                                .chassis = s->chassis,
                                 .heard = true};
         weft__cables_add(list, &c);
     }
@@ -88,8 +89,8 @@ static bool is_json(const char *head) {
         return strstr(head, "\"lldp\"") || strstr(head, "\"DEVICE_NEIGHBOR\"") ||
                (strstr(head, "\"PORT\"") && strstr(head, "\"lanes\"")) || strstr(head, "\"lldpNeighbors\"") ||
                strstr(head, "_terminations\"") || strstr(head, "\"termination_a\"");
-    return *head == '[' &&
-           (strstr(head, "\"lldpNeighbors\"") || strstr(head, "_terminations\"") || strstr(head, "\"termination_a\""));
+    return *head == '[' && (strstr(head, "\"lldpNeighbors\"") || strstr(head, "_terminations\"") ||
+                            strstr(head, "\"termination_a\"") || strstr(head, "\"side_a_device\""));
 }
 
 const struct weft__cables_form *weft__cables_form(const char *head) {
@@ -100,6 +101,7 @@ const struct weft__cables_form *weft__cables_form(const char *head) {
         {"Slurm's topology.yaml", weft__cables_is_slurm_yaml, weft__cables_read_slurm_yaml},
         {"a lab of containerlab", weft__cables_is_lab, weft__cables_read_lab},
         {"a cabling plan in DOT", weft__cables_is_dot, weft__cables_read_dot},
+        {"lldpctl", weft__cables_is_lldpctl, weft__cables_read_lldpctl},
         {"a table of neighbours", weft__cables_is_columns, weft__cables_read_columns},
         {"cables", weft__cables_is_table, weft__cables_read_table},
     };
@@ -146,6 +148,18 @@ static enum weft_status finish_cables(const struct weft__cable_list *list, const
     return status;
 }
 
+/// Whether the network falls apart because each cable of a host has a host of its own.
+static bool in_parts(const struct weft__cables *cables, struct weft_arena *arena) {
+    uint32_t *part;
+    return cables->split && weft__file_graph_parts(&cables->graph, arena, &part) > 1;
+}
+
+static enum weft_status refuse_parts(struct weft_place place, struct weft_error *ret_error) {
+    return WEFT_REFUSE(ret_error, place,
+                       "the network is in parts, and hosts have cables in several; expected cables that join them, or "
+                       "planes: on, which makes a host's cables ports of one NIC");
+}
+
 // --- topology -----------------------------------------------------------------------------------------------------
 
 struct topology_conf {
@@ -166,7 +180,7 @@ static enum weft_status cables_build(const void *conf, const struct weft_tree *t
                                      struct weft_error *ret_error) {
     const struct topology_conf *c = conf;
     struct weft_place entry = b->place;
-    struct weft__cable_list list = {.arena = b->arena, .ignored = ""};
+    struct weft__cable_list list = {.arena = b->arena, .ignored = "", .inventory = ""};
     struct weft__cables cables;
     const char *rest = c->file;
     char *item = weft_arena_alloc(b->arena, strlen(rest) + 1, 1);
@@ -174,6 +188,7 @@ static enum weft_status cables_build(const void *conf, const struct weft_tree *t
     while (!status && weft__choice_next(&rest, item))
         status = cables_read(weft__path_beside(item, entry, b->arena), entry, &c->cables, &list, ret_error);
     if (!status) status = finish_cables(&list, &c->cables, entry, &cables, ret_error);
+    if (!status && in_parts(&cables, b->arena)) return refuse_parts(entry, ret_error);
     return status ? status : weft__file_graph_build(&cables.graph, b, ret_error);
 }
 
@@ -221,6 +236,9 @@ static void note_cables(const struct weft__cables *c, uint32_t outside, struct w
              c->guessed);
     if (outside) NOTE(LEFT_OUT, "%" PRIu32 " cables that are planned, or not between two ports of devices", outside);
     if (c->left_out) NOTE(LEFT_OUT, "%" PRIu32 " cables at ports that 'ignore' names", c->left_out);
+    if (c->management)
+        NOTE(LEFT_OUT, "%" PRIu32 " cables at ports of management, such as eth0 (ignore replaces this rule)",
+             c->management);
     if (c->renamed)
         NOTE(LEFT_OUT, "%" PRIu32 " names of devices (letters, digits and _ - . : make one): host-N or switch-N",
              c->renamed);
@@ -274,12 +292,27 @@ static void say_outside(const struct weft__cable_list *list, struct weft_error *
                  weft__counted(list->outside, "cable").text);
 }
 
+/// Makes the network of the cables and checks it. Hosts whose two cables end in networks of their own are in planes.
+static enum weft_status finish_network(const struct weft__cable_list *list, struct weft__cables_conf *conf,
+                                       struct weft_place place, struct weft__cables *ret_cables,
+                                       struct weft_error *ret_error) {
+    WEFT_TRY(finish_cables(list, conf, place, ret_cables, ret_error));
+    if (in_parts(ret_cables, list->arena)) {
+        conf->planes = true;
+        WEFT_TRY(finish_cables(list, conf, place, ret_cables, ret_error));
+        if (weft__file_graph_planes(&ret_cables->graph, list->arena).n > 2) return refuse_parts(place, ret_error);
+    }
+    enum weft_status status = weft__file_graph_check(&ret_cables->graph, false, place, list->arena, ret_error);
+    if (status) say_outside(list, ret_error);
+    return status;
+}
+
 static enum weft_status cables_make(const void *conf, const struct weft_import_file *file, uint32_t files,
                                     struct weft_import *import, struct weft_error *ret_error) {
     const struct import_conf *c = conf;
     struct weft_place place = {.file = file->path};
     struct weft__cables_conf own = c->cables;
-    struct weft__cable_list list = {.arena = weft_import_arena(import), .ignored = ""};
+    struct weft__cable_list list = {.arena = weft_import_arena(import), .ignored = "", .inventory = ""};
     struct weft__cables cables;
     own.rate_bps = c->common.rate_bps;
     own.delay_ps = c->common.delay_ps;
@@ -290,11 +323,7 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
                                "a comma in its name; expected a name without one");
         status = cables_read(file[f].path, (struct weft_place){.file = file[f].path}, &own, &list, ret_error);
     }
-    if (!status) status = finish_cables(&list, &own, place, &cables, ret_error);
-    if (!status) {
-        status = weft__file_graph_check(&cables.graph, false, place, weft_import_arena(import), ret_error);
-        if (status) say_outside(&list, ret_error);
-    }
+    if (!status) status = finish_network(&list, &own, place, &cables, ret_error);
     if (status) return status;
     SAY("  kind: cables\n  file:\n");
     for (uint32_t f = 0; f < files; f++)
@@ -313,6 +342,7 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
         if (list.core) NOTE(ASSUMED, "a switch %s that joins what has none above it in Slurm's file", list.core);
     }
     if (list.next_page) NOTE(LOST, "the cables of further pages: the file is one page of NetBox's API (next)");
+    if (*list.inventory) NOTE(LEFT_OUT, "columns %s", weft_import_quote(import, list.inventory));
     if (*list.ignored) NOTE(LOST, "columns %s", weft_import_quote(import, list.ignored));
     return WEFT_OK;
 }

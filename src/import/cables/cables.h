@@ -13,7 +13,8 @@ struct weft__cable {
     weft_rate_bps rate_bps; ///< 0: not given
     weft_time_ps delay_ps;  ///< 0: not given
     struct weft_place place;
-    bool heard; ///< announced by device[0]'s neighbour: device[1] may have heard the same cable too
+    const char *chassis; ///< what others may call device[0], which is an ASIC of it; NULL: they do not
+    bool heard;          ///< announced by device[0]'s neighbour: device[1] may have heard the same cable too
 };
 
 /// What a file says about a device.
@@ -32,6 +33,7 @@ struct weft__cable_list {
     const char *next_page; ///< of NetBox's API, which a file is a page of; NULL: none
     uint32_t shapes;       ///< files that give the shape of a network, not its cables (Slurm)
     const char *ignored;   ///< unknown columns, or ""
+    const char *inventory; ///< columns that say nothing of the network, or ""
 };
 
 struct weft__cables_conf {
@@ -56,6 +58,7 @@ struct weft__cables {
     uint32_t guessed;            ///< devices whose role follows from their number of cables
     uint32_t split;              ///< hosts with several cables: each cable gets a host of its own
     uint32_t left_out;           ///< cables at ignored ports
+    uint32_t management;         ///< cables at ports of management, without 'ignore'
     uint32_t unrated, undelayed; ///< cables without a speed, without a length
     uint32_t unnamed, renamed;   ///< ports and nodes whose names are not valid in weft
 };
@@ -93,8 +96,9 @@ bool weft__cables_is_columns(const char *head);       // columns aligned by blan
 bool weft__cables_is_ibnetdiscover(const char *head); // cables_ibnet.c
 bool weft__cables_is_slurm(const char *head);         // topology.conf: cables_slurm.c
 bool weft__cables_is_slurm_yaml(const char *head);
-bool weft__cables_is_dot(const char *head); // Graphviz: cables_dot.c
-bool weft__cables_is_lab(const char *head); // containerlab: cables_lab.c
+bool weft__cables_is_dot(const char *head);     // Graphviz: cables_dot.c
+bool weft__cables_is_lab(const char *head);     // containerlab: cables_lab.c
+bool weft__cables_is_lldpctl(const char *head); // lldpctl's text: cables_lldp.c
 #define WEFT__CABLES_READ(name)                                                                                        \
     enum weft_status weft__cables_read_##name(const struct weft__cables_file *file, struct weft__cable_list *list,     \
                                               struct weft_error *ret_error)
@@ -105,6 +109,7 @@ WEFT__CABLES_READ(slurm);
 WEFT__CABLES_READ(slurm_yaml);
 WEFT__CABLES_READ(dot);
 WEFT__CABLES_READ(lab);
+WEFT__CABLES_READ(lldpctl);
 
 struct weft_tree;
 /// Neighbours in lldpctl's JSON: cables_lldp.c.

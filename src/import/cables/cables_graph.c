@@ -130,16 +130,29 @@ static bool is_ignored(const struct finish *f, const struct weft__cable *c) {
     return false;
 }
 
+/// A port by which a device that has heard its neighbours is managed: eth0 beside Ethernet0 and Ethernet4.
+static bool is_management(const struct finish *f, const struct weft__cable *c) {
+    static const char names[] = "eth0,mgmt*,Mgmt*,Management*,Ma1,em0,fxp0,me0", digits[] = "0123456789/";
+    if (*f->conf->ignore || !c->heard || !c->port[0] || !weft_glob_match(names, c->port[0])) return false;
+    size_t n = strcspn(c->port[0], digits);
+    for (uint32_t i = 0; i < f->list->cables; i++) {
+        const struct weft__cable *other = &f->list->cable[i];
+        if (!other->heard || !other->port[0] || strcmp(other->device[0], c->device[0])) continue;
+        if (strcspn(other->port[0], digits) != n || strncmp(other->port[0], c->port[0], n)) return true;
+    }
+    return false;
+}
+
 static enum weft_status orient_cables(struct finish *f, struct weft_error *ret_error) {
     const struct weft__cable_list *list = f->list;
     f->joined = weft_arena_alloc(list->arena, list->cables, sizeof *f->joined);
     for (uint32_t i = 0; i < list->cables; i++) {
         const struct weft__cable *c = &list->cable[i];
         const uint32_t *end = f->end[i];
-        if (is_ignored(f, c)) {
-            f->out->left_out++;
-            continue;
-        }
+        bool management = is_management(f, c);
+        f->out->management += management;
+        f->out->left_out += !management && is_ignored(f, c);
+        if (management || is_ignored(f, c)) continue;
         if (end[0] == end[1]) return BAD(c->place, "a cable from %.60s to itself", c->device[0]);
         bool down = end[0] > end[1];
         f->joined[f->joins++] = (struct joined){{end[down], end[!down]},
@@ -311,11 +324,22 @@ static void add_links(struct finish *f) {
     }
 }
 
+/// Neighbours name a switch and its port; of a switch with several ASICs the port says which one it is.
+static void find_asics(const struct weft__cable_list *list) {
+    for (uint32_t i = 0; i < list->cables; i++)
+        for (uint32_t k = 0; k < list->cables && list->cable[i].chassis; k++) {
+            struct weft__cable *asic = &list->cable[i], *c = &list->cable[k];
+            if (c->port[1] && !strcmp(c->device[1], asic->chassis) && !strcmp(c->port[1], asic->port[0]))
+                c->device[1] = asic->device[0];
+        }
+}
+
 enum weft_status weft__cables_finish(const struct weft__cable_list *list, const struct weft__cables_conf *conf,
                                      struct weft__cables *ret_cables, struct weft_error *ret_error) {
     struct finish f = {.list = list, .conf = conf, .out = ret_cables};
     *ret_cables = (struct weft__cables){0};
     if (!list->cables) return WEFT_OK;
+    find_asics(list);
     number_devices(&f);
     enum weft_status status = orient_cables(&f, ret_error);
     if (!status) status = join_cables(&f, ret_error);

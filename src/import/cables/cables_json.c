@@ -92,6 +92,23 @@ static enum weft_status netbox_length(const struct weft_tree *cable, const struc
     return weft__cables_delay(length, name, cable->place, conf, ret_delay_ps, ret_error);
 }
 
+/// A cable as NetBox's bulk import has it, in JSON: "side_a_device", "side_a_type" and "side_a_name".
+static void add_netbox_import(struct weft__cable_list *list, const struct weft_tree *cable, weft_time_ps delay_ps) {
+    const char *type[] = {weft__tree_text(cable, "side_a_type"), weft__tree_text(cable, "side_b_type")};
+    struct weft__cable c = {
+        .device = {weft__tree_text(cable, "side_a_device"), weft__tree_text(cable, "side_b_device")},
+        .port = {weft__tree_text(cable, "side_a_name"), weft__tree_text(cable, "side_b_name")},
+        .place = cable->place,
+        .delay_ps = delay_ps};
+    bool link = c.device[0] && c.device[1];
+    for (unsigned e = 0; e < 2; e++)
+        link &= !type[e] || !strcmp(type[e], "dcim.interface");
+    if (link)
+        weft__cables_add(list, &c);
+    else
+        list->outside++;
+}
+
 /// Each pair of terminations is a cable; the port at the one end of a breakout is as many, "Ethernet1:1" onwards.
 static void add_netbox(struct weft__cable_list *list, const struct weft_tree *cable, weft_time_ps delay_ps) {
     uint32_t n[2] = {netbox_ends(cable, false), netbox_ends(cable, true)}, most = n[0] > n[1] ? n[0] : n[1];
@@ -126,7 +143,7 @@ static enum weft_status read_netbox(const struct weft_tree *results, const struc
             continue;
         }
         status = netbox_length(cable, conf, &delay_ps, ret_error);
-        if (!status) add_netbox(list, cable, delay_ps);
+        if (!status) (weft_tree_find(cable, "side_a_device") ? add_netbox_import : add_netbox)(list, cable, delay_ps);
     }
     return status;
 }
@@ -149,7 +166,8 @@ bool weft__cables_read_json(const struct weft_tree *root, const struct weft__cab
         return true;
     }
     if (cables->type != WEFT_TREE_LIST || !cables->n ||
-        (!weft_tree_find(cables->child[0], "a_terminations") && !weft_tree_find(cables->child[0], "termination_a")))
+        (!weft_tree_find(cables->child[0], "a_terminations") && !weft_tree_find(cables->child[0], "termination_a") &&
+         !weft_tree_find(cables->child[0], "side_a_device")))
         return false;
     const char *next = weft__tree_text(root, "next");
     if (results && next && strcasecmp(next, "null") != 0) list->next_page = next;

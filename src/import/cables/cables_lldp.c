@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Neighbours heard by lldpd, in the output of "lldpctl -f json" and "-f json0". Source: lldpcli(8) of lldpd 1.0, whose
-// json0 has lists and {"value": ...} where json has maps and texts; a neighbour's name is a key there.
+// Neighbours heard by lldpd, in the output of "lldpctl -f json" and "-f json0", and in that of lldpctl alone, which is
+// SONiC's "show lldp neighbors" too. Source: lldpcli(8) of lldpd 1.0, whose json0 has lists and {"value": ...} where
+// json has maps and texts; a neighbour's name is a key there.
 #include <string.h>
 #include <strings.h>
 
+#include "base/table.h"
 #include "import/cables/cables.h"
 #include "weft/tree.h"
 
@@ -87,4 +89,79 @@ enum weft_status weft__cables_read_lldp(const struct weft_tree *root, const char
     for (uint32_t i = 0; i < interfaces->n; i++)
         WEFT_TRY(read_interfaces(interfaces->child[i], device, list, ret_error));
     return WEFT_OK;
+}
+
+// --- lldpctl's text -----------------------------------------------------------------------------------------------
+
+/// The value behind a word such as "SysName:"; NULL: the line has another word.
+static const char *value_of(const char *line, const char *word, struct weft_arena *arena) {
+    size_t n = strlen(word);
+    line += strspn(line, " \t");
+    if (strncasecmp(line, word, n)) return NULL;
+    line += n + strspn(line + n, " \t");
+    size_t size = strcspn(line, "\r\n");
+    while (size && line[size - 1] == ' ')
+        size--;
+    return weft_arena_format(arena, "%.*s", (int)size, line);
+}
+
+/// What follows the kind of an identifier: "eth0" of "ifname eth0".
+static const char *identifier_of(const char *value) {
+    const char *blank = value ? strchr(value, ' ') : NULL;
+    return blank ? blank + 1 : value;
+}
+
+/// A neighbour that lldpctl's text describes, as far as it is read.
+struct heard {
+    struct weft__cable cable;
+    const char *id; ///< of its chassis
+    bool forwards, station;
+};
+
+static enum weft_status add_heard(struct heard *heard, struct weft__cable_list *list, struct weft_error *ret_error) {
+    struct weft__cable *c = &heard->cable;
+    if (!c->port[0]) return WEFT_OK;
+    if (!c->device[1]) c->device[1] = heard->id;
+    if (!c->device[1]) return BAD(c->place, "a neighbour without SysName and ChassisID");
+    weft__cables_add(list, c);
+    weft__cables_tell(list, c->device[1],
+                      heard->forwards  ? WEFT__CABLE_SWITCH
+                      : heard->station ? WEFT__CABLE_HOST
+                                       : WEFT__CABLE_UNKNOWN);
+    return WEFT_OK;
+}
+
+static void take_line(const char *line, struct heard *heard, struct weft_arena *arena) {
+    const char *name = value_of(line, "SysName:", arena), *id = value_of(line, "ChassisID:", arena);
+    const char *port = value_of(line, "PortID:", arena), *can = value_of(line, "Capability:", arena);
+    if (name && *name) heard->cable.device[1] = name;
+    if (id && *id) heard->id = identifier_of(id);
+    if (port && *port) heard->cable.port[1] = identifier_of(port);
+    if (!can || !strstr(can, ", on")) return;
+    heard->forwards |= !strncasecmp(can, "Bridge", 6) || !strncasecmp(can, "Router", 6);
+    heard->station |= !strncasecmp(can, "Station", 7);
+}
+
+enum weft_status weft__cables_read_lldpctl(const struct weft__cables_file *file, struct weft__cable_list *list,
+                                           struct weft_error *ret_error) {
+    WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
+    struct heard heard = {0};
+    bool more = true;
+    WEFT_TRY(weft__lines_open(&lines, file->path, file->place, ret_error));
+    while (more) {
+        WEFT_TRY(weft__lines_next_full(&lines, &more, ret_error));
+        const char *interface = more ? value_of(lines.line, "Interface:", list->arena) : NULL;
+        if (more && !interface) take_line(lines.line, &heard, list->arena);
+        if (more && !interface) continue;
+        WEFT_TRY(add_heard(&heard, list, ret_error));
+        heard = (struct heard){.cable = {.device = {file->device},
+                                         .place = {.file = lines.path, .line = lines.place.line, .column = 1},
+                                         .heard = true}};
+        if (more) heard.cable.port[0] = weft_arena_format(list->arena, "%.*s", (int)strcspn(interface, ","), interface);
+    }
+    return WEFT_OK;
+}
+
+bool weft__cables_is_lldpctl(const char *head) {
+    return strstr(head, "LLDP neighbors:") && strstr(head, "Interface:");
 }

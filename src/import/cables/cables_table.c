@@ -2,6 +2,7 @@
 // Lists of cables, and tables of LLDP neighbours: a line per cable, columns in the form of base/table.h, or aligned by
 // blanks. Source: the names of columns are those in lists of cables, in what "show lldp neighbors" and "show lldp
 // table" print, and in NetBox's export (dcim/tables/cables.py) and bulk import of cables.
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
@@ -111,6 +112,54 @@ static bool is_no_link(const struct weft__table_row *row) {
     return status && (!strcasecmp(status, "planned") || !strcasecmp(status, "decommissioning"));
 }
 
+static uint32_t parts_of(const char *text) {
+    uint32_t n = 1;
+    for (; text && *text; text++)
+        n += *text == ',';
+    return n;
+}
+
+/// Part k of a list with commas; a text that is no list is each of its parts.
+static const char *part_of(const char *text, uint32_t k, struct weft_arena *arena) {
+    if (parts_of(text) == 1) return text;
+    while (k--)
+        text = strchr(text, ',') + 1;
+    while (*text == ' ')
+        text++;
+    return weft_arena_format(arena, "%.*s", (int)strcspn(text, ","), text);
+}
+
+/// Adds the cable whose ends may be lists, as NetBox exports those with several terminations: "gpu-1,gpu-2" and
+/// "eth0,eth0". Each pair is a cable; the one port at the other end is as many, "Ethernet1:1" onwards.
+static void add_ends(struct weft__cable_list *list, struct weft__cable *c, const char *const role[2]) {
+    uint32_t n[2], most = 1;
+    const struct weft__cable whole = *c;
+    for (uint32_t e = 0; e < 2; e++) {
+        uint32_t devices = parts_of(c->device[e]), ports = parts_of(c->port[e]);
+        n[e] = devices > ports ? devices : ports;
+        if (n[e] > most) most = n[e];
+        if (devices > 1 && ports > 1 && devices != ports) n[e] = 0;
+    }
+    if (c->heard) n[0] = n[1] = most = 1; // a neighbour's own words
+    bool paired = n[0] && n[1] && (n[0] == n[1] || n[0] + n[1] == most + 1);
+    if (!paired) list->outside++;
+    for (uint32_t k = 0; paired && k < most; k++) {
+        for (uint32_t e = 0; e < 2; e++) {
+            if (most > 1) c->device[e] = part_of(whole.device[e], k, list->arena);
+            if (most > 1) c->port[e] = part_of(whole.port[e], k, list->arena);
+            if (c->port[e] && n[e] < most)
+                c->port[e] = weft_arena_format(list->arena, "%s:%" PRIu32, whole.port[e], k + 1);
+        }
+        if (!*c->device[0] || !*c->device[1]) { // "gpu-1,"
+            list->outside++;
+            continue;
+        }
+        weft__cables_add(list, c);
+        for (uint32_t e = 0; e < 2; e++)
+            weft__cables_tell(list, c->device[e], role_of(role[e]));
+    }
+}
+
 /// `row` has texts that live as long as the line. `device`: that of rows without a device A.
 static enum weft_status add_cable(const struct weft__table_row *row, struct weft_place place, const char *unit,
                                   const struct weft__cables_file *file, struct weft__cable_list *list,
@@ -128,9 +177,7 @@ static enum weft_status add_cable(const struct weft__table_row *row, struct weft
     if (row->text[LENGTH])
         WEFT_TRY(weft__cables_delay(row->text[LENGTH], row->text[LENGTH_UNIT] ? row->text[LENGTH_UNIT] : unit,
                                     row->place[LENGTH], file->conf, &c.delay_ps, ret_error));
-    weft__cables_add(list, &c);
-    for (uint32_t e = 0; e < 2; e++)
-        weft__cables_tell(list, c.device[e], role_of(row->text[e ? ROLE_B : ROLE_A]));
+    add_ends(list, &c, (const char *const[]){row->text[ROLE_A], row->text[ROLE_B]});
     return WEFT_OK;
 }
 
@@ -169,6 +216,30 @@ static void set_columns(struct weft__column column[COLUMNS], const struct weft__
     column[SPEED].unit = weft__cables_units[conf->speed_unit];
 }
 
+/// Columns of inventories that say nothing of the network, such as "Rack A" or "side_a_site".
+static bool is_inventory(const char *name, size_t n) {
+    static const char words[] =
+        " id label location rack site region type tenant color colour tags created last_updated "
+        "description comments comment notes profile asset_tag owner bundle url ";
+    char word[40] = " ";
+    if (n > 7 && (!strncasecmp(name, "side_a_", 7) || !strncasecmp(name, "side_b_", 7))) name += 7, n -= 7;
+    if (n > 2 && strchr(" _", name[n - 2]) && strchr("abAB", name[n - 1])) n -= 2;
+    if (n + 3 > sizeof word) return false;
+    for (size_t i = 0; i < n; i++)
+        word[1 + i] = name[i] == ' ' ? '_' : (char)tolower((unsigned char)name[i]);
+    word[1 + n] = ' ';
+    return strstr(words, word);
+}
+
+/// Unknown columns: those of inventories are left out, others may change results.
+static void note_columns(struct weft__cable_list *list, const char *ignored) {
+    for (size_t n; *ignored; ignored += n + (ignored[n] != 0)) {
+        n = strcspn(ignored, ",");
+        const char **to = is_inventory(ignored, n) ? &list->inventory : &list->ignored;
+        *to = weft_arena_format(list->arena, "%s%s%.*s", *to, **to ? "," : "", (int)n, ignored);
+    }
+}
+
 enum weft_status weft__cables_read_table(const struct weft__cables_file *file, struct weft__cable_list *list,
                                          struct weft_error *ret_error) {
     WEFT_ENDS(weft__lines_close) struct weft__lines lines = {0};
@@ -177,9 +248,7 @@ enum weft_status weft__cables_read_table(const struct weft__cables_file *file, s
     WEFT_TRY(weft__lines_open(&lines, file->path, file->place, ret_error));
     struct weft__table *table = weft_arena_alloc(list->arena, 1, sizeof *table);
     enum weft_status status = weft__table_header(&lines, column, COLUMNS, NULL, table, ret_error);
-    if (*table->ignored)
-        list->ignored =
-            weft_arena_format(list->arena, "%s%s%s", list->ignored, *list->ignored ? "," : "", table->ignored);
+    note_columns(list, table->ignored);
     for (bool more = true; more && !status;) {
         status = weft__lines_next_full(&lines, &more, ret_error);
         if (!status && more) status = add_row(&lines, table, file, list, ret_error);
@@ -257,6 +326,8 @@ static enum weft_status add_aligned(const struct weft__lines *lines, const struc
     struct weft__table_row row = {0};
     struct weft_place place = {.file = lines->path, .line = lines->place.line, .column = 1};
     char why[160];
+    *ret_ends = !strncasecmp(lines->line, "total ", 6); // "Total entries displayed: 3"
+    if (*ret_ends) return WEFT_OK;
     if (!cut_row(a, lines->line, list->arena, &row))
         return WEFT_REFUSE(ret_error, place, "the line is not aligned to the header; expected columns, or a CSV file");
     *ret_ends = !row.text[PORT_A] || !row.text[DEVICE_B];

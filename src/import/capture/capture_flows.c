@@ -222,7 +222,7 @@ void weft__capture_flows_tell(const struct weft__capture_flows *f,
     }
     if (f->decode.unwraps) {
         const char *kinds = weft_decode_tunnels_text(&f->decode, f->decode.arena);
-        say(context, false,
+        say(context, WEFT_IMPORT_FOUND,
             weft_arena_format(f->decode.arena, "%" PRIu64 " frames were unwrapped: %s", f->decode.unwraps, kinds));
     }
     for (uint32_t i = 0; i < f->decode.warnings; i++)

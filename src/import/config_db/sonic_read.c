@@ -59,7 +59,7 @@ static const struct known {
     {"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", {NULL}},
     {"PFC_WD", {"action", "detection_time", "restoration_time", "POLL_INTERVAL"}},
     {"DEVICE_NEIGHBOR", {"name", "port"}},
-    {"DEVICE_METADATA", {"hostname", "platform", "hwsku", "buffer_model", "asic_name"}},
+    {"DEVICE_METADATA", {"hostname", "platform", "hwsku", "buffer_model", "asic_name", "sub_role"}},
     {"DEFAULT_LOSSLESS_BUFFER_PARAMETER", {"default_dynamic_th", "over_subscribe_ratio"}},
     {"LOSSLESS_TRAFFIC_PATTERN", {"mtu", "small_packet_percentage"}},
 };
@@ -240,7 +240,8 @@ static const char *own_key(const struct row *row) {
     }
     const char *host = weft_arena_format(r->arena, "%.*s", (int)(bar[0] - row->key), row->key);
     const char *asic = weft_arena_format(r->arena, "%.*s", (int)(bar[1] - bar[0] - 1), bar[0] + 1);
-    bool own = !strcasecmp(host, r->s->hostname) && (!*r->asic || !strcasecmp(asic, r->asic));
+    bool own =
+        !strcasecmp(host, r->s->chassis ? r->s->chassis : r->s->hostname) && (!*r->asic || !strcasecmp(asic, r->asic));
     return own ? bar[1] + 1 : NULL;
 }
 
@@ -282,7 +283,7 @@ static uint32_t rows_of(struct reader *r, const char *table) {
     return r->status ? 0 : (uint32_t)json_object_size(rows);
 }
 
-static const char name_letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/";
+static const char name_letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-/";
 
 static void read_port(const struct row *row, uint32_t index) {
     struct weft_sonic_port *port = &row->r->s->port[index];
@@ -298,8 +299,9 @@ static void read_port(const struct row *row, uint32_t index) {
         port->lanes += *lanes == ',';
     port->up = admin && !strcmp(admin, "up");
     if (admin) row->r->s->admin_assumed = false;
-    if (!isalpha((unsigned char)*row->key) || strlen(row->key) > 60 || row->key[strspn(row->key, name_letters)])
-        refuse_value(row, "", "expected the name of a port: a letter, then letters, digits, _ and /, 60 at most");
+    if (!isalpha((unsigned char)*row->key) || strlen(row->key) > 60 || row->key[strspn(row->key, name_letters)] ||
+        strstr(row->key, "--"))
+        refuse_value(row, "", "expected the name of a port: a letter, then letters, digits, _, - and /, 60 at most");
 }
 
 /// A row of cables, "AZURE": a field per port. "0m" is a port without a cable.
@@ -468,8 +470,20 @@ static void read_watchdog(const struct row *row, uint32_t index) {
         each_port(row, row->key, strlen(row->key), 0, set_watchdog);
 }
 
+/// "switch-asic2", as the ASICs of a switch call themselves ("asic2") and each other ("ASIC2").
+static const char *name_asic(const struct reader *r, const char *chassis, const char *asic) {
+    char *name = weft_arena_format(r->arena, "%s-%s", chassis, asic);
+    for (char *c = name + strlen(chassis); *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return name;
+}
+
 static void set_neighbor(const struct row *row, struct weft_sonic_port *port, uint8_t mask) {
+    const char *chassis = row->r->s->chassis;
     port->neighbor = text_of(row, "name");
+    if (chassis && port->neighbor && !strncasecmp(port->neighbor, "asic", 4) &&
+        isdigit((unsigned char)port->neighbor[4]))
+        port->neighbor = name_asic(row->r, chassis, port->neighbor);
     port->neighbor_port = text_of(row, "port");
 }
 static void read_neighbor(const struct row *row, uint32_t index) {
@@ -484,6 +498,10 @@ static void read_metadata(const struct row *row, uint32_t index) {
     s->hostname = text_or(row, "hostname", "");
     s->platform = text_or(row, "platform", "");
     row->r->asic = text_or(row, "asic_name", "");
+    if (*s->hostname && *row->r->asic && *text_or(row, "sub_role", "")) {
+        s->chassis = s->hostname;
+        s->hostname = name_asic(row->r, s->chassis, row->r->asic);
+    }
     const char *hwsku = text_or(row, "hwsku", ""), *model = text_or(row, "buffer_model", "");
     s->nvidia = weft_sonic_chip_find(s->platform, hwsku, row->r->arena, &s->chip);
     s->computes = *model ? !strcmp(model, "dynamic") : s->nvidia || !*s->platform;

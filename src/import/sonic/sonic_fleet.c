@@ -76,7 +76,7 @@ static enum weft_status read_members(struct fleet *f, const struct weft_import_f
 /// The network, as the topology `cables` makes it of the same files.
 static enum weft_status find_network(struct fleet *f, const struct weft_import_file *file,
                                      struct weft_error *ret_error) {
-    struct weft__cable_list list = {.arena = f->arena, .ignored = ""};
+    struct weft__cable_list list = {.arena = f->arena, .ignored = "", .inventory = ""};
     struct weft__cables_conf conf = {.hosts = f->conf->hosts,
                                      .ignore = "",
                                      .metre_ps = f->conf->metre_ps,
