@@ -116,6 +116,29 @@ static void say_overtaken(struct weft_hints *h) {
         has_spreading(h->now) ? ", or a switch.route that keeps a queue pair on one path" : "");
 }
 
+/// Packets came a second time, 1% of the payload and more, though none was lost: their senders had waited too short.
+static void say_resent(struct weft_hints *h) {
+    const struct weft_outcome *o = h->now->outcome;
+    weft_bytes delivered = 0;
+    weft_time_ps patience = WEFT_TIME_NEVER;
+    for (uint32_t k = 0; o && k < WEFT_DROPS; k++)
+        if (k != WEFT_DROP_DUPLICATE && o->drops[k]) return;
+    for (uint32_t f = 0; o && f < h->now->workload->flows; f++)
+        delivered += o->flow[f].delivered_bytes;
+    if (!o || !o->drops[WEFT_DROP_DUPLICATE] || o->drop_bytes[WEFT_DROP_DUPLICATE] < delivered / 100) return;
+    for (uint32_t i = 0; i < h->now->topology->hosts; i++) {
+        const struct weft_model_conf *transport = &conf_of(h->now, h->now->topology->host[i])->host.transport;
+        const struct weft_transport_ops *ops = transport->model->ops;
+        weft_time_ps own = ops->patience ? ops->patience(transport->conf) : WEFT_TIME_NEVER;
+        if (own < patience) patience = own;
+    }
+    if (patience == WEFT_TIME_NEVER) return;
+    say(h,
+        "%" PRIu64 " packets were sent again though none was lost: answers took longer than the transport's timeout "
+        "(%s); expected a longer host.transport.timeout, or less waiting in queues",
+        o->drops[WEFT_DROP_DUPLICATE], weft__short_time(patience).text);
+}
+
 /// All switches pause, or their links need credit, and links may wait for one another in a circle.
 static void say_circle(struct weft_hints *h) {
     const struct weft_topology *t = h->now->topology;
@@ -182,7 +205,8 @@ static void say_one_seed(struct weft_hints *h) {
 
 /// In the order in which they are printed.
 static void (*const list[])(struct weft_hints *h) = {
-    say_oversubscribed, say_phase, say_overtaken, say_circle, say_headroom, say_values, say_ideal_host, say_one_seed,
+    say_oversubscribed, say_phase,  say_overtaken,  say_resent,   say_circle,
+    say_headroom,       say_values, say_ideal_host, say_one_seed,
 };
 
 void weft_hints_add(struct weft_hints *h, const struct weft_run *run) {

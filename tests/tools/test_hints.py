@@ -14,7 +14,7 @@ INCAST = "workload: [{kind: incast, sources: host-1..3, dst: host-0, size: 300KB
 LOSSY = ("switch: {pfc: {priorities: none}, buffer: {kind: static, size: 50KB, xoff: 40KB, xon: 30KB}}\n"
          "host: {pfc: {priorities: none}}\n")
 WORDS = {"oversubscribed": "is oversubscribed", "phase": "go-back-N", "ideal": "hosts take no time", "seed": "one seed:",
-         "overtaken": "had overtaken others", "headroom": "for want of headroom"}
+         "overtaken": "had overtaken others", "headroom": "for want of headroom", "resent": "were sent again though none was lost"}
 
 
 class Hints(unittest.TestCase):
@@ -53,6 +53,12 @@ class Hints(unittest.TestCase):
         shown = [line for line in self.weft("compare", text, "--quiet").stderr.splitlines() if "oversubscribed" in line]
         self.assertEqual(len(shown), 2)
         self.assertEqual(sum("(2 of 3 variants)" in line for line in shown), 1)
+
+    def test_resent(self):
+        text = "topology: {kind: single, hosts: 8, rate: 100Gbps}\nworkload: [{kind: incast, sources: host-1..7, dst: host-0, size: 2MB}]\n"
+        for transport, there in (("{kind: uet}", True), ("{kind: uet, timeout: 5ms}", False), ("roce_rc", False)):
+            found = self.hints("run", text + f"host: {{transport: {transport}, cc: none}}\n", "--quiet")
+            self.assertEqual("resent" in found, there, (transport, found))
 
     def test_phase(self):
         text = LEAVES.format(spines=4) + INCAST
