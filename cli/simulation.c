@@ -107,7 +107,17 @@ static enum weft_status capture_path(const struct weft_cli_simulation *s, const 
     const char *name = s->follow ? NULL : capture_name(s);
     *ret_path = NULL;
     if (!name) return WEFT_OK;
-    return weft_scenario_write_path(s->scenario, "capture", "file", name, out, s->scenario->arena, ret_path, ret_error);
+    WEFT_TRY(
+        weft_scenario_write_path(s->scenario, "capture", "file", name, out, s->scenario->arena, ret_path, ret_error));
+    const struct weft_place place = s->scenario->capture_place;
+    struct stat there;
+    if (!stat(*ret_path, &there) && !S_ISREG(there.st_mode))
+        return WEFT_REFUSE(ret_error, place, "capture.file: '%s' is not a regular file", *ret_path);
+    const char *slash = out && !strchr(name, '/') ? NULL : strrchr(*ret_path, '/'); // a missing --out is made
+    if (!slash || slash == *ret_path) return WEFT_OK;
+    const char *folder = weft_arena_format(s->scenario->arena, "%.*s", (int)(slash - *ret_path), *ret_path);
+    if (!stat(folder, &there) && S_ISDIR(there.st_mode)) return WEFT_OK;
+    return WEFT_REFUSE(ret_error, place, "capture.file: there is no folder '%s'", folder);
 }
 
 /// A section of pcapng that weft writes begins with a line feed and names weft as the application.

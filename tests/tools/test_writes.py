@@ -87,6 +87,13 @@ class Writes(unittest.TestCase):
             (self.scenario / name).unlink()
         self.assertEqual(list(self.home.glob("*")), [])
 
+    def test_no_folder(self):
+        path = self.write(NETWORK + "capture: {ports: host-0, file: none/c.pcapng}\n")
+        for command in ("check", "run"):
+            done = weft(command, path, cwd=self.home)
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stderr, r"s\.yaml:3:\d+: capture\.file: there is no folder '.*none'")
+
     def test_out_and_allow_write(self):
         path = self.write(NETWORK + "capture: {ports: host-0, file: c.pcapng}\n")
         self.assertEqual(weft("run", path, "--quiet", "--out", "o", cwd=self.home).returncode, 0)

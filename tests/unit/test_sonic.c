@@ -101,7 +101,7 @@ static void what_sonic_computes(void **state) {
         struct weft_sonic *s =
             read_text(weft_arena_format(arena,
                                         "{%s" PORTS "," POOL ", \"CABLE_LENGTH\": {\"AZURE\": {\"Ethernet0\": "
-                                        "\"5m\"}}}",
+                                        "\"5m\", \"Ethernet99\": \"5m\"}}}",
                                         groups[i]),
                       arena);
         assert_non_null(s->port[0].pg[3]);

@@ -314,9 +314,8 @@ static void read_cable(const struct row *row, uint32_t index) {
         char why[160];
         uint64_t mm = 0;
         if (row->r->status) return;
-        if (!port)
-            refuse_value(row, name, "there is no such PORT");
-        else if (!weft__quantity_parse(WEFT__LENGTH, text, &mm, why, sizeof why))
+        if (!port) continue; // SONiC keeps the lengths of ports that were broken out into others
+        if (!weft__quantity_parse(WEFT__LENGTH, text, &mm, why, sizeof why))
             refuse_value(row, name, "%s", why);
         else if (mm > cable_mm_max)
             refuse_value(row, name, "'%.40s'; expected at most 1000km", text);
