@@ -40,13 +40,15 @@ static const struct query {
      "SELECT p.name AS port, s.priority, min(s.time_ps) / 1e6 AS us, max(s.queue_bytes) AS queue_bytes, "
      "avg(s.tx_bytes) * 8e3 / max(span.every_ps, 1) AS rate_gbps, p.rate_bps / 1e9 AS link_gbps, avg(s.paused) AS "
      "paused "
-     "FROM series AS s JOIN top USING (port, priority) JOIN ports AS p ON p.run = s.run AND p.port = s.port, span "
-     "WHERE s.run = ?1 GROUP BY p.name, s.priority, s.time_ps / span.ps ORDER BY 1, 2, 3"},
+     "FROM span CROSS JOIN top CROSS JOIN series AS s USING (port, priority) JOIN ports AS p ON p.run = s.run AND "
+     "p.port "
+     "= s.port WHERE s.run = ?1 GROUP BY p.name, s.priority, s.time_ps / span.ps ORDER BY 1, 2, 3"},
     {"pauses",
      "WITH top AS (SELECT port, sum(until_ps - from_ps) AS ps FROM pauses WHERE run = ?1 GROUP BY port ORDER BY ps "
      "DESC "
      "LIMIT 24) SELECT p.name AS port, s.priority, s.from_ps / 1e6 AS from_us, coalesce(s.until_ps, r.sim_time_ps) / "
-     "1e6 AS until_us, by.name AS by_port FROM pauses AS s JOIN top USING (port) JOIN run AS r ON r.id = s.run JOIN "
+     "1e6 AS until_us, by.name AS by_port FROM top CROSS JOIN pauses AS s USING (port) JOIN run AS r ON r.id = s.run "
+     "JOIN "
      "ports AS p ON p.run = s.run AND p.port = s.port LEFT JOIN ports AS by ON by.run = s.run AND by.port = s.by_port "
      "WHERE s.run = ?1 ORDER BY top.ps DESC, p.name, until_us - from_us DESC LIMIT 4000"},
     {"pause_tree",
@@ -62,9 +64,10 @@ static const struct query {
      "r.sim_time_ps) AS used, sum(c.paused_ps) / 1e6 AS paused_us FROM port_counters AS c JOIN ports AS p USING (run, "
      "port) JOIN ports AS q ON q.run = p.run AND q.port = p.peer_port JOIN run AS r ON r.id = c.run WHERE c.run = ?1 "
      "GROUP BY c.port ORDER BY bytes DESC LIMIT 4000"},
-    {"load", "WITH span AS (SELECT max(until_ps) / 200 + 1 AS ps FROM load_intervals WHERE run = ?1) SELECT layers, "
-             "min(from_ps) / 1e6 AS from_us, max(until_ps) / 1e6 AS until_us, avg(mean) AS mean, max(max) AS max FROM "
-             "load_intervals, span WHERE run = ?1 GROUP BY layers, from_ps / span.ps ORDER BY layers, from_us"},
+    {"load",
+     "WITH span AS (SELECT max(until_ps) / 200 + 1 AS ps FROM load_intervals WHERE run = ?1) SELECT layers, "
+     "min(from_ps) / 1e6 AS from_us, max(until_ps) / 1e6 AS until_us, avg(mean) AS mean, max(max) AS max FROM "
+     "span CROSS JOIN load_intervals WHERE run = ?1 GROUP BY layers, from_ps / span.ps ORDER BY layers, from_us"},
     {"collectives",
      "SELECT j.name AS job, iteration, c.collective || ' ' || operation AS operation, size, c.start_ps / 1e6 AS "
      "start_us, c.end_ps / 1e6 AS end_us, busbw_GBps FROM collectives AS c JOIN jobs AS j USING (run, job) WHERE c.run "
