@@ -56,6 +56,7 @@ struct weft__levels {
     uint32_t *queue;  ///< [links_room], a ring
     uint32_t queued, queue_first;
     uint32_t mark;
+    bool bounded;      ///< some flow has a bound
     bool settled;      ///< no flow has come or gone since
     uint32_t *changed; ///< [flows_room] whose rate may have changed since the last settling
     uint32_t changes;
