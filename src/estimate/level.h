@@ -24,6 +24,7 @@ struct weft__level_link {
     double bytes;           ///< carried, for the caller
     uint32_t ports;         ///< for the caller: each packet draws one of so many; 0: none does
     uint32_t used_at;       ///< when `used` was found, for the caller
+    uint32_t used_by;       ///< and by how many flows
     double used;
     double weights; ///< of its members, loads too
     struct weft__level_member {
