@@ -38,17 +38,12 @@ static const char *mechanism_of_one(const struct weft__network *net) {
 }
 
 const char *weft__mechanism_of(const struct weft__network *net) {
-    static const struct {
-        uint32_t planes; ///< enum weft_planes
-        const char *one, *several;
-    } known[] = {{WEFT_PLANES_PACKET, "uet", "uet_planes"},
-                 {WEFT_PLANES_QUEUE_PAIR, "star", "star_planes"},
-                 {WEFT_PLANES_QUEUE_PAIR, "e_ecmp", "e_ecmp_planes"}};
     const char *one = mechanism_of_one(net);
     if (weft__planes(net->topology, net->device) < 2) return one;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (net->device[net->topology->host[0]]->host.planes == known[i].planes && strcmp(one, known[i].one) == 0)
-            return known[i].several;
+    if (net->device[net->topology->host[0]]->host.planes == WEFT_PLANES_QUEUE_PAIR) {
+        if (strcmp(one, "star") == 0) return "star_planes";
+        if (strcmp(one, "e_ecmp") == 0) return "e_ecmp_planes";
+    }
     return "planes";
 }
 

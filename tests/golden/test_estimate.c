@@ -372,12 +372,12 @@ static void intervals(void **state) {
     // a doubling beyond 16 hosts moves both ends out by half of the farther one
     assert_true(fabs(low / time - 0.9 / pow(1.2, 0.5)) < 1e-6 && fabs(high / time - pow(1.2, 1.5)) < 1e-6);
     // each plane has these hosts; of others than those that are calibrated nothing is known
-    write_text(f, "s.yaml", "base: eight-planes\nfabric: {hosts: 16}\nworkload: [{kind: permutation}]\n");
-    write_text(f, "t.txt", "uet_planes flows 16 100 0.9 1.2 0.5\nuet flows 16 100 0.9 1.2 0.5\n");
+    write_text(f, "s.yaml", "base: dual-tor\nfabric: {hosts: 16}\nworkload: [{kind: permutation}]\n");
+    write_text(f, "t.txt", "star_planes flows 16 100 0.9 1.2 0.5\nstar flows 16 100 0.9 1.2 0.5\n");
     assert_int_equal(weft(f, "estimate s.yaml --calibration t.txt --pick low_ps --pick makespan_ps"), 0);
     assert_int_equal(sscanf(f->out, "%lf %lf", &low, &time), 2);
     assert_true(fabs(low / time - 0.9) < 1e-6);
-    assert_int_equal(weft(f, "estimate s.yaml --calibration t.txt --set host.planes=queue_pair"), 0);
+    assert_int_equal(weft(f, "estimate s.yaml --calibration t.txt --set switch.route=ecmp --set host.cc=swift"), 0);
     assert_non_null(strstr(f->out, "not calibrated"));
     write_text(f, "s.yaml", "base: roce-ecmp\nfabric: {hosts: 32, rate: 400Gbps}\nworkload: [{kind: permutation}]\n");
     write_text(f, "t.txt", "ecmp flows 16 100 0.9\n");
