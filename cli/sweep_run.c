@@ -137,9 +137,9 @@ enum weft_status sweep_packets_read(const char *text, struct sweep_packets *ret,
 }
 
 bool sweep_packets_take(struct sweep *s, struct sweep_packets *left, uint32_t point) {
-    if (!s->fluid[point]) return false;
+    if (!s->fluid[point] || left->runs_left < s->plan->seeds) return false;
     double seconds = sweep_cost_of(s, point) * s->plan->seeds;
-    if (left->runs_left < s->plan->seeds || left->seconds_left < seconds) return false;
+    if (left->seconds_left < seconds) return false;
     left->runs_left -= s->plan->seeds;
     left->seconds_left -= seconds;
     s->fluid[point] = false;

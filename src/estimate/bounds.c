@@ -44,11 +44,12 @@ double weft__bound_of(const struct weft__fluid *x, uint32_t number) {
     double ratio = (double)frame / qp->mtu, bound = 0;
     struct weft_cc_estimate cc = {.share = 1};
     double rtt = round_time(x, number, frame, frame, line);
-    uint32_t lines = host->planes == WEFT_PLANES_PACKET ? weft__planes(t, x->net.device) : 1; // of a queue pair
+    uint32_t lines = host->planes == WEFT_PLANES_PACKET ? weft__planes(t, x->net.device) : 1;
     line *= lines;
     rate_bps *= lines;
     const struct weft_cc_path path = {weft_time_of_real(rtt), rate_bps, qp->mtu};
     ((const struct weft_cc_ops *)host->cc.model->ops)->estimate(host->cc.conf, &path, &cc);
+    x->way[number].lines = lines;
     x->way[number].rtt_ps = (float)rtt;
     x->way[number].window = (float)((double)cc.first_bytes * ratio);
     x->way[number].step = (float)((double)cc.step_bytes * ratio);

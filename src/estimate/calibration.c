@@ -21,7 +21,8 @@ static const char *fabric_of(const struct weft_topology *t) {
     return joined ? "scheduled_region" : stages ? "scheduled_l2" : "scheduled_l1";
 }
 
-const char *weft__mechanism_of(const struct weft__network *net) {
+/// Of each plane, as if it were alone.
+static const char *mechanism_of_one(const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     const struct weft_host_conf *host = &net->device[t->host[0]]->host;
     for (uint32_t p = 0; p < t->ports; p++)
@@ -34,6 +35,16 @@ const char *weft__mechanism_of(const struct weft__network *net) {
             if (t->node[t->port[t->port[p].peer].node].role == WEFT_NODE_SWITCH)
                 return net->device[t->switch_node[i]]->sw.route.model->name;
     return "star";
+}
+
+const char *weft__mechanism_of(const struct weft__network *net) {
+    const char *one = mechanism_of_one(net);
+    if (weft__planes(net->topology, net->device) < 2) return one;
+    if (net->device[net->topology->host[0]]->host.planes == WEFT_PLANES_QUEUE_PAIR) {
+        if (strcmp(one, "star") == 0) return "star_planes";
+        if (strcmp(one, "e_ecmp") == 0) return "e_ecmp_planes";
+    }
+    return "planes";
 }
 
 /// Whether a link carries data of two jobs, or of a job and of flows.
@@ -141,8 +152,9 @@ static void set_interval(const struct table *t, weft_time_ps time, weft_time_ps 
 enum weft_status weft__estimate_calibrate(const struct weft__fluid *x, const char *path, struct weft_estimate *e,
                                           struct weft_error *ret_error) {
     const struct weft__network *net = &x->net;
-    struct table t = {
-        .mechanism = weft__mechanism_of(net), .kind = find_kind(x, net->arena_qp), .hosts = net->topology->hosts};
+    struct table t = {.mechanism = weft__mechanism_of(net),
+                      .kind = find_kind(x, net->arena_qp),
+                      .hosts = net->topology->hosts / weft__planes(net->topology, net->device)};
     enum weft_status status = WEFT_OK;
     e->mechanism = t.mechanism;
     e->kind = t.kind;

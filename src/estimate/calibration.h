@@ -13,7 +13,8 @@ struct weft__calibration_file {
 extern const struct weft__calibration_file weft__calibration_files[];
 extern const uint32_t weft__calibration_files_n;
 
-/// What decides how data gets there: the fabric, the transport, the congestion control or else the route model.
+/// What decides how data gets there: the fabric, the transport, the congestion control or else the route model; of
+/// several planes another one, "planes" if there is no interval of such.
 const char *weft__mechanism_of(const struct weft__network *net);
 /// Fills in the intervals of all times, by the mechanism and the kind of work: "flows"; of jobs "shared", if one shares
 /// links with another or with flows, or else "small" or "large", by their messages. An error: a file that is no such

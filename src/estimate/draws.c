@@ -13,12 +13,21 @@
 static double part_of(struct weft__fluid *x, struct weft__level_link *link) {
     if (link->used_at == x->settlings) return link->used;
     double rate = 0;
+    link->used_by = 0;
     for (uint32_t i = 0; i < link->members; i++) {
         double weight = (double)x->levels.entry[link->member[i].entry].weight;
         if (weight > 0) rate += weight * x->levels.flow[link->member[i].flow].rate;
+        link->used_by += weight > 0;
     }
     link->used_at = x->settlings;
     return link->used = fmin(rate / link->capacity, 1);
+}
+
+double weft__lines_wait(const struct weft__fluid *x, uint32_t qp, const struct weft__piece *piece) {
+    double lines = (double)x->way[qp].lines, frame = piece->last + WEFT_WIRE_OVERHEAD;
+    double line = x->levels.link[x->levels.entry[x->levels.flow[qp].first].link].capacity;
+    double turns = ceil(ceil(piece->wire / frame - 1e-3) / lines), took = (double)(x->now_ps - x->drain[qp].begun_ps);
+    return lines > 1 ? fmax(turns * lines * frame / line - took, 0) : 0;
 }
 
 double weft__draws_wait(struct weft__fluid *x, uint32_t qp, uint32_t last) {
@@ -29,7 +38,9 @@ double weft__draws_wait(struct weft__fluid *x, uint32_t qp, uint32_t last) {
         struct weft__level_link *link = &x->levels.link[x->levels.entry[e].link];
         if (!link->ports || x->levels.entry[e].weight < 0) continue;
         double turn = (last + WEFT_WIRE_OVERHEAD) * link->ports / link->capacity, part = part_of(x, link);
-        double lines = fmax(part * link->capacity / line, 1), walk = sqrt(2 * fmax(took / turn, 1) * part / M_PI);
+        double lines = fmax(part * link->capacity / line, 1);
+        if (x->way[qp].lines == link->ports) lines = link->used_by; // a queue pair alone takes its NIC's lines in turn
+        double walk = sqrt(2 * fmax(took / turn, 1) * part / M_PI);
         walk *= sqrt(1 - 1 / (double)link->ports) * (lines > 1);
         double settled = part < 1 ? part * (1 - 1 / lines) / (2 * (1 - part)) : walk;
         wait += turn * fmin(walk, settled);

@@ -18,6 +18,7 @@ struct weft__way {
     uint32_t queue, back;       ///< that waits for credit, of data and of control frames; WEFT_NONE: none
     float acked;                ///< bytes on the wire that one acknowledgement is for
     bool by_nic;                ///< shares links by what its NIC sends
+    uint32_t lines;             ///< of its NIC, over which its packets go side by side
     float rtt_ps, window, step; ///< of a window that grows, in bytes on the wire: the first, and by how much; 0: none
 };
 
@@ -129,13 +130,11 @@ struct weft__fluid {
     struct weft__node node; ///< of all programs: their timers
     struct weft__endpoint *end;
     struct weft__poster *poster; ///< [hosts] both
-    struct weft__fluid_nic {
-        weft_time_ps alone_ps;   ///< until when a packet that found it idle has its line
+    uint64_t *seed;              ///< [hosts] of draws
+    struct weft__line {
+        weft_time_ps alone_ps;   ///< until when a packet that found it idle has it
         weft_time_ps drained_ps; ///< when so many of its flows drained
         uint32_t drained;
-        uint64_t seed; ///< of the host's draws
-    } * nic;           ///< [hosts]
-    struct weft__line {
         uint32_t active, shared; ///< queue pairs with data; by how many it is divided now
         bool uneven;             ///< in the list of those where that differs too much
     } * line;                    ///< [links of levels], of those where flows begin
@@ -181,6 +180,8 @@ double weft__bound_wait(struct weft__fluid *x, uint32_t qp, double wire);
 
 /// A piece has drained: how long its last packet waits on its way where senders draw ports (draws.c).
 double weft__draws_wait(struct weft__fluid *x, uint32_t qp, uint32_t last);
+/// How much longer its packets take than at the rate of all lines of a NIC: each has one of them.
+double weft__lines_wait(const struct weft__fluid *x, uint32_t qp, const struct weft__piece *piece);
 
 // Messages (pieces.c).
 /// What hosts of an estimate do instead of a NIC.

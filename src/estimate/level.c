@@ -71,6 +71,7 @@ uint32_t weft__levels_add_flow(struct weft__levels *l, const struct weft__crosse
     }
     WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, l->flow, l->flows, l->flows_room, 64) =
         (struct weft__level_flow){.first = first, .entries = n, .most = (float)most, .share = 1};
+    l->bounded |= most > 0;
     note_level_max(l, l->flows - 1);
     if (l->flows_room != before)
         l->changed = weft_memory_resize(WEFT_MEMORY_QP, l->changed, before * sizeof *l->changed,
@@ -199,6 +200,14 @@ static double level_of(const struct weft__levels *l, struct weft__level_flow *f)
     return f->least;
 }
 
+/// Members of a link are anywhere: those that are next come while one is looked at.
+static void fetch_member(const struct weft__levels *l, const struct weft__level_link *link, uint32_t i) {
+    enum { AHEAD = 8 };
+    if (i + AHEAD >= link->members) return;
+    __builtin_prefetch(&l->flow[link->member[i + AHEAD].flow]);
+    __builtin_prefetch(&l->entry[link->member[i + AHEAD].entry]);
+}
+
 /// The level that a flow would have without the link of entry `own`.
 static double level_without(const struct weft__levels *l, struct weft__level_flow *f, uint32_t own) {
     if (!f->known) look_at_links(l, f);
@@ -230,6 +239,7 @@ static double find_level(struct weft__levels *l, const struct weft__level_link *
     while (link->members > l->other_room)
         l->other = weft__memory_double(WEFT_MEMORY_QP, l->other, l->other_room, &l->other_room, 256, sizeof *l->other);
     for (uint32_t i = 0; i < link->members; i++) {
+        fetch_member(l, link, i);
         l->other[i] = level_without(l, &l->flow[link->member[i].flow], link->member[i].entry);
         double weight = weight_of(l, link->member[i].flow, link->member[i].entry);
         if (weight < 0 && l->other[i] < ENDLESS) loads -= weight * l->other[i];
@@ -324,7 +334,7 @@ static void start_filling(struct weft__levels *l) {
         link->sharing = link->weights;
         if (!link->members || has_room(l, link)) continue;
         add_step(l, link->left / link->sharing, k);
-        for (uint32_t i = 0; i < link->members; i++) {
+        for (uint32_t i = 0; i < link->members && l->bounded; i++) {
             struct weft__level_flow *f = &l->flow[link->member[i].flow];
             if (f->most > 0 && f->filled != l->filled - 1) add_step(l, bound_of(f), l->links + link->member[i].flow);
             if (f->most > 0) f->filled = l->filled - 1;
@@ -351,8 +361,11 @@ static void fill_links(struct weft__levels *l) {
         }
         link->level = level;
         l->updates++;
-        for (uint32_t i = 0; i < link->members; i++)
-            if (l->entry[link->member[i].entry].weight > 0) fill_flow(l, link->member[i].flow, level);
+        for (uint32_t i = 0; i < link->members; i++) {
+            struct weft__level_member m = link->member[i];
+            fetch_member(l, link, i);
+            if (l->flow[m.flow].filled != l->filled && l->entry[m.entry].weight > 0) fill_flow(l, m.flow, level);
+        }
     }
 }
 

@@ -24,6 +24,7 @@ struct weft__level_link {
     double bytes;           ///< carried, for the caller
     uint32_t ports;         ///< for the caller: each packet draws one of so many; 0: none does
     uint32_t used_at;       ///< when `used` was found, for the caller
+    uint32_t used_by;       ///< and by how many flows
     double used;
     double weights; ///< of its members, loads too
     struct weft__level_member {
@@ -56,6 +57,7 @@ struct weft__levels {
     uint32_t *queue;  ///< [links_room], a ring
     uint32_t queued, queue_first;
     uint32_t mark;
+    bool bounded;      ///< some flow has a bound
     bool settled;      ///< no flow has come or gone since
     uint32_t *changed; ///< [flows_room] whose rate may have changed since the last settling
     uint32_t changes;

@@ -53,7 +53,7 @@ double weft__piece_wire(const struct weft__fluid *x, uint32_t number, weft_bytes
 static weft_time_ps post_time(struct weft__fluid *x, uint32_t host, struct weft_packet request, weft_bytes bytes) {
     const struct weft_host_conf *c = weft__fluid_host(x, host);
     request.time_ps = weft__poster_take(&x->poster[host], c, x->now_ps, bytes);
-    return weft__request_issue(&x->poster[host], c, x->nic[host].seed, &x->net.qp[request.qp], &request);
+    return weft__request_issue(&x->poster[host], c, x->seed[host], &x->net.qp[request.qp], &request);
 }
 
 static void post_piece(struct weft__fluid *x, uint32_t qp, uint32_t psn_end, weft_bytes bytes, weft_time_ps later) {
@@ -119,8 +119,9 @@ static bool is_idle(const struct weft__level_link *line, const struct weft__leve
 static bool must_wait(struct weft__fluid *x, uint32_t p) {
     const struct weft__piece *piece = &x->piece[p];
     const struct weft__levels *l = &x->levels;
-    const struct weft__level_link *line = &l->link[l->entry[l->flow[piece->qp].first].link];
-    weft_time_ps *alone_ps = &x->nic[x->net.qp[piece->qp].src].alone_ps;
+    uint32_t number = l->entry[l->flow[piece->qp].first].link;
+    const struct weft__level_link *line = &l->link[number];
+    weft_time_ps *alone_ps = &x->line[number].alone_ps;
     if (*alone_ps > x->now_ps) {
         weft__fluid_note(x, *alone_ps, WEFT__FLUID_POST, p);
         return true;
@@ -150,12 +151,13 @@ static void enqueue_piece(struct weft__fluid *x, uint32_t p) {
 static double lead_of(struct weft__fluid *x, uint32_t qp, uint32_t last) {
     enum { MANY = 64 };
     const struct weft__levels *l = &x->levels;
-    const struct weft__level_link *line = &l->link[l->entry[l->flow[qp].first].link];
+    uint32_t at = l->entry[l->flow[qp].first].link;
+    const struct weft__level_link *line = &l->link[at];
     const struct weft__drain *own = &x->drain[qp];
-    struct weft__fluid_nic *nic = &x->nic[x->net.qp[qp].src];
-    nic->drained = nic->drained_ps == x->now_ps ? nic->drained + 1 : 0;
-    nic->drained_ps = x->now_ps;
-    double ahead = 0, rate = own->rate * nic->drained; // those before it were in step until now
+    struct weft__line *ended = &x->line[at];
+    ended->drained = ended->drained_ps == x->now_ps ? ended->drained + 1 : 0;
+    ended->drained_ps = x->now_ps;
+    double ahead = 0, rate = own->rate * ended->drained; // those before it were in step until now
     if (line->members < 2 || line->members > MANY || own->rate <= 0) return 0;
     for (uint32_t i = 0; i < line->members; i++) {
         uint32_t number = line->member[i].flow;
@@ -175,6 +177,7 @@ void weft__pieces_drained(struct weft__fluid *x, uint32_t qp) {
     const struct weft__way *way = &x->way[qp];
     double lead = lead_of(x, qp, piece->last), time = way->base_ps + way->byte_ps * piece->last - lead;
     time += weft__credits_wait(x, qp) + weft__bound_wait(x, qp, piece->wire) + weft__draws_wait(x, qp, piece->last);
+    time += weft__lines_wait(x, qp, piece);
     x->piece[p].took_ps = (float)(x->now_ps - d->begun_ps);
     d->first = piece->next;
     weft__fluid_note(x, x->now_ps + (time > 0 ? weft_time_of_real(time) : 0), WEFT__FLUID_ARRIVE, p);

@@ -31,10 +31,10 @@ static void start_hosts(struct weft__fluid *x) {
     const struct weft_topology *t = x->net.topology;
     x->end = weft_arena_alloc(x->arena, t->hosts, sizeof *x->end);
     x->poster = weft_arena_alloc(x->arena, t->hosts, sizeof *x->poster);
-    x->nic = weft_arena_alloc(x->arena, t->hosts, sizeof *x->nic);
+    x->seed = weft_arena_alloc(x->arena, t->hosts, sizeof *x->seed);
     for (uint32_t h = 0; h < t->hosts; h++) {
         struct weft__gpu *gpu = x->net.gpu ? x->net.gpu[h] : NULL;
-        x->nic[h].seed = weft_random_seed_of(x->net.scenario->run.seed, t->node[t->host[h]].name);
+        x->seed[h] = weft_random_seed_of(x->net.scenario->run.seed, t->node[t->host[h]].name);
         x->end[h] = (struct weft__endpoint){
             .hosts = &x->net.hosts, .pool = &weft__fluid_worker(x)->pool, .gpu = gpu, .host = h};
         if (!gpu) continue;

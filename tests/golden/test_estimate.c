@@ -145,6 +145,22 @@ static void check_one_flow(struct fixture *f, const char *text, double error, do
                  text);
 }
 
+/// A packet has one line of its NIC, whichever it is, and the others are for other packets.
+static void planes(void **state) {
+    static const char *const work[] = {
+        "flow, src: host-0, dst: host-9, size: 512B", "flow, src: host-0, dst: host-9, size: 36KiB",
+        "flow, src: host-0, dst: host-9, size: 64KiB", "collective, collective: all_reduce_ring, size: 64KiB"};
+    static const char *const fabric[] = {"eight-planes", "dual-tor"};
+    for (uint32_t i = 0; i < sizeof work / sizeof *work * 2; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "base: %s\nfabric: {hosts: 16, rate: 400Gbps}\nworkload:\n- {kind: %s}\n",
+                 fabric[i % 2], work[i / 2]);
+        check_error(*state, text, 0.02);
+    }
+    check_fabric(*state, "dual-tor", "", 0.03, 0.10);
+    check_fabric(*state, "eight-planes", "", 0.03, 0.20);
+}
+
 /// Rings take turns with queue pairs of their members' NICs: one that comes to 16 has a 17th, though lines are divided
 /// no further for one more; and when these end, it has as much of another link as the flow there.
 static void rings_beside_queue_pairs(void **state) {
@@ -355,6 +371,15 @@ static void intervals(void **state) {
     assert_int_equal(sscanf(f->out, "%lf %lf %lf", &low, &time, &high), 3);
     // a doubling beyond 16 hosts moves both ends out by half of the farther one
     assert_true(fabs(low / time - 0.9 / pow(1.2, 0.5)) < 1e-6 && fabs(high / time - pow(1.2, 1.5)) < 1e-6);
+    // each plane has these hosts; of others than those that are calibrated nothing is known
+    write_text(f, "s.yaml", "base: dual-tor\nfabric: {hosts: 16}\nworkload: [{kind: permutation}]\n");
+    write_text(f, "t.txt", "star_planes flows 16 100 0.9 1.2 0.5\nstar flows 16 100 0.9 1.2 0.5\n");
+    assert_int_equal(weft(f, "estimate s.yaml --calibration t.txt --pick low_ps --pick makespan_ps"), 0);
+    assert_int_equal(sscanf(f->out, "%lf %lf", &low, &time), 2);
+    assert_true(fabs(low / time - 0.9) < 1e-6);
+    assert_int_equal(weft(f, "estimate s.yaml --calibration t.txt --set switch.route=ecmp --set host.cc=swift"), 0);
+    assert_non_null(strstr(f->out, "not calibrated"));
+    write_text(f, "s.yaml", "base: roce-ecmp\nfabric: {hosts: 32, rate: 400Gbps}\nworkload: [{kind: permutation}]\n");
     write_text(f, "t.txt", "ecmp flows 16 100 0.9\n");
     assert_int_equal(weft(f, "estimate s.yaml --calibration t.txt"), 2);
     assert_non_null(strstr(f->err, "t.txt:1"));
@@ -400,21 +425,14 @@ static void servers_beside_spare_ports(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_packets),
-        cmocka_unit_test(with_congestion_control),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(stalls),
-        cmocka_unit_test(circles),
-        cmocka_unit_test(servers_beside_spare_ports),
-        cmocka_unit_test(split_messages),
-        cmocka_unit_test(slow_nics),
-        cmocka_unit_test(without_pauses),
-        cmocka_unit_test(intervals),
-        cmocka_unit_test(credit_ages),
-        cmocka_unit_test(leads),
-        cmocka_unit_test(rings_beside_queue_pairs),
-        cmocka_unit_test(hops),
-        cmocka_unit_test(rings),
+        cmocka_unit_test(as_packets),     cmocka_unit_test(with_congestion_control),
+        cmocka_unit_test(refused),        cmocka_unit_test(stalls),
+        cmocka_unit_test(circles),        cmocka_unit_test(servers_beside_spare_ports),
+        cmocka_unit_test(split_messages), cmocka_unit_test(slow_nics),
+        cmocka_unit_test(without_pauses), cmocka_unit_test(intervals),
+        cmocka_unit_test(credit_ages),    cmocka_unit_test(leads),
+        cmocka_unit_test(planes),         cmocka_unit_test(rings_beside_queue_pairs),
+        cmocka_unit_test(hops),           cmocka_unit_test(rings),
         cmocka_unit_test(rings_of_nccl),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
