@@ -155,7 +155,7 @@ static void sort_lines(const struct line *line, uint64_t lines, struct weft_aren
 
 enum weft_status weft__routing_read(const char *path, const struct weft_model_conf *entry, struct weft_arena *arena,
                                     struct weft__routing *r, struct weft_error *ret_error) {
-    struct weft__lines in;
+    WEFT_ENDS(weft__lines_close) struct weft__lines in = {0};
     struct line *line = NULL;
     uint64_t lines = 0;
     struct weft_place place = weft__job_key_place(entry, "routing");
@@ -170,7 +170,6 @@ enum weft_status weft__routing_read(const char *path, const struct weft_model_co
             return WEFT_REFUSE(ret_error, in.place, "more than %d tokens; expected fewer", WEFT__MOE_TOKENS_MAX);
         WEFT__ADD(arena, line, lines) = next;
     }
-    weft__lines_close(&in);
     if (!lines) return WEFT_REFUSE(ret_error, place, "routing: '%s' has no token; expected a line a token", path);
     sort_lines(line, lines, arena, r);
     return WEFT_OK;

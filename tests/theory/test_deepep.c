@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "form.h"
+#include "own_memory.h"
 #include "run.h"
 #include "weft/dag.h"
 #include "weft/moe.h"
@@ -272,6 +273,7 @@ static void bad_input(void **state) {
         if (!strstr(r.error.text, "t.yaml:2:") && !strstr(r.error.text, "/tokens:"))
             fail_msg("%s has no place", r.error.text);
         run_free(&r);
+        assert_false(weft_memory_has_cleanups()); // the file is closed
         free(text);
     }
 }
@@ -299,7 +301,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fan_outs),  cmocka_unit_test(low_latency_bytes), cmocka_unit_test(popularity),
         cmocka_unit_test(rings),     cmocka_unit_test(tokens_by_hand),    cmocka_unit_test(runs_end),
-        cmocka_unit_test(bad_input),
+        cmocka_unit_test_setup_teardown(bad_input, open_memory, close_memory),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
