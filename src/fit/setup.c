@@ -107,18 +107,31 @@ static void set_pair(struct weft_fit_setup *s, const char *key, const char *valu
     if (!strcmp(key, "NCCL_MAX_CTAS") || !strcmp(key, "NCCL_MAX_NCHANNELS")) s->max_ctas = number;
 }
 
-/// A rank of nccl-tests: hosts follow one another, so that a new device 0 is a new node.
+/// A rank of nccl-tests. A new host is a new node; where nodes have the same name, so is the first rank's GPU again.
+/// Devices do not tell: a launcher that gives each rank its own GPU calls all of them 0.
 static bool read_rank(struct weft_fit_setup *s, const char *text, struct weft_arena *arena) {
-    unsigned rank, device;
+    unsigned rank;
     int at = 0;
-    if (sscanf(text, " Rank %u Group %*u Pid %*u on %*s device %u [%*[^]]] %n", &rank, &device, &at) < 2 || !at) {
+    char host[256], bus[64];
+    if (sscanf(text, " Rank %u Group %*u Pid %*u on %255s device %*u [%63[^]]] %n", &rank, host, bus, &at) < 3 || !at) {
         at = 0;
-        if (sscanf(text, " Rank %u Pid %*u on %*s device %u [%*[^]]] %n", &rank, &device, &at) < 2 || !at) return false;
+        if (sscanf(text, " Rank %u Pid %*u on %255s device %*u [%63[^]]] %n", &rank, host, bus, &at) < 3 || !at)
+            return false;
     }
+    if (!rank || !s->hosts) {
+        s->hosts = " ";
+        s->bus = weft_arena_text(arena, bus);
+        s->host_count = s->bus_count = 0;
+    }
+    if (!strstr(s->hosts, weft_arena_format(arena, " %s ", host))) {
+        s->hosts = weft_arena_format(arena, "%s%s ", s->hosts, host);
+        s->host_count++;
+    }
+    s->bus_count += !strcmp(bus, s->bus);
     s->gpu = weft_arena_text(arena, text + at);
     s->ranks = rank + 1;
-    if (!device) s->nodes++;
-    s->gpus = s->nodes ? s->ranks / s->nodes : s->ranks;
+    s->nodes = s->host_count > s->bus_count ? s->host_count : s->bus_count;
+    s->gpus = s->ranks / s->nodes;
     return true;
 }
 

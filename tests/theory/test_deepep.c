@@ -299,8 +299,12 @@ static int remove_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fan_outs),  cmocka_unit_test(low_latency_bytes), cmocka_unit_test(popularity),
-        cmocka_unit_test(rings),     cmocka_unit_test(tokens_by_hand),    cmocka_unit_test(runs_end),
+        cmocka_unit_test(fan_outs),
+        cmocka_unit_test(low_latency_bytes),
+        cmocka_unit_test(popularity),
+        cmocka_unit_test(rings),
+        cmocka_unit_test(tokens_by_hand),
+        cmocka_unit_test(runs_end),
         cmocka_unit_test_setup_teardown(bad_input, open_memory, close_memory),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
