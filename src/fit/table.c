@@ -99,7 +99,13 @@ static enum weft_status finish_table(struct reader *r, struct weft_error *ret_er
     struct weft_place place = {.file = r->table.file};
     if (r->table.rows) place.line = (int)r->fit->row[r->table.row0].line;
     if (place.line) place.column = 1;
-    if (r->conf->setup) weft__fit_comment(s, r->conf->setup, s->place, r->fit->arena);
+    const char *odd = r->conf->setup ? weft__fit_comment(s, r->conf->setup, s->place, r->fit->arena) : NULL;
+    if (odd)
+        return WEFT_REFUSE(
+            ret_error, WEFT_NOWHERE,
+            "--setup: \"%s\" says nothing; expected nodes, gpus_per_node, ranks, gpu, nics=8x400G, nvls, "
+            "cpu, nccl, collective, NCCL_ALGO, NCCL_PROTO, NCCL_MIN_CTAS or NCCL_MAX_CTAS, each with =",
+            odd);
     if (!r->table.rows) return WEFT_REFUSE(ret_error, place, "no size with a time is in it; expected a table");
     if (!s->collective) return WEFT_REFUSE(ret_error, place, "which collective is not said; %s", expected_setup);
     const struct weft__fit_collective *c = weft__fit_collective(s->collective);

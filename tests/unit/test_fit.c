@@ -156,6 +156,21 @@ static const struct {
     {SETUP "size_bytes,time_us\n", "no size with a time is in it"},
 };
 
+static void refuses_odd_set_ups(void **state) {
+    static const char *const odd[] = {"nics=8", "gpu_per_node=2", "nodes=two", "NCCL_ALG=ring"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        struct weft_fit fit;
+        struct weft_error error = {0};
+        const char *path = put("t.csv", "# any=thing\n" SETUP "size_bytes,time_us\n512,16\n");
+        struct weft_fit_conf conf = {.table = &path, .tables = 1, .check = true, .setup = odd[i]};
+        assert_int_equal(weft_fit_tables(&conf, arena, &fit, &error), WEFT_ERROR_INPUT);
+        if (!strstr(error.text, weft_arena_format(arena, "--setup: \"%s\"", odd[i]))) fail_msg("%s", error.text);
+        weft_fit_free(&fit);
+        weft_arena_free(arena);
+    }
+}
+
 static void refuses(void **state) {
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
@@ -577,6 +592,7 @@ int main(void) {
         cmocka_unit_test(several_in_a_log),
         cmocka_unit_test(of_the_inspector),
         cmocka_unit_test(refuses),
+        cmocka_unit_test(refuses_odd_set_ups),
         cmocka_unit_test(asks_for_its_ranks),
         cmocka_unit_test(keeps_the_scenarios_server),
         cmocka_unit_test(keeps_where_and_how),
