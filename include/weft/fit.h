@@ -43,6 +43,8 @@ struct weft_fit_setup {
     uint32_t version; ///< enum weft_nccl_version
     bool versioned;   ///< it is said; else it is that of the table's date
     uint32_t ranks;
+    const char *hosts, *bus; ///< of the ranks that are listed: " a b ", and the address of the first one's GPU
+    uint32_t host_count, bus_count;
     struct weft_place place; ///< of the last line about it
 };
 

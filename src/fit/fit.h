@@ -13,9 +13,9 @@ struct weft__fit_collective {
 /// "all_reduce", "AllReduce", "allreduce_perf"; NULL: no such collective.
 const struct weft__fit_collective *weft__fit_collective(const char *name);
 
-/// Reads key=value and what nccl-tests prints from a comment.
-void weft__fit_comment(struct weft_fit_setup *setup, const char *text, struct weft_place place,
-                       struct weft_arena *arena);
+/// Reads key=value and what nccl-tests prints from a comment. Returns the first pair that says nothing, or NULL.
+const char *weft__fit_comment(struct weft_fit_setup *setup, const char *text, struct weft_place place,
+                              struct weft_arena *arena);
 /// Adds the tables of a file, and their rows.
 enum weft_status weft__fit_read(const struct weft_fit_conf *conf, const char *path, struct weft_fit *fit,
                                 struct weft_error *ret_error);

@@ -29,13 +29,18 @@ static const char *class_of(const char *gpu) {
     return NULL;
 }
 
+/// NICs of a node; within one nothing needs them.
+static uint32_t nics_of(const struct weft_fit_setup *s) {
+    return s->nodes > 1 && s->nics && s->nics < s->gpus ? s->nics : s->gpus;
+}
+
 static void write_server(FILE *file, const struct weft_fit_setup *s, const char *class) {
-    uint32_t nics = s->nics && s->nics < s->gpus ? s->nics : s->gpus;
+    uint32_t nics = nics_of(s);
     fprintf(file, "{kind: \"%s\", gpus: %" PRIu32 ", nics: %" PRIu32, class, s->gpus, nics);
     if (s->nvls) fprintf(file, ", nvls: %s", s->nvls == 2 ? "on" : "off");
     if (s->cpu)
         fprintf(file, ", cpu: %s", s->cpu);
-    else if (s->gpu && (strstr(s->gpu, "GH200") || strstr(s->gpu, "GB")))
+    else if (s->gpu && (strstr(s->gpu, "GH200") || strstr(s->gpu, "GB200") || strstr(s->gpu, "GB300")))
         fputs(", cpu: arm", file);
     putc('}', file);
 }
@@ -89,7 +94,7 @@ static const char *work_of(const struct weft_fit *fit, const struct weft_fit_tab
 static enum weft_status make_scenario(struct weft_fit *fit, struct weft_fit_table *t, const char *class,
                                       struct weft_error *ret_error) {
     const struct weft_fit_setup *s = &t->setup;
-    uint32_t nics = s->nics && s->nics < s->gpus ? s->nics : s->gpus;
+    uint32_t nics = nics_of(s);
     uint64_t rate = s->nic_rate_bps ? s->nic_rate_bps * (s->nics > nics ? s->nics / nics : 1) : 400000000000;
     const char *text = weft_arena_format(
         fit->arena, "name: fit\ntopology: {kind: single, hosts: %" PRIu32 ", rate: %" PRIu64 "bps}\n%s",
@@ -225,6 +230,15 @@ static enum weft_status find_lines(const struct weft_fit_conf *conf, struct weft
     return t->line[0].algorithm ? set_scenario(conf, fit, t, ret_error) : WEFT_OK;
 }
 
+/// What weft made of a set-up and refuses is wrong in the lines that say it.
+static enum weft_status blame_setup(const struct weft_fit_table *t, enum weft_status status,
+                                    struct weft_error *ret_error) {
+    const struct weft_error made = *ret_error;
+    if (status != WEFT_ERROR_INPUT || strncmp(made.text, "fit:", 4)) return status;
+    *ret_error = (struct weft_error){0};
+    return WEFT_REFUSE(ret_error, t->setup.place, "%s", made.text + made.message_at);
+}
+
 enum weft_status weft__fit_scenario(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_fit_table *t,
                                     struct weft_error *ret_error) {
     const bool inside = t->setup.nodes == 1;
@@ -236,8 +250,8 @@ enum weft_status weft__fit_scenario(const struct weft_fit_conf *conf, struct wef
         fit->row[i].beyond = fit->row[i].bytes > simulated;
         if (fit->row[i].beyond) t->lines = 1;
     }
-    enum weft_status status = set_scenario(conf, fit, t, ret_error);
-    return status || !t->lines ? status : find_lines(conf, fit, t, ret_error);
+    enum weft_status status = blame_setup(t, set_scenario(conf, fit, t, ret_error), ret_error);
+    return status || !t->lines ? status : blame_setup(t, find_lines(conf, fit, t, ret_error), ret_error);
 }
 
 enum weft_status weft_fit_job(const struct weft_fit_conf *conf, struct weft_fit *fit, struct weft_error *ret_error) {
@@ -315,8 +329,8 @@ static enum weft_status run_size(struct running *x, weft_bytes bytes, const stru
     const char *text = weft_arena_text(arena, weft__text_stream_text(&stream));
     weft__text_stream_free(&stream);
     WEFT_TRY(lay_over(text, arena, &over, ret_error));
-    WEFT_TRY(
-        weft_simulation_new(weft_scenario_file_over(x->t->scenario, &over, 1, arena), x->conf->variant, &s, ret_error));
+    struct weft_scenario_file *scenario = weft_scenario_file_over(x->t->scenario, &over, 1, arena);
+    WEFT_TRY(blame_setup(x->t, weft_simulation_new(scenario, x->conf->variant, &s, ret_error), ret_error));
     const struct weft_job *job = &s->workload->job[0];
     WEFT_TRY(check_ranks(x->t, job, ret_error));
     WEFT_TRY(weft_simulate(s->scenario, s->topology, s->workload, &(struct weft_sim_options){0}, &outcome, ret_error));
@@ -422,7 +436,7 @@ enum weft_status weft__fit_constants(const struct weft_fit_conf *conf, struct we
                                      struct weft_error *ret_error) {
     struct weft_simulation *s = NULL;
     enum weft_status status = weft_simulation_new(fit->table->scenario, conf->variant, &s, ret_error);
-    if (status) return status;
+    if (status) return blame_setup(fit->table, status, ret_error);
     struct weft_server_conf *server = weft_arena_alloc(fit->arena, 1, sizeof *server);
     *server = s->workload->job[0].server;
     server->kind = weft_arena_text(fit->arena, server->kind);

@@ -78,51 +78,88 @@ static unsigned months_in(const char *text) {
 }
 
 /// "8x400G", "4x200G": how many, and bits a second of each.
-static void read_nics(struct weft_fit_setup *s, const char *text) {
+static bool read_nics(struct weft_fit_setup *s, const char *text) {
     char *end;
     unsigned long n = strtoul(text, &end, 10);
-    if (!n || n > UINT16_MAX || *end != 'x') return;
+    if (!n || n > UINT16_MAX || *end != 'x') return false;
     double rate = strtod(end + 1, &end);
-    if (*end != 'G' || !(rate > 0 && rate < 1e5)) return;
+    if (*end != 'G' || !(rate > 0 && rate < 1e5)) return false;
     s->nics = (uint32_t)n;
     s->nic_rate_bps = (uint64_t)(rate * 1e9);
-}
-
-static void set_pair(struct weft_fit_setup *s, const char *key, const char *value, struct weft_arena *arena) {
-    unsigned long said = strtoul(value, NULL, 10);
-    uint32_t number = said > UINT16_MAX ? 0 : (uint32_t)said;
-    const char *text = weft_arena_text(arena, value);
-    if (!strcmp(key, "nodes")) s->nodes = number;
-    if (!strcmp(key, "gpus_per_node")) s->gpus = number;
-    if (!strcmp(key, "ranks")) s->ranks = number;
-    if (!strcmp(key, "gpu")) s->gpu = text;
-    if (!strcmp(key, "nics")) read_nics(s, value);
-    if (!strcmp(key, "nvls")) s->nvls = text_begins(value, "y") || text_begins(value, "on") ? 2 : 1;
-    if (!strcmp(key, "cpu")) s->cpu = text;
-    if (!strcmp(key, "nccl") || !strcmp(key, "nccl-library")) set_version(s, value);
-    if (!strcmp(key, "collective")) s->collective = text;
-    if (!strcmp(key, "NCCL_ALGO")) s->algo = text;
-    if (!strcmp(key, "NCCL_PROTO")) s->proto = text;
-    if (!strcmp(key, "NCCL_MIN_CTAS") || !strcmp(key, "NCCL_MIN_NCHANNELS")) s->min_ctas = number;
-    if (!strcmp(key, "NCCL_MAX_CTAS") || !strcmp(key, "NCCL_MAX_NCHANNELS")) s->max_ctas = number;
-}
-
-/// A rank of nccl-tests: hosts follow one another, so that a new device 0 is a new node.
-static bool read_rank(struct weft_fit_setup *s, const char *text, struct weft_arena *arena) {
-    unsigned rank, device;
-    int at = 0;
-    if (sscanf(text, " Rank %u Group %*u Pid %*u on %*s device %u [%*[^]]] %n", &rank, &device, &at) < 2 || !at) {
-        at = 0;
-        if (sscanf(text, " Rank %u Pid %*u on %*s device %u [%*[^]]] %n", &rank, &device, &at) < 2 || !at) return false;
-    }
-    s->gpu = weft_arena_text(arena, text + at);
-    s->ranks = rank + 1;
-    if (!device) s->nodes++;
-    s->gpus = s->nodes ? s->ranks / s->nodes : s->ranks;
     return true;
 }
 
-void weft__fit_comment(struct weft_fit_setup *s, const char *text, struct weft_place place, struct weft_arena *arena) {
+static bool set_number(struct weft_fit_setup *s, const char *key, uint32_t number) {
+    if (!strcmp(key, "nodes"))
+        s->nodes = number;
+    else if (!strcmp(key, "gpus_per_node"))
+        s->gpus = number;
+    else if (!strcmp(key, "ranks"))
+        s->ranks = number;
+    else if (!strcmp(key, "NCCL_MIN_CTAS") || !strcmp(key, "NCCL_MIN_NCHANNELS"))
+        s->min_ctas = number;
+    else if (!strcmp(key, "NCCL_MAX_CTAS") || !strcmp(key, "NCCL_MAX_NCHANNELS"))
+        s->max_ctas = number;
+    else
+        return false;
+    return number > 0;
+}
+
+/// Whether such a pair says something of a table.
+static bool set_pair(struct weft_fit_setup *s, const char *key, const char *value, struct weft_arena *arena) {
+    unsigned long said = strtoul(value, NULL, 10);
+    const char *text = weft_arena_text(arena, value);
+    if (!strcmp(key, "nics")) return read_nics(s, value);
+    if (!strcmp(key, "gpu"))
+        s->gpu = text;
+    else if (!strcmp(key, "nvls"))
+        s->nvls = text_begins(value, "y") || text_begins(value, "on") ? 2 : 1;
+    else if (!strcmp(key, "cpu"))
+        s->cpu = text;
+    else if (!strcmp(key, "nccl") || !strcmp(key, "nccl-library"))
+        set_version(s, value);
+    else if (!strcmp(key, "collective"))
+        s->collective = text;
+    else if (!strcmp(key, "NCCL_ALGO"))
+        s->algo = text;
+    else if (!strcmp(key, "NCCL_PROTO"))
+        s->proto = text;
+    else
+        return set_number(s, key, said > UINT16_MAX ? 0 : (uint32_t)said);
+    return true;
+}
+
+/// A rank of nccl-tests. A new host is a new node; where nodes have the same name, so is the first rank's GPU again.
+/// Devices do not tell: a launcher that gives each rank its own GPU calls all of them 0.
+static bool read_rank(struct weft_fit_setup *s, const char *text, struct weft_arena *arena) {
+    unsigned rank;
+    int at = 0;
+    char host[256], bus[64];
+    if (sscanf(text, " Rank %u Group %*u Pid %*u on %255s device %*u [%63[^]]] %n", &rank, host, bus, &at) < 3 || !at) {
+        at = 0;
+        if (sscanf(text, " Rank %u Pid %*u on %255s device %*u [%63[^]]] %n", &rank, host, bus, &at) < 3 || !at)
+            return false;
+    }
+    if (!rank || !s->hosts) {
+        s->hosts = " ";
+        s->bus = weft_arena_text(arena, bus);
+        s->host_count = s->bus_count = 0;
+    }
+    if (!strstr(s->hosts, weft_arena_format(arena, " %s ", host))) {
+        s->hosts = weft_arena_format(arena, "%s%s ", s->hosts, host);
+        s->host_count++;
+    }
+    s->bus_count += !strcmp(bus, s->bus);
+    s->gpu = weft_arena_text(arena, text + at);
+    s->ranks = rank + 1;
+    s->nodes = s->host_count > s->bus_count ? s->host_count : s->bus_count;
+    s->gpus = s->ranks / s->nodes;
+    return true;
+}
+
+const char *weft__fit_comment(struct weft_fit_setup *s, const char *text, struct weft_place place,
+                              struct weft_arena *arena) {
+    const char *odd = NULL;
     static const char starting[] = "Collective test starting: ";
     const char *found = strstr(text, starting);
     char *copy = weft_arena_text(arena, text), *rest = NULL;
@@ -136,8 +173,9 @@ void weft__fit_comment(struct weft_fit_setup *s, const char *text, struct weft_p
             char *equal = strchr(word, '=');
             if (!equal) continue;
             *equal = 0;
-            set_pair(s, word, equal + 1, arena);
+            if (!set_pair(s, word, equal + 1, arena) && !odd) odd = weft_arena_format(arena, "%s=%s", word, equal + 1);
         }
     }
     if (strchr(text, '=') || found) s->place = place;
+    return odd;
 }

@@ -77,6 +77,7 @@ static enum weft_status take_row(struct reader *r, struct weft_error *ret_error)
                            "figures before the names of their columns; expected a line with size and time, or "
                            "size_bytes,time_us");
     uint32_t last = r->size > r->time ? r->size : r->time;
+    if (r->words > last && !strcmp(r->word[r->size], "0")) return WEFT_OK; // bytes that are fewer than the ranks
     if (r->words <= last || !is_number(r->word[r->size], &bytes) || bytes > 1e15 || floor(bytes) < bytes ||
         !is_number(r->word[r->time], &time))
         return WEFT_REFUSE(ret_error, r->lines.place,
@@ -88,23 +89,23 @@ static enum weft_status take_row(struct reader *r, struct weft_error *ret_error)
     return WEFT_OK;
 }
 
-static enum weft_status take_line(struct reader *r, char *line, struct weft_error *ret_error) {
-    struct weft_arena *arena = r->fit->arena;
-    char *text = line + strspn(line, " \t\r");
-    if (*text == '#') weft__fit_comment(&r->table.setup, text + 1, r->lines.place, arena);
-    bool comment = *text == '#';
-    split_line(r, text);
-    if (!r->words || take_names(r) || comment) return WEFT_OK;
-    double number;
-    // What mpirun and the program print around the table.
-    if (!strchr("0123456789", **r->word) || (!is_number(*r->word, &number) && !r->named)) return WEFT_OK;
-    return take_row(r, ret_error);
+static void begin_table(struct reader *r, const char *path) {
+    r->table = (struct weft_fit_table){.file = path, .row0 = r->fit->rows};
 }
 
 /// What is asked of a table: which collective, and among whom.
-static enum weft_status finish_table(struct reader *r, struct weft_place place, struct weft_error *ret_error) {
+static enum weft_status finish_table(struct reader *r, struct weft_error *ret_error) {
     struct weft_fit_setup *s = &r->table.setup;
-    if (r->conf->setup) weft__fit_comment(s, r->conf->setup, s->place, r->fit->arena);
+    struct weft_place place = {.file = r->table.file};
+    if (r->table.rows) place.line = (int)r->fit->row[r->table.row0].line;
+    if (place.line) place.column = 1;
+    const char *odd = r->conf->setup ? weft__fit_comment(s, r->conf->setup, s->place, r->fit->arena) : NULL;
+    if (odd)
+        return WEFT_REFUSE(
+            ret_error, WEFT_NOWHERE,
+            "--setup: \"%s\" says nothing; expected nodes, gpus_per_node, ranks, gpu, nics=8x400G, nvls, "
+            "cpu, nccl, collective, NCCL_ALGO, NCCL_PROTO, NCCL_MIN_CTAS or NCCL_MAX_CTAS, each with =",
+            odd);
     if (!r->table.rows) return WEFT_REFUSE(ret_error, place, "no size with a time is in it; expected a table");
     if (!s->collective) return WEFT_REFUSE(ret_error, place, "which collective is not said; %s", expected_setup);
     const struct weft__fit_collective *c = weft__fit_collective(s->collective);
@@ -125,6 +126,7 @@ static enum weft_status finish_table(struct reader *r, struct weft_place place, 
         return WEFT_REFUSE(ret_error, s->place, "%" PRIu32 " ranks are not %" PRIu32 " nodes of %" PRIu32 " GPUs",
                            s->ranks, s->nodes, s->gpus);
     if (!s->ranks) s->ranks = s->nodes * s->gpus;
+    if (s->ranks == 1) return WEFT_REFUSE(ret_error, place, "one rank sends nothing; expected at least two");
     for (uint32_t i = r->table.row0; i < r->fit->rows; i++) {
         r->fit->row[i].collective = c->name;
         r->fit->row[i].nodes = s->nodes;
@@ -134,8 +136,44 @@ static enum weft_status finish_table(struct reader *r, struct weft_place place, 
     return WEFT_OK;
 }
 
-static void begin_table(struct reader *r, const char *path) {
-    r->table = (struct weft_fit_table){.file = path, .row0 = r->fit->rows};
+/// The line behind what launchers put before it: "[1,0]<stdout>:" (mpirun --tag-output), "[0] ", "0: " (srun --label).
+static char *behind_label(char *line) {
+    static const char blank[] = " \t\r";
+    char *text = line + strspn(line, blank), *rest = text + strspn(text, "0123456789");
+    if (*text == '[' && strchr(text, ']')) {
+        rest = strchr(text, ']') + 1;
+        if (*rest == '<' && strchr(rest, '>')) rest = strchr(rest, '>') + 1;
+        if (*rest == ':') rest++;
+        text = rest;
+    } else if (rest > text && *rest == ':')
+        text = rest + 1;
+    return text + strspn(text, blank);
+}
+
+/// Whether a comment behind rows is of another table: logs of several programs stand in one file.
+static bool begins_another(const char *comment) {
+    return strstr(comment, "nccl-tests version") || strstr(comment, "Collective test starting") ||
+           strstr(comment, "nThread ") || strstr(comment, "collective=");
+}
+
+static enum weft_status take_line(struct reader *r, char *line, struct weft_error *ret_error) {
+    struct weft_arena *arena = r->fit->arena;
+    char *text = behind_label(line);
+    bool comment = *text == '#';
+    if (comment && r->table.rows && begins_another(text)) {
+        struct weft_fit_setup said = r->table.setup;
+        WEFT_TRY(finish_table(r, ret_error));
+        begin_table(r, r->table.file);
+        r->table.setup = said;
+        r->named = false;
+    }
+    if (comment) weft__fit_comment(&r->table.setup, text + 1, r->lines.place, arena);
+    split_line(r, text);
+    if (!r->words || take_names(r) || comment) return WEFT_OK;
+    double number;
+    // What mpirun and the program print around the table.
+    if (!strchr("0123456789", **r->word) || (!is_number(*r->word, &number) && !r->named)) return WEFT_OK;
+    return take_row(r, ret_error);
 }
 
 // --- the inspector's log ------------------------------------------------------------------------------------------
@@ -168,7 +206,7 @@ static enum weft_status take_calls(struct reader *r, const struct call *call, ui
             const struct call *median = &call[first + (to - first) / 2];
             add_row(r, median->m.bytes, median->m.time_us, (double)NAN, (int)median->line);
         }
-        status = finish_table(r, s->place, ret_error);
+        status = finish_table(r, ret_error);
     }
     return status;
 }
@@ -208,7 +246,7 @@ enum weft_status weft__fit_read(const struct weft_fit_conf *conf, const char *pa
     }
     weft__lines_close(&r->lines);
     if (status) return status;
-    return json ? read_calls(r, path, ret_error) : finish_table(r, (struct weft_place){.file = path}, ret_error);
+    return json ? read_calls(r, path, ret_error) : finish_table(r, ret_error);
 }
 
 // --- what counts --------------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ static const struct weft_param part_rows[] = {
     WEFT_CHOICE(PART, effect, "effect", "crash", weft_goodput_effects,
                 "crash: the job ends; degrade: the job is slower; stall: the job stands still"),
     WEFT_REAL(PART, count, "count", "1", "0", "1000000000", "parts of the job"),
-    WEFT_REAL(PART, rate, "rate", "0", "0", "1000", "failures of one part an hour"),
+    WEFT_REAL(PART, rate, "rate", "0", "0", "1", "failures of one part an hour"),
     WEFT_REAL(PART, servers, "servers", "0", "0", "4096", "crash: servers that a failure takes out for repair"),
     WEFT_REAL(PART, slowdown, "slowdown", "1", "1", "1000000", "degrade: iteration with the part down over iteration"),
     WEFT_TEXT(PART, variant, "variant", "", "degrade: variant of the scenario whose run measures the slowdown"),

@@ -16,7 +16,7 @@ static uint32_t name_at(const char *const *names, const char *word, size_t lengt
 }
 
 static bool is_collnet(const char *word, size_t length) {
-    static const char *const names[] = {"collnetdirect", "collnetchain", NULL};
+    static const char *const names[] = {"collnet", "collnetdirect", "collnetchain", NULL};
     return name_at(names, word, length) != WEFT_NONE;
 }
 

@@ -4,6 +4,7 @@
 // the top_groups best groups. Only the order of scores matters, and it is a random order of the experts. So experts are
 // drawn one after another without repetition: the first top_groups groups that come are the best ones.
 // Skew is ours: experts are drawn with weights of a Zipf law, 1 / k^skew for the k-th most popular one (assumed).
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -116,14 +117,29 @@ struct line {
     uint16_t expert[WEFT__MOE_TOP_K_MAX];
 };
 
+/// "-1" among the experts, as DeepEP's topk_idx has it: no expert.
+static bool skip_none(struct weft__lines *in) {
+    size_t n = !strncmp(in->at, "-1", 2) ? 2 : 0;
+    if (!n || (in->at[n] && !isspace((unsigned char)in->at[n]))) return false;
+    in->at += n;
+    return true;
+}
+
 static enum weft_status read_line(struct weft__lines *in, const struct weft__routing *r, struct line *ret,
                                   struct weft_error *ret_error) {
     uint64_t number;
     uint32_t n = 0;
+    bool none = false;
     enum weft_status status = weft__lines_number(in, "the rank of a token", r->ranks - 1, &number, ret_error);
     memset(ret, 0xff, sizeof *ret); // WEFT__NO_EXPERT
     ret->rank = (uint32_t)number;
     while (!status && *in->at) {
+        in->at += strspn(in->at, " \t\r");
+        if (skip_none(in)) {
+            none = true;
+            continue;
+        }
+        if (!*in->at) break;
         if (n == r->top_k)
             return WEFT_REFUSE(ret_error, in->place, "a token with more than %" PRIu32 " experts; expected top_k", n);
         status = weft__lines_number(in, "an expert", r->experts - 1, &number, ret_error);
@@ -131,10 +147,8 @@ static enum weft_status read_line(struct weft__lines *in, const struct weft__rou
             if (ret->expert[k] == number)
                 return WEFT_REFUSE(ret_error, in->place, "expert %" PRIu64 " twice; expected different ones", number);
         if (!status) ret->expert[n++] = (uint16_t)number;
-        while (*in->at == ' ' || *in->at == '\t' || *in->at == '\r')
-            in->at++;
     }
-    if (!status && !n)
+    if (!status && !n && !none)
         return WEFT_REFUSE(ret_error, in->place, "a token without experts; expected a line such as \"0 17 3\"");
     return status;
 }
@@ -155,7 +169,7 @@ static void sort_lines(const struct line *line, uint64_t lines, struct weft_aren
 
 enum weft_status weft__routing_read(const char *path, const struct weft_model_conf *entry, struct weft_arena *arena,
                                     struct weft__routing *r, struct weft_error *ret_error) {
-    struct weft__lines in;
+    WEFT_ENDS(weft__lines_close) struct weft__lines in = {0};
     struct line *line = NULL;
     uint64_t lines = 0;
     struct weft_place place = weft__job_key_place(entry, "routing");
@@ -166,11 +180,11 @@ enum weft_status weft__routing_read(const char *path, const struct weft_model_co
         if (!more) break;
         struct line next;
         WEFT_TRY(read_line(&in, r, &next, ret_error));
+        if (*next.expert == WEFT__NO_EXPERT) continue; // all of them -1: the token goes nowhere
         if (lines == WEFT__MOE_TOKENS_MAX)
             return WEFT_REFUSE(ret_error, in.place, "more than %d tokens; expected fewer", WEFT__MOE_TOKENS_MAX);
         WEFT__ADD(arena, line, lines) = next;
     }
-    weft__lines_close(&in);
     if (!lines) return WEFT_REFUSE(ret_error, place, "routing: '%s' has no token; expected a line a token", path);
     sort_lines(line, lines, arena, r);
     return WEFT_OK;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "form.h"
+#include "own_memory.h"
 #include "run.h"
 #include "weft/dag.h"
 #include "weft/moe.h"
@@ -116,10 +117,11 @@ static void rings(void **state) {
 
 /// Two servers of two GPUs, an expert on each rank. Rank 0 sends three tokens, rank 3 one.
 static const char routing[] = "# rank, experts\n"
-                              "0 2 3\n"  // to node 1: rank 2 (the rail), then 3
-                              "3 3 0\n"  // its own, and node 0: rank 1 (the rail), then 0
-                              "0 0 1\n"  // its own node: rank 1
-                              "0 3 1\n"; // node 1: by rank 2 to 3; and rank 1
+                              "0 -1 2 3\n" // to node 1: rank 2 (the rail), then 3; -1 is no expert
+                              "1 -1 -1\n"  // nowhere
+                              "3 3 0\n"    // its own, and node 0: rank 1 (the rail), then 0
+                              "0 0 1\n"    // its own node: rank 1
+                              "0 3 1\n";   // node 1: by rank 2 to 3; and rank 1
 
 /// Messages and bytes of the DAG, and of them what crosses the network; of operation `op`, with all before it.
 struct counted {
@@ -254,6 +256,8 @@ static void bad_input(void **state) {
         {"experts: 4, top_k: 2, routing: tokens", "0 1 1\n", "expert 1 twice; expected different ones"},
         {"experts: 4, top_k: 2, routing: tokens", "0\n", "a token without experts"},
         {"experts: 4, top_k: 2, routing: tokens", "0 x\n", "tokens:1"},
+        {"experts: 4, top_k: 2, routing: tokens", "0 -10\n", "tokens:1"},
+        {"experts: 4, top_k: 2, routing: tokens", "0 -1\n", "has no token"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char path[64], *text = text_of("topology: {kind: single, hosts: 4}\n"
@@ -272,6 +276,7 @@ static void bad_input(void **state) {
         if (!strstr(r.error.text, "t.yaml:2:") && !strstr(r.error.text, "/tokens:"))
             fail_msg("%s has no place", r.error.text);
         run_free(&r);
+        assert_false(weft_memory_has_cleanups()); // the file is closed
         free(text);
     }
 }
@@ -297,9 +302,13 @@ static int remove_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fan_outs),  cmocka_unit_test(low_latency_bytes), cmocka_unit_test(popularity),
-        cmocka_unit_test(rings),     cmocka_unit_test(tokens_by_hand),    cmocka_unit_test(runs_end),
-        cmocka_unit_test(bad_input),
+        cmocka_unit_test(fan_outs),
+        cmocka_unit_test(low_latency_bytes),
+        cmocka_unit_test(popularity),
+        cmocka_unit_test(rings),
+        cmocka_unit_test(tokens_by_hand),
+        cmocka_unit_test(runs_end),
+        cmocka_unit_test_setup_teardown(bad_input, open_memory, close_memory),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

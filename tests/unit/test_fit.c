@@ -72,12 +72,43 @@ static void as_printed(void **state) {
     assert_int_equal(fit.row[1].nodes, 1);
     assert_string_equal(fit.row[1].collective, "all_reduce");
     assert_string_equal(fit.row[1].protocol, "ll");
+    assert_int_equal(fit.server->cpu, WEFT_NCCL_INTEL); // its GPU has 80GB, and is no GB200
     assert_true(fabs(fit.row[1].measured_us - 16.5) < 1e-9 && fabs(fit.row[1].in_place_us - 16.25) < 1e-9);
     assert_int_equal(fit.row[0].use, WEFT_FIT_OUTLYING); // 30 us, and 16 in place
     assert_int_equal(fit.row[2].use, WEFT_FIT_CHECKED);
     assert_int_equal(fit.warnings, 1);
     assert_non_null(strstr(fit.warning[0], "printed.txt:11: 30 us for 512 B, but 16 us in place"));
     weft_fit_free(&fit);
+    weft_arena_free(arena);
+}
+
+/// Several programs print into one log, behind a launcher's labels; sizes smaller than the ranks are printed as 0; a
+/// launcher that gives each rank its GPU calls all of them device 0.
+static void several_in_a_log(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    static const char *const labels[] = {"", "[1,0]<stdout>:", " 0: ", "[node-a:17] "};
+#define LOG(what, size, on, device)                                                                                    \
+    "%s# nccl-tests version 2.17.6 nccl-library=23004\n%s# Collective test starting: " what "\n"                       \
+    "%s#  Rank  0 Group  0 Pid  41 on node-a device  0 [0000:1b:00] NVIDIA H100 80GB HBM3\n"                           \
+    "%s#  Rank  1 Group  0 Pid  42 on " on " device  " device " [0000:43:00] NVIDIA H100 80GB HBM3\n"                  \
+    "%s# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"                                 \
+    "%s  " size " 2 float sum -1 16.50 0.06 0.11 0 16.25 0.06 0.11 0\n"
+    static const char log[] = LOG("all_reduce_perf", "1024", "node-a", "0")
+        LOG("all_gather_perf", "0", "node-b", "0") "%s  2048 2 float none -1 19.50 0.06 0.11 N/A 19.25 0.06 0.11 N/A\n";
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
+        char text[4096];
+        const char *l = labels[i];
+        snprintf(text, sizeof text, log, l, l, l, l, l, l, l, l, l, l, l, l, l);
+        const char *path = put("several.txt", text);
+        struct weft_fit fit =
+            run(&(struct weft_fit_conf){.table = &path, .tables = 1, .check = true, .setup = "nics=1x400G"}, arena);
+        assert_int_equal(fit.rows, 2);
+        assert_string_equal(fit.row[0].collective, "all_reduce");
+        assert_string_equal(fit.row[1].collective, "all_gather");
+        assert_true(fit.row[0].nodes == 1 && fit.row[1].nodes == 2 && fit.row[1].ranks == 2);
+        assert_true(fit.row[1].bytes == 2048 && fabs(fit.row[1].measured_us - 19.5) < 1e-9);
+        weft_fit_free(&fit);
+    }
     weft_arena_free(arena);
 }
 
@@ -103,7 +134,7 @@ static void of_the_inspector(void **state) {
 static const struct {
     const char *text, *error;
 } refused[] = {
-    {"size_bytes,time_us\n512,16\n", "t.csv: which collective is not said; expected comments such as"},
+    {"size_bytes,time_us\n512,16\n", "t.csv:2:1: which collective is not said; expected comments such as"},
     {"# collective=all_reduce\nsize_bytes,time_us\n512,16\n", "how it was measured is not said: no nodes"},
     {"# collective=all_reduce nodes=2 gpus_per_node=8 gpu=H100\nsize_bytes,time_us\n512,16\n", "not said: no nics"},
     {"# collective=all_scatter nodes=1 gpus_per_node=8 gpu=H100\nsize_bytes,time_us\n512,16\n",
@@ -116,8 +147,29 @@ static const struct {
     {SETUP "size_bytes,time_us\n512,16\n1024,often\n", "t.csv:4:1: expected a size in bytes in column 1"},
     {SETUP "size_bytes,time_us\n512,40\n1024,30\n2048,20\n4096,10\n",
      "t.csv:3: 40 us for 512 B, but line 4 has 30 us for 1024 B; 3 of 4 times are such"},
+    {"# nodes=1 gpus_per_node=1 gpu=H100 collective=all_reduce\nsize_bytes,time_us\n512,3\n",
+     "t.csv:3:1: one rank sends nothing; expected at least two"},
+    {"# nodes=1 gpus_per_node=2 gpu=H100 cpu=z80 collective=all_reduce\nsize_bytes,time_us\n512,16\n",
+     "t.csv:1:1: workload.0.server.cpu: no choice \"z80\""},
+    {"# nodes=1 gpus_per_node=2 gpu=H100 collective=all_reduce NCCL_ALGO=CollNetChain\nsize_bytes,time_us\n512,16\n",
+     "t.csv:1:1: operations.1.collective: 'CollNetChain' reduces in the network (SHARP)"},
     {SETUP "size_bytes,time_us\n", "no size with a time is in it"},
 };
+
+static void refuses_odd_set_ups(void **state) {
+    static const char *const odd[] = {"nics=8", "gpu_per_node=2", "nodes=two", "NCCL_ALG=ring"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        struct weft_fit fit;
+        struct weft_error error = {0};
+        const char *path = put("t.csv", "# any=thing\n" SETUP "size_bytes,time_us\n512,16\n");
+        struct weft_fit_conf conf = {.table = &path, .tables = 1, .check = true, .setup = odd[i]};
+        assert_int_equal(weft_fit_tables(&conf, arena, &fit, &error), WEFT_ERROR_INPUT);
+        if (!strstr(error.text, weft_arena_format(arena, "--setup: \"%s\"", odd[i]))) fail_msg("%s", error.text);
+        weft_fit_free(&fit);
+        weft_arena_free(arena);
+    }
+}
 
 static void refuses(void **state) {
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -537,8 +589,10 @@ int main(void) {
     if (!mkdtemp(folder)) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_printed),
+        cmocka_unit_test(several_in_a_log),
         cmocka_unit_test(of_the_inspector),
         cmocka_unit_test(refuses),
+        cmocka_unit_test(refuses_odd_set_ups),
         cmocka_unit_test(asks_for_its_ranks),
         cmocka_unit_test(keeps_the_scenarios_server),
         cmocka_unit_test(keeps_where_and_how),

@@ -129,11 +129,28 @@ static void answers_hold_together(void **state) {
     weft_arena_free(arena);
 }
 
+static void bad_rates(void **state) {
+    (void)state;
+    static const char *const bad[] = {"1.01", "24", "-1e-9", "often"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+        char text[96];
+        snprintf(text, sizeof text, "{parts: [{name: nic, rate: 1}, {name: link, rate: %s}]}", bad[i]);
+        struct weft_tree *tree = NULL;
+        struct weft_goodput_conf conf;
+        struct weft_error error = {0};
+        assert_int_equal(weft_tree_parse("g.yaml", text, strlen(text), arena, &tree, &error), WEFT_OK);
+        assert_int_equal(weft_goodput_load(tree, arena, &conf, &error), WEFT_ERROR_INPUT);
+        if (!strstr(error.text, "g.yaml:1:") || !strstr(error.text, "parts.1.rate")) fail_msg("%s", error.text);
+        weft_arena_free(arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(published_shares),         cmocka_unit_test(exact_share),
         cmocka_unit_test(formula_and_months_agree), cmocka_unit_test(waits_for_servers),
-        cmocka_unit_test(answers_hold_together),
+        cmocka_unit_test(answers_hold_together),    cmocka_unit_test(bad_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

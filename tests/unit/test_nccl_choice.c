@@ -142,9 +142,9 @@ static void masks(void **state) {
     assert_non_null(weft_nccl_mask("allredcue:ring", weft_nccl_algorithm_names, mask, text, sizeof text));
     assert_non_null(weft_nccl_mask("^", weft_nccl_algorithm_names, mask, text, sizeof text));
     assert_non_null(weft_nccl_mask("ring,", weft_nccl_algorithm_names, mask, text, sizeof text));
-    assert_non_null(weft_nccl_mask("collnet", weft_nccl_algorithm_names, mask, text, sizeof text));
+    assert_non_null(weft_nccl_mask("collnets", weft_nccl_algorithm_names, mask, text, sizeof text));
     assert_null(strstr(text, "SHARP"));
-    static const char *const collnet[] = {"collnetdirect", "ring,CollnetChain", "allreduce:collnetdirect"};
+    static const char *const collnet[] = {"CollNet", "collnetdirect", "ring,CollnetChain", "allreduce:collnetdirect"};
     for (uint32_t k = 0; k < sizeof collnet / sizeof *collnet; k++) {
         assert_non_null(weft_nccl_mask(collnet[k], weft_nccl_algorithm_names, mask, text, sizeof text));
         assert_non_null(strstr(text, "SHARP"));
