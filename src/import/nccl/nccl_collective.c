@@ -34,6 +34,8 @@ static const char *const functions[] = {"auto",       "broadcast",  "reduce",   
 static const char *check_masks(const void *conf, char *text, size_t size) {
     const struct conf *c = conf;
     uint32_t mask[WEFT_NCCL_FUNCTIONS];
+    if (c->max_ctas && c->min_ctas > c->max_ctas)
+        return "NCCL_MIN_CTAS is greater than NCCL_MAX_CTAS; expected at most that, to which NCCL lowers it";
     const char *wrong = weft_nccl_mask(c->algo, weft_nccl_algorithm_names, mask, text, size);
     return wrong ? wrong : weft_nccl_mask(c->proto, weft_nccl_protocol_names, mask, text, size);
 }
