@@ -101,6 +101,15 @@ static const char *capture_name(const struct weft_cli_simulation *s) {
     return file;
 }
 
+/// What there is at the path; 0: nothing. errno stays: why output could not be written is told at the end.
+static mode_t type_of(const char *path) {
+    struct stat there;
+    int before = errno;
+    mode_t type = stat(path, &there) ? 0 : there.st_mode & S_IFMT;
+    errno = before;
+    return type;
+}
+
 /// The capture's path; NULL: no capture.
 static enum weft_status capture_path(const struct weft_cli_simulation *s, const char *out, const char **ret_path,
                                      struct weft_error *ret_error) {
@@ -110,13 +119,13 @@ static enum weft_status capture_path(const struct weft_cli_simulation *s, const 
     WEFT_TRY(
         weft_scenario_write_path(s->scenario, "capture", "file", name, out, s->scenario->arena, ret_path, ret_error));
     const struct weft_place place = s->scenario->capture_place;
-    struct stat there;
-    if (!stat(*ret_path, &there) && !S_ISREG(there.st_mode))
+    mode_t type = type_of(*ret_path);
+    if (type && type != S_IFREG)
         return WEFT_REFUSE(ret_error, place, "capture.file: '%s' is not a regular file", *ret_path);
     const char *slash = out && !strchr(name, '/') ? NULL : strrchr(*ret_path, '/'); // a missing --out is made
     if (!slash || slash == *ret_path) return WEFT_OK;
     const char *folder = weft_arena_format(s->scenario->arena, "%.*s", (int)(slash - *ret_path), *ret_path);
-    if (!stat(folder, &there) && S_ISDIR(there.st_mode)) return WEFT_OK;
+    if (type_of(folder) == S_IFDIR) return WEFT_OK;
     return WEFT_REFUSE(ret_error, place, "capture.file: there is no folder '%s'", folder);
 }
 
