@@ -117,7 +117,7 @@ struct weft_sonic_port {
 
 struct weft_sonic {
     const char *hostname, *platform;  ///< "": not in the file; of an ASIC among several: "switch-asic0"
-    const char *chassis;              ///< the switch of which this is an ASIC among several; NULL: all of it
+    const char *chassis;              ///< hostname of the switch that has this ASIC beside others; NULL: one ASIC
     const struct weft_hardware *chip; ///< NULL: not known
     bool nvidia;                      ///< the platform is NVIDIA's
     bool computes;                    ///< SONiC computes profiles itself, rather than look them up

@@ -265,7 +265,7 @@ static void netbox_breakouts(void **state) {
 #define DUAL(more)                                                                                                     \
     "device A,port A,device B,role A,role B\na,eth0,t1,host,leaf\na,eth1,t2,host,leaf\nb,eth0,t1,host,leaf\n" more
 
-/// Two cables of a host that lead to networks of their own are planes; a host without its second cable is named.
+/// If the two cables of each host lead to separate networks, these are planes; an error names a host with one cable.
 static void dual_planes(void **state) {
     const char *path = put("dual.csv", DUAL("b,eth1,t2,host,leaf\n"));
     struct weft_error error;

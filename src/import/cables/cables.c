@@ -148,7 +148,7 @@ static enum weft_status finish_cables(const struct weft__cable_list *list, const
     return status;
 }
 
-/// Whether the network falls apart because each cable of a host has a host of its own.
+/// Whether the network is in parts once each cable of a host ends at a separate host.
 static bool in_parts(const struct weft__cables *cables, struct weft_arena *arena) {
     uint32_t *part;
     return cables->split && weft__file_graph_parts(&cables->graph, arena, &part) > 1;
@@ -292,7 +292,8 @@ static void say_outside(const struct weft__cable_list *list, struct weft_error *
                  weft__counted(list->outside, "cable").text);
 }
 
-/// Makes the network of the cables and checks it. Hosts whose two cables end in networks of their own are in planes.
+/// Makes the network of the cables and checks it. If the two cables of each host lead to separate networks, these are
+/// planes.
 static enum weft_status finish_network(const struct weft__cable_list *list, struct weft__cables_conf *conf,
                                        struct weft_place place, struct weft__cables *ret_cables,
                                        struct weft_error *ret_error) {
