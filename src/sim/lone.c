@@ -64,7 +64,7 @@ struct sender {
 
 struct plane {
     uint32_t port;
-    uint32_t ready, ready_last; ///< queue pairs that may send
+    uint32_t ready, ready_last, ready_qps; ///< queue pairs that may send, and how many
 };
 enum { PLANES_MAX = 32 };
 
@@ -332,25 +332,37 @@ static weft_time_ps plane_free(struct weft__lone *x, uint32_t plane) {
     return line_of(x, x->plane[plane].port)->free_ps;
 }
 
+/// As turn_of in nic_planes.c.
+static weft_time_ps turn_of(struct weft__lone *x, uint32_t plane, uint32_t bytes) {
+    struct line *line = line_of(x, x->plane[plane].port);
+    weft_time_ps free = line->free_ps > x->now_ps ? line->free_ps : x->now_ps;
+    return free + x->plane[plane].ready_qps * weft__speed_time(line->hop.speed, bytes);
+}
+
 /// As weft__nic_plane_of.
 static uint32_t choose_plane(struct weft__lone *x, uint32_t q) {
-    uint32_t first = x->sender[q].plane, best = first;
+    uint32_t first = x->sender[q].plane, best = first, bytes = x->sender[q].qp.mtu;
     if (x->host->planes != WEFT_PLANES_PACKET || x->kind == WEFT_PACKET_READ) return first;
     for (uint32_t k = 1; k < x->planes; k++) {
         uint32_t plane = (first + k) % x->planes;
-        if (plane_free(x, plane) < plane_free(x, best)) best = plane;
+        weft_time_ps at = turn_of(x, plane, bytes), best_ps = turn_of(x, best, bytes);
+        if (at != best_ps ? at < best_ps : plane_free(x, plane) < plane_free(x, best)) best = plane;
     }
     return best;
 }
 
-static void make_ready(struct weft__lone *x, uint32_t q) {
-    struct plane *plane = &x->plane[choose_plane(x, q)];
+/// The plane that the queue pair waits for.
+static uint32_t make_ready(struct weft__lone *x, uint32_t q) {
+    uint32_t number = choose_plane(x, q);
+    struct plane *plane = &x->plane[number];
     x->sender[q].next = WEFT_NONE;
     if (plane->ready == WEFT_NONE)
         plane->ready = q;
     else
         x->sender[plane->ready_last].next = q;
     plane->ready_last = q;
+    plane->ready_qps++;
+    return number;
 }
 
 static struct weft_transport_fact fact_of(struct weft__lone *x, uint32_t q, uint32_t plane) {
@@ -364,6 +376,14 @@ static struct weft_transport_fact fact_of(struct weft__lone *x, uint32_t q, uint
     };
 }
 
+static void send_next(struct weft__lone *x, uint32_t number);
+
+/// A queue pair waits for a plane that is not about to be asked: if the plane is free, it sends at once.
+static void join_plane(struct weft__lone *x, uint32_t q, uint32_t asked) {
+    uint32_t number = make_ready(x, q);
+    if (number != asked && plane_free(x, number) <= x->now_ps) send_next(x, number);
+}
+
 static void start_sender(struct weft__lone *x, uint32_t q) {
     struct sender *s = &x->sender[q];
     if (x->kind == WEFT_PACKET_DATA && x->transport->path) {
@@ -371,7 +391,7 @@ static void start_sender(struct weft__lone *x, uint32_t q) {
         struct weft_transport_fact fact = fact_of(x, q, 0);
         x->transport->on_start(&s->line, &fact);
     }
-    make_ready(x, q);
+    join_plane(x, q, WEFT_NONE);
 }
 
 static void send_next(struct weft__lone *x, uint32_t number) {
@@ -379,6 +399,7 @@ static void send_next(struct weft__lone *x, uint32_t number) {
     uint32_t q = plane->ready, f = frame_new(x);
     struct sender *s = &x->sender[q];
     plane->ready = s->next;
+    plane->ready_qps--;
     uint32_t framing = weft_host_framing_bytes(x->host), header = (uint32_t)x->host->data_header_bytes;
     bool data = x->kind == WEFT_PACKET_DATA;
     struct frame *frame = &x->frame[f];
@@ -396,7 +417,7 @@ static void send_next(struct weft__lone *x, uint32_t number) {
         if (line->free_ps < until) line->free_ps = until;
     }
     if (data && x->host->planes == WEFT_PLANES_PACKET) s->plane = (uint8_t)((number + 1) % x->planes);
-    if (s->sent < (data ? s->qp.packets : 1)) make_ready(x, q);
+    if (s->sent < (data ? s->qp.packets : 1)) join_plane(x, q, number);
 }
 
 /// The time of the NIC's next action, and the plane that sends, or WEFT_NONE for a queue pair that starts.
@@ -436,7 +457,7 @@ static void run_senders(struct weft__lone *x, uint32_t src, uint32_t dst, uint32
     x->src = src;
     x->dst = dst;
     for (uint32_t k = 0; k < x->planes; k++)
-        x->plane[k] = (struct plane){t->node[t->host[src + k * x->offset]].port0, WEFT_NONE, WEFT_NONE};
+        x->plane[k] = (struct plane){t->node[t->host[src + k * x->offset]].port0, WEFT_NONE, WEFT_NONE, 0};
     x->begun = 0;
     x->now_ps = x->drained_ps = 0;
     for (;;) {

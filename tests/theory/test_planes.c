@@ -87,6 +87,29 @@ static void packets_take_all_planes(void **state) {
     assert_true(lost > alone / 2 * .95 && lost < alone / 2 * 1.25);
 }
 
+// Messages of a packet each become ready one after another while all ports are busy: each port has its share of them,
+// so the last one ends after MESSAGES / PLANES packet times, and what a message takes alone.
+static void messages_take_all_planes(void **state) {
+    enum { MESSAGES = 64, PLANES = 8, FRAME = 4096 };
+    const double rate = 50e9;
+    char flows[MESSAGES * 90];
+    size_t n = 0;
+    for (uint32_t k = 0; k < MESSAGES; k++)
+        n += (size_t)snprintf(flows + n, sizeof flows - n,
+                              "  - {kind: flow, src: host-0, dst: host-%u, size: %uB, start: %uns}\n", k + 1, FRAME, k);
+    struct run r =
+        RUN(run_text,
+            "hardware: ideal\ntopology: {kind: planes, planes: %d, plane: {kind: single, hosts: %d, rate: %.0fbps}}\n"
+            "host: {preset: uet, planes: packet, transport: {kind: uet, spray: reps}}\nworkload:\n%s",
+            PLANES, MESSAGES + 1, rate, flows);
+    run_assert_complete(&r);
+    double share = MESSAGES / PLANES * FRAME * 8 / rate * 1e12, last = 0;
+    for (uint32_t k = 0; k < MESSAGES; k++)
+        if ((double)run_fct(&r, k) > last) last = (double)run_fct(&r, k);
+    assert_true(last > share && last < share * 1.05 + (double)r.outcome->flow[0].ideal_ps);
+    run_free(&r);
+}
+
 /// Packets that host 1 has sent by its port in the second plane, until then.
 static uint64_t sent_by_second(const char *spray, unsigned until_us) {
     struct run r =
@@ -216,8 +239,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planes_add_up),           cmocka_unit_test(as_many_planes_as_there_may_be),
         cmocka_unit_test(packets_take_all_planes), cmocka_unit_test(a_dead_plane_is_left_and_comes_back),
-        cmocka_unit_test(losses_are_survived),     cmocka_unit_test(planes_of_ethernet),
-        cmocka_unit_test(what_cannot_be),
+        cmocka_unit_test(losses_are_survived),     cmocka_unit_test(messages_take_all_planes),
+        cmocka_unit_test(planes_of_ethernet),      cmocka_unit_test(what_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -282,18 +282,18 @@ static inline uint32_t weft__nic_key(const struct weft__nic *nic, uint32_t what)
 void weft__nic_planes_init(struct weft__nic *nic, uint32_t planes, uint32_t *keys, struct weft_arena *arena);
 void weft__nic_planes_join(struct weft__nic *nic, struct weft__nic *first, uint32_t plane, uint32_t hosts);
 /// The port for a queue pair's data: this one, or another while its link is down. Then the port for a clear-to-send.
-struct weft__nic *weft__nic_plane_of(const struct weft__nic *nic, uint32_t qp);
+struct weft__nic *weft__nic_plane_of(const struct weft__nic *nic, uint32_t qp, weft_time_ps now);
 struct weft__nic *weft__nic_plane_up(const struct weft__nic *nic);
 struct weft__nic *weft__nic_plane_granting(const struct weft__nic *nic, uint32_t qp, bool again);
-static inline struct weft__nic *weft__nic_of_sender(struct weft__nic *nic, uint32_t qp) {
-    return __builtin_expect(nic->planes != NULL, 0) ? weft__nic_plane_of(nic, qp) : nic;
+static inline struct weft__nic *weft__nic_of_sender(struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
+    return __builtin_expect(nic->planes != NULL, 0) ? weft__nic_plane_of(nic, qp, now) : nic;
 }
 /// The ports that the packets of a queue pair may use.
 static inline uint8_t weft__nic_planes_of_qp(const struct weft__nic *nic) {
     return nic->conf->planes == WEFT_PLANES_PACKET ? (uint8_t)nic->planes->n : 1;
 }
 /// The queue pair has just sent a packet by this port. Returns the port for the next one.
-struct weft__nic *weft__nic_plane_next(struct weft__nic *nic, uint32_t qp);
+struct weft__nic *weft__nic_plane_next(struct weft__nic *nic, uint32_t qp, weft_time_ps now);
 /// A queue pair has had a timeout and may move to another plane. Returns the port that it uses now.
 struct weft__nic *weft__nic_plane_migrate(struct weft__nic *nic, uint32_t qp);
 /// The link of this port has gone down or come up.

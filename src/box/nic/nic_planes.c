@@ -5,9 +5,10 @@
 // port has its own queues and pauses (struct weft__nic); the node, timers, programs and queue pairs are those of the
 // first port.
 //
-// With `planes: packet`, each packet takes the plane whose port is free first, starting after the last one used. A NIC
-// knows only its own links, nothing of planes beyond: the transport and its marks choose the path within a plane, and,
-// if entropy values are bound to planes (spray: mrc), also the plane.
+// With `planes: packet`, each packet takes the plane whose port could send it first, starting after the last one used:
+// a port is busy, and each queue pair that waits for it sends a packet before. A NIC knows only its own links, nothing
+// of planes beyond: the transport and its marks choose the path within a plane, and, if entropy values are bound to
+// planes (spray: mrc), also the plane.
 //
 // Sources: NCCL's net_ib.cc for queue pairs that alternate between the devices of a merged NIC; the affinity of queue
 // pairs to ports of a bonded mlx5, which use another port while theirs is down. Assumed: a NIC notices a failure of its
@@ -63,42 +64,54 @@ static struct weft__nic *first_up(const struct weft__nic_planes *p, uint32_t pla
     return p->nic[plane];
 }
 
-/// Among those in `among` whose link is up, starting at the given plane: the first whose port is free and not paused,
-/// else the one that is free first; NULL: there are none.
-static struct weft__nic *first_free(const struct weft__nic_planes *p, uint32_t plane, uint32_t priority,
-                                    uint32_t among) {
+/// When the port could send a frame of that size beside those of the queue pairs that wait for it already.
+static weft_time_ps turn_of(const struct weft__nic *nic, weft_time_ps now, uint32_t bytes) {
+    weft_time_ps free = nic->port.busy_until_ps > now ? nic->port.busy_until_ps : now;
+    return free + nic->ready_qps * weft__port_time(&nic->port, bytes);
+}
+
+/// Among those in `among` whose link is up, starting at the given plane: of the ports that are not paused, else of all,
+/// the one that could send a packet of the queue pair first, of those idle the one that is idle longest; NULL: there
+/// are none.
+static struct weft__nic *first_free(const struct weft__nic_planes *p, uint32_t plane, uint32_t qp, uint32_t among,
+                                    weft_time_ps now) {
+    const struct weft_qp_conf *conf = &p->nic[0]->end.hosts->qp[qp];
     struct weft__nic *best = NULL;
+    weft_time_ps best_ps = WEFT_TIME_NEVER;
     for (uint32_t k = 0; k < p->n; k++) {
         struct weft__nic *nic = p->nic[(plane + k) % p->n];
         if (nic->is_down || !(among >> nic->plane & 1)) continue;
-        bool paused = nic->port.paused >> priority & 1, best_paused = best && best->port.paused >> priority & 1;
-        if (!best || (best_paused && !paused) ||
-            (best_paused == paused && nic->port.busy_until_ps < best->port.busy_until_ps))
-            best = nic;
+        bool paused = nic->port.paused >> conf->priority & 1,
+             best_paused = best && best->port.paused >> conf->priority & 1;
+        weft_time_ps at = turn_of(nic, now, conf->mtu);
+        bool sooner = at != best_ps ? at < best_ps : best && nic->port.busy_until_ps < best->port.busy_until_ps;
+        if (best && (best_paused != paused ? paused : !sooner)) continue;
+        best = nic;
+        best_ps = at;
     }
     return best;
 }
 
 /// Like first_free, limited to the planes that the queue pair's transport wants, if one of them is up.
-static struct weft__nic *choose_plane(const struct weft__nic *nic, uint32_t qp) {
+static struct weft__nic *choose_plane(const struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
     const struct weft__hosts *hosts = nic->end.hosts;
     const struct weft__nic_planes *p = nic->planes;
-    uint32_t plane = p->sending[hosts->qp[qp].at_src], priority = hosts->qp[qp].priority, wanted = 0;
+    uint32_t plane = p->sending[hosts->qp[qp].at_src], wanted = 0;
     if (nic->transport->planes && hosts->sender_state && hosts->sender_state[qp])
         wanted = nic->transport->planes(hosts->sender_state[qp], nic->conf->transport.conf);
-    struct weft__nic *best = first_free(p, plane, priority, wanted ? wanted : UINT32_MAX);
-    if (!best) best = first_free(p, plane, priority, UINT32_MAX);
+    struct weft__nic *best = first_free(p, plane, qp, wanted ? wanted : UINT32_MAX, now);
+    if (!best) best = first_free(p, plane, qp, UINT32_MAX, now);
     return best ? best : p->nic[plane];
 }
 
-struct weft__nic *weft__nic_plane_next(struct weft__nic *nic, uint32_t qp) {
+struct weft__nic *weft__nic_plane_next(struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
     uint8_t *plane = &nic->planes->sending[nic->end.hosts->qp[qp].at_src];
     if (nic->conf->planes == WEFT_PLANES_PACKET) *plane = (uint8_t)((nic->plane + 1) % nic->planes->n);
-    return weft__nic_plane_of(nic, qp);
+    return weft__nic_plane_of(nic, qp, now);
 }
 
-struct weft__nic *weft__nic_plane_of(const struct weft__nic *nic, uint32_t qp) {
-    if (nic->conf->planes == WEFT_PLANES_PACKET) return choose_plane(nic, qp);
+struct weft__nic *weft__nic_plane_of(const struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
+    if (nic->conf->planes == WEFT_PLANES_PACKET) return choose_plane(nic, qp, now);
     return first_up(nic->planes, nic->planes->sending[nic->end.hosts->qp[qp].at_src]);
 }
 

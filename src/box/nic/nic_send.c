@@ -113,16 +113,23 @@ static inline __attribute__((always_inline)) void place_sender(struct weft__node
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     if (__builtin_expect(nic->port.follow != NULL, 0)) follow_sender(nic, qp, free_ps);
     if (s->ready || !s->started || !weft__nic_may_send(conf, s)) return;
-    nic = weft__nic_of_sender(nic, qp);
+    struct weft__nic *asked = nic;
+    nic = weft__nic_of_sender(nic, qp, free_ps);
     weft_time_ps at = s->next_send_ps;
     if (__builtin_expect(nic->hold_until_ps > free_ps, 0) && nic->end.hosts->hold[qp].until_ps > at)
         at = nic->end.hosts->hold[qp].until_ps;
-    if (at > free_ps)
+    if (at > free_ps) {
         weft__timer_set(&node->timers, weft__key_pace(conf->at_src), at);
-    else if (first)
+        return;
+    }
+    if (first)
         ready_push_first(nic, qp);
     else
         ready_push(nic, qp);
+    if (__builtin_expect(nic == asked, 1)) return;
+    weft_time_ps turn =
+        nic->port.busy_until_ps > free_ps ? nic->port.busy_until_ps : free_ps; // nobody else looks at it
+    if (nic->port.turn_ps > turn) weft__ether_set_turn(&nic->port, node, nic->port_number, turn);
 }
 
 void weft__nic_schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp, weft_time_ps free_ps) {
@@ -330,10 +337,10 @@ static void on_credit(struct weft__node *node, struct weft__nic *nic, struct wef
 
 /// The queue pair has sent a packet by one of several ports; its next one may use another, immediately.
 static void go_on(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, bool first) {
-    struct weft__nic *next = weft__nic_plane_next(nic, qp);
+    struct weft__nic *next = weft__nic_plane_next(nic, qp, w->now_ps);
     weft_time_ps free = next->port.busy_until_ps;
     place_sender(node, next, qp, free > w->now_ps ? free : w->now_ps, first);
-    if (next != nic) weft__nic_kick(node, next, w);
+    if (next != nic && nic->end.hosts->sender[qp].ready) weft__nic_kick(node, next, w);
 }
 
 /// The entropy of the queue pair's next path: the values all differ until each has been used.
@@ -544,7 +551,7 @@ static void on_cnp(struct weft__node *node, struct weft__nic *nic, struct weft__
 
 static void take_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                          const struct weft_packet *p) {
-    nic = weft__nic_of_sender(nic, p->qp);
+    nic = weft__nic_of_sender(nic, p->qp, w->now_ps);
     struct weft_qp_sender *s = &nic->end.hosts->sender[p->qp];
     w->tally.delivered_bytes += p->bytes;
     if (p->kind == WEFT_PACKET_CNP) {
@@ -600,7 +607,7 @@ void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct
 /// The k-th timer of a queue pair: its pace, its transport's, its congestion control's.
 void weft__nic_on_sender_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                                uint32_t k) {
-    nic = weft__nic_of_sender(nic, qp);
+    nic = weft__nic_of_sender(nic, qp, w->now_ps);
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     if (k == 0) {
         if (!s->started)
@@ -624,7 +631,7 @@ void weft__nic_on_sender_timer(struct weft__node *node, struct weft__nic *nic, s
 
 /// There is data up to psn.
 static void take_up(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn) {
-    nic = weft__nic_of_sender(nic, qp);
+    nic = weft__nic_of_sender(nic, qp, w->now_ps);
     nic->end.hosts->sender[qp].posted = psn;
     weft__nic_schedule(node, nic, qp, w->now_ps > nic->port.busy_until_ps ? w->now_ps : nic->port.busy_until_ps);
     if (__builtin_expect(nic->transport->on_held != NULL, 0)) ask_if_held(node, nic, w, qp);
