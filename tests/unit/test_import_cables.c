@@ -232,6 +232,41 @@ static void netbox(void **state) {
     "," NETBOX_CABLE(NETBOX_END("gpu-3", "eth0") "," NETBOX_END("gpu-4", "eth0"),                                      \
                      NETBOX_END("leaf-1", "Ethernet5") "," NETBOX_END("leaf-1", "Ethernet6"), "connected")
 
+/// NetBox's interfaces, each with what it is connected to, and its cables as GraphQL has them.
+static void netbox_interfaces_and_graphql(void **state) {
+    const char *path =
+        put("interfaces.json",
+            "{\"count\": 4, \"next\": null, \"results\": ["
+            "{\"device\": {\"name\": \"leaf-1\"}, \"name\": \"E1\", \"type\": {\"value\": \"400gbase-x-qsfp112\"},"
+            " \"connected_endpoints\": [{\"device\": {\"name\": \"gpu-1\"}, \"name\": \"eth0\"}],"
+            " \"connected_endpoints_type\": \"dcim.interface\", \"connected_endpoints_reachable\": true},"
+            "{\"device\": {\"name\": \"gpu-1\"}, \"name\": \"eth0\", \"speed\": 400000000,"
+            " \"connected_endpoints\": [{\"device\": {\"name\": \"leaf-1\"}, \"name\": \"E1\"}]},"
+            "{\"device\": {\"name\": \"gpu-2\"}, \"name\": \"eth0\", \"speed\": 400000000,"
+            " \"connected_endpoints\": [{\"device\": {\"name\": \"leaf-1\"}, \"name\": \"E2\"}]},"
+            "{\"device\": {\"name\": \"leaf-1\"}, \"name\": \"E3\", \"connected_endpoints\": null}]}");
+    struct run r = run_import("cables", &path, 1);
+    assert_size(&r, 2, 1, 2);
+    assert_int_equal(link_at(r.topology, "leaf-1/E1")->rate_bps, 400000000000);
+    assert_int_equal(link_at(r.topology, "leaf-1/E2")->rate_bps, 400000000000);
+    run_free(&r);
+    path = put("graphql.json",
+               "{\"data\": {\"cable_list\": ["
+               "{\"status\": \"connected\", \"length\": 10, \"length_unit\": \"ft\", \"a_terminations\":"
+               " [{\"__typename\": \"InterfaceType\", \"name\": \"E1\", \"device\": {\"name\": \"leaf-1\"}}],"
+               " \"b_terminations\": [{\"name\": \"eth0\", \"device\": {\"name\": \"gpu-1\"}}]},"
+               "{\"status\": \"connected\", \"a_terminations\":"
+               " [{\"__typename\": \"InterfaceType\", \"name\": \"E2\", \"device\": {\"name\": \"leaf-1\"}}],"
+               " \"b_terminations\": [{\"name\": \"eth0\", \"device\": {\"name\": \"gpu-2\"}}]},"
+               "{\"status\": \"connected\", \"a_terminations\":"
+               " [{\"__typename\": \"PowerPortType\", \"name\": \"PSU\", \"device\": {\"name\": \"leaf-1\"}}],"
+               " \"b_terminations\": [{\"name\": \"1\", \"device\": {\"name\": \"pdu-1\"}}]}]}}");
+    r = run_import("cables", &path, 1);
+    assert_size(&r, 2, 1, 2);
+    assert_int_equal(link_at(r.topology, "leaf-1/E1")->delay_ps, 15240);
+    run_free(&r);
+}
+
 /// A breakout is as many cables as its ends, with names at the one port; a trunk joins the ends in order. A page of
 /// several is told, and what is left out where the network lacks it.
 static void netbox_breakouts(void **state) {
@@ -383,6 +418,7 @@ int main(void) {
         cmocka_unit_test(containerlab),
         cmocka_unit_test(dot),
         cmocka_unit_test(netbox),
+        cmocka_unit_test(netbox_interfaces_and_graphql),
         cmocka_unit_test(netbox_breakouts),
         cmocka_unit_test(dual_planes),
         cmocka_unit_test(neighbours_in_tables),

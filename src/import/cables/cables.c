@@ -77,7 +77,8 @@ static enum weft_status read_json(const struct weft__cables_file *file, struct w
     WEFT_TRY(weft__sonic_is_part(file->path, list->arena, &part, ret_error));
     if (part)
         return WEFT_REFUSE(ret_error, (struct weft_place){.file = file->path, .line = 1, .column = 1},
-                           "neither 'lldp' nor 'lldpNeighbors', 'a_terminations' or 'PORT'; expected what lldpctl -f "
+                           "neither 'lldp' nor 'lldpNeighbors', 'a_terminations', 'connected_endpoints' or 'PORT'; "
+                           "expected what lldpctl -f "
                            "json, an Arista switch or NetBox writes, or a SONiC config_db.json");
     status = weft_sonic_read(&file->path, 1, NULL, list->arena, &s, ret_error);
     if (!status) weft__cables_add_sonic(s, file->device, file->conf->metre_ps, file->place, list);
@@ -88,9 +89,11 @@ static bool is_json(const char *head) {
     if (*head == '{')
         return strstr(head, "\"lldp\"") || strstr(head, "\"DEVICE_NEIGHBOR\"") ||
                (strstr(head, "\"PORT\"") && strstr(head, "\"lanes\"")) || strstr(head, "\"lldpNeighbors\"") ||
-               strstr(head, "_terminations\"") || strstr(head, "\"termination_a\"");
-    return *head == '[' && (strstr(head, "\"lldpNeighbors\"") || strstr(head, "_terminations\"") ||
-                            strstr(head, "\"termination_a\"") || strstr(head, "\"side_a_device\""));
+               strstr(head, "_terminations\"") || strstr(head, "\"termination_a\"") ||
+               strstr(head, "\"connected_endpoint");
+    return *head == '[' &&
+           (strstr(head, "\"lldpNeighbors\"") || strstr(head, "_terminations\"") || strstr(head, "\"termination_a\"") ||
+            strstr(head, "\"side_a_device\"") || strstr(head, "\"connected_endpoint"));
 }
 
 const struct weft__cables_form *weft__cables_form(const char *head) {

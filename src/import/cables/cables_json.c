@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cables in JSON of other programs: neighbours of an Arista switch ("show lldp neighbors | json", and "detail"), and
-// cables of NetBox (api/dcim/cables). Sources: Arista EOS command API; NetBox REST API 2.10 to 4.
+// cables and interfaces of NetBox (api/dcim/cables, api/dcim/interfaces, and cable_list and interface_list of GraphQL).
+// Sources: Arista EOS command API; NetBox REST and GraphQL API 2.10 to 4.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,8 +79,11 @@ static const struct weft_tree *netbox_end(const struct weft_tree *cable, bool b,
     const char *type = list ? weft__tree_text(list->child[k], "object_type")
                             : weft__tree_text(cable, b ? "termination_b_type" : "termination_a_type");
     if (type && strcmp(type, "dcim.interface") != 0) return NULL;
-    return list ? weft_tree_find(list->child[k], "object")
-                : weft_tree_find(cable, b ? "termination_b" : "termination_a");
+    const struct weft_tree *end =
+        list ? weft_tree_find(list->child[k], "object") : weft_tree_find(cable, b ? "termination_b" : "termination_a");
+    if (end || !list) return end;
+    type = weft__tree_text(list->child[k], "__typename"); // of GraphQL
+    return type && strcmp(type, "InterfaceType") != 0 ? NULL : list->child[k];
 }
 
 static enum weft_status netbox_length(const struct weft_tree *cable, const struct weft__cables_conf *conf,
@@ -129,6 +133,50 @@ static void add_netbox(struct weft__cable_list *list, const struct weft_tree *ca
     }
 }
 
+/// "400gbase-x-qsfp112" is 400 Gbit/s, as is a speed of 400000000 kbit/s; 0: neither says it.
+static weft_rate_bps netbox_rate(const struct weft_tree *interface) {
+    const struct weft_tree *type = weft_tree_find(interface, "type");
+    const char *speed = weft__tree_text(interface, "speed"), *name = type && type->type == WEFT_TREE_MAP
+                                                                         ? weft__tree_text(type, "value")
+                                                                         : weft__tree_text(interface, "type");
+    weft_rate_bps kbps = speed ? strtoull(speed, NULL, 10) : 0, gbps = 0;
+    char *end = NULL;
+    if (name) gbps = strtoull(name, &end, 10);
+    if (kbps) return kbps * 1000;
+    return gbps && !strncmp(end, "gbase", 5) ? gbps * 1000000000 : 0;
+}
+
+/// A cable that an interface is an end of: each of its ends has it.
+static enum weft_status add_netbox_interface(const struct weft_tree *interface, struct weft__cable_list *list,
+                                             struct weft_error *ret_error) {
+    const struct weft_tree *far = weft_tree_find(interface, "connected_endpoints");
+    const char *type = weft__tree_text(interface, "connected_endpoints_type"),
+               *reachable = weft__tree_text(interface, "connected_endpoints_reachable");
+    if (!far) far = weft_tree_find(interface, "connected_endpoint"); // before 3.3
+    if (!type) type = weft__tree_text(interface, "connected_endpoint_type");
+    if (!far || (far->type != WEFT_TREE_LIST && far->type != WEFT_TREE_MAP)) return WEFT_OK; // null: no cable
+    if ((type && strcmp(type, "dcim.interface") != 0) || (reachable && !strcasecmp(reachable, "false"))) {
+        list->outside++;
+        return WEFT_OK;
+    }
+    struct weft__cable c = {.device = {weft__tree_text(weft_tree_find(interface, "device"), "name")},
+                            .port = {weft__tree_text(interface, "name")},
+                            .place = interface->place,
+                            .rate_bps = netbox_rate(interface),
+                            .heard = true};
+    if (!c.device[0] || !c.port[0]) return BAD(interface->place, "an interface without 'name', or without 'device'");
+    for (uint32_t k = 0; k < (far->type == WEFT_TREE_LIST ? far->n : 1); k++) {
+        const struct weft_tree *end = far->type == WEFT_TREE_LIST ? far->child[k] : far;
+        c.device[1] = weft__tree_text(weft_tree_find(end, "device"), "name");
+        c.port[1] = weft__tree_text(end, "name");
+        if (c.device[1] && c.port[1])
+            weft__cables_add(list, &c);
+        else
+            list->outside++;
+    }
+    return WEFT_OK;
+}
+
 static enum weft_status read_netbox(const struct weft_tree *results, const struct weft__cables_conf *conf,
                                     struct weft__cable_list *list, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
@@ -138,7 +186,11 @@ static enum weft_status read_netbox(const struct weft_tree *results, const struc
         const char *is =
             state && state->type == WEFT_TREE_MAP ? weft__tree_text(state, "value") : weft__tree_text(cable, "status");
         weft_time_ps delay_ps = 0;
-        if (is && strcmp(is, "connected") != 0) {
+        if (weft_tree_find(cable, "connected_endpoints") || weft_tree_find(cable, "connected_endpoint")) {
+            status = add_netbox_interface(cable, list, ret_error);
+            continue;
+        }
+        if (is && strcasecmp(is, "connected") != 0) {
             list->outside++;
             continue;
         }
@@ -159,16 +211,21 @@ static const struct weft_tree *find_in(const struct weft_tree *root, const char 
 
 bool weft__cables_read_json(const struct weft_tree *root, const struct weft__cables_file *file,
                             struct weft__cable_list *list, enum weft_status *ret_status, struct weft_error *ret_error) {
-    const struct weft_tree *eos = find_in(root, "lldpNeighbors"), *results = weft_tree_find(root, "results");
+    static const char *const begins[] = {"a_terminations", "termination_a", "side_a_device", "connected_endpoints",
+                                         "connected_endpoint"};
+    const struct weft_tree *eos = find_in(root, "lldpNeighbors"), *results = weft_tree_find(root, "results"),
+                           *data = weft_tree_find(root, "data");
+    if (!results && data) results = weft_tree_find(data, "cable_list");
+    if (!results && data) results = weft_tree_find(data, "interface_list");
     const struct weft_tree *cables = results ? results : root;
     if (eos) {
         *ret_status = read_eos(eos, file->device, list, ret_error);
         return true;
     }
-    if (cables->type != WEFT_TREE_LIST || !cables->n ||
-        (!weft_tree_find(cables->child[0], "a_terminations") && !weft_tree_find(cables->child[0], "termination_a") &&
-         !weft_tree_find(cables->child[0], "side_a_device")))
-        return false;
+    bool netbox = false;
+    for (size_t k = 0; cables->type == WEFT_TREE_LIST && cables->n && k < sizeof begins / sizeof *begins; k++)
+        netbox |= weft_tree_find(cables->child[0], begins[k]) != NULL;
+    if (!netbox) return false;
     const char *next = weft__tree_text(root, "next");
     if (results && next && strcasecmp(next, "null") != 0) list->next_page = next;
     *ret_status = read_netbox(cables, file->conf, list, ret_error);
