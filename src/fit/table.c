@@ -26,6 +26,7 @@ struct reader {
     struct weft__lines lines;
     bool named; ///< the columns are known
     uint32_t size, time, in_place, words;
+    uint32_t wrong[2], wrongs, wrong_rows, first_wrong; ///< columns; rows with wrong results, the line of the first
     char *word[WORDS];
 };
 
@@ -41,9 +42,11 @@ static void split_line(struct reader *r, char *line) {
 /// Whether the words are the names of columns, which are then known.
 static bool take_names(struct reader *r) {
     uint32_t size = WEFT_NONE, time = WEFT_NONE, in_place = WEFT_NONE, skip = r->words && !strcmp(*r->word, "#");
+    uint32_t wrongs = 0;
     for (uint32_t k = skip; k < r->words; k++) {
         const char *word = r->word[k] + (k == 0 && *r->word[k] == '#');
         if (size == WEFT_NONE && (!strcmp(word, "size") || !strcmp(word, "size_bytes"))) size = k - skip;
+        if (!strcmp(word, "#wrong") && wrongs < 2) r->wrong[wrongs++] = k - skip;
         bool is_time = !strcmp(word, "time") || !strcmp(word, "time_us") || !strcmp(word, "in_place_us");
         if (is_time && time != WEFT_NONE && in_place == WEFT_NONE) in_place = k - skip;
         if (is_time && time == WEFT_NONE) time = k - skip;
@@ -52,6 +55,7 @@ static bool take_names(struct reader *r) {
     r->size = size;
     r->time = time;
     r->in_place = in_place;
+    r->wrongs = wrongs;
     return r->named = true;
 }
 
@@ -86,7 +90,16 @@ static enum weft_status take_row(struct reader *r, struct weft_error *ret_error)
     if (r->in_place < r->words && !is_number(r->word[r->in_place], &in_place)) in_place = (double)NAN;
     if (r->table.rows == ROWS_MAX) return WEFT_REFUSE(ret_error, r->lines.place, "expected at most %d sizes", ROWS_MAX);
     add_row(r, (weft_bytes)bytes, time, in_place, r->lines.place.line);
+    bool wrong = false;
+    double elements;
+    for (uint32_t k = 0; k < r->wrongs; k++)
+        wrong |= r->wrong[k] < r->words && is_number(r->word[r->wrong[k]], &elements);
+    if (wrong && !r->wrong_rows++) r->first_wrong = (uint32_t)r->lines.place.line;
     return WEFT_OK;
+}
+
+static void add_warning(struct weft_fit *fit, const char *text) {
+    WEFT__ADD(fit->arena, fit->warning, fit->warnings) = text;
 }
 
 static void begin_table(struct reader *r, const char *path) {
@@ -133,6 +146,12 @@ static enum weft_status finish_table(struct reader *r, struct weft_error *ret_er
         r->fit->row[i].ranks = s->ranks;
     }
     WEFT__ADD(r->fit->arena, r->fit->table, r->fit->tables) = r->table;
+    if (r->wrong_rows)
+        add_warning(r->fit, weft_arena_format(r->fit->arena,
+                                              "%s:%" PRIu32 ": #wrong is not 0, here and in %" PRIu32 " of %" PRIu32
+                                              " sizes in all: times of wrong results are taken as they are",
+                                              r->table.file, r->first_wrong, r->wrong_rows, r->table.rows));
+    r->wrong_rows = 0;
     return WEFT_OK;
 }
 
@@ -171,8 +190,9 @@ static enum weft_status take_line(struct reader *r, char *line, struct weft_erro
     split_line(r, text);
     if (!r->words || take_names(r) || comment) return WEFT_OK;
     double number;
-    // What mpirun and the program print around the table.
+    // What mpirun and the program print around the table, such as "2 warnings generated".
     if (!strchr("0123456789", **r->word) || (!is_number(*r->word, &number) && !r->named)) return WEFT_OK;
+    if (r->words > 1 && r->words <= r->time && !strchr("0123456789", *r->word[1])) return WEFT_OK;
     return take_row(r, ret_error);
 }
 
@@ -250,10 +270,6 @@ enum weft_status weft__fit_read(const struct weft_fit_conf *conf, const char *pa
 }
 
 // --- what counts --------------------------------------------------------------------------------------------------
-
-static void add_warning(struct weft_fit *fit, const char *text) {
-    WEFT__ADD(fit->arena, fit->warning, fit->warnings) = text;
-}
 
 /// Whether a row is no measurement of its size: the first call of a size connects and registers memory, of which the
 /// time in place, measured after, knows nothing; without that column, a larger size that took less shows it.

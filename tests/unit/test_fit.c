@@ -57,7 +57,8 @@ static const char printed[] =
     "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)\n"
     "         512           128     float     sum      -1    30.00    0.04    0.07      0    16.00    0.03    0.06\n"
     "        1024           256     float     sum      -1    16.50    0.06    0.11      0    16.25    0.06    0.11\n"
-    "        2048           512     float     sum      -1    17.00    0.12    0.22      0    17.10    0.12    0.22\n"
+    "        2048           512     float     sum      -1    17.00    0.12    0.22      7    17.10    0.12    0.22\n"
+    "2 warnings generated.\n"
     "        4096          1024     float     sum      -1    18.00    0.12    0.22      0    18.10    0.12    0.22\n"
     "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.5\n#\n";
 
@@ -76,8 +77,9 @@ static void as_printed(void **state) {
     assert_true(fabs(fit.row[1].measured_us - 16.5) < 1e-9 && fabs(fit.row[1].in_place_us - 16.25) < 1e-9);
     assert_int_equal(fit.row[0].use, WEFT_FIT_OUTLYING); // 30 us, and 16 in place
     assert_int_equal(fit.row[2].use, WEFT_FIT_CHECKED);
-    assert_int_equal(fit.warnings, 1);
-    assert_non_null(strstr(fit.warning[0], "printed.txt:11: 30 us for 512 B, but 16 us in place"));
+    assert_int_equal(fit.warnings, 2);
+    assert_non_null(strstr(fit.warning[0], "printed.txt:13: #wrong is not 0, here and in 1 of 4 sizes in all"));
+    assert_non_null(strstr(fit.warning[1], "printed.txt:11: 30 us for 512 B, but 16 us in place"));
     weft_fit_free(&fit);
     weft_arena_free(arena);
 }
