@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BGP in a building of a DSF region: every EDSW hears the aggregates of other buildings on each of its links to
 // superspines (eBGP) and tells every RDSW all of these ways (iBGP with add-path), so that an RDSW spreads over all of
-// them. Agents are functions of what they are told. Source and differences: src/control/dsf/bgp.c.
+// them. Agents are functions of the updates they receive. Source and differences: src/control/dsf/bgp.c.
 #pragma once
 
 #include "weft/random.h"
@@ -19,7 +19,7 @@ struct weft_bgp_conf {
 struct weft_param_table;
 extern const struct weft_param_table weft_bgp_table;
 
-/// What an RDSW has heard of an aggregate: the ways (a bit each) that every EDSW has told it.
+/// Adj-RIB-In of an RDSW for one aggregate: the paths (a bit each) that each EDSW has announced.
 struct weft_bgp_rib {
     uint32_t sessions;
     uint64_t *paths; ///< [sessions], the caller's
@@ -29,10 +29,10 @@ struct weft_bgp_rib {
 uint32_t weft_bgp_on_update(struct weft_bgp_rib *rib, uint32_t session, uint64_t announced, uint64_t withdrawn);
 uint32_t weft_bgp_on_closed(struct weft_bgp_rib *rib, uint32_t session);
 
-/// What an EDSW has told an RDSW of an aggregate.
+/// Adj-RIB-Out of an EDSW towards one RDSW for one aggregate.
 struct weft_bgp_sender {
     uint64_t told;
-    weft_time_ps next_ps; ///< not before this may it tell more (MRAI)
+    weft_time_ps next_ps; ///< earliest time of the next update (MRAI)
 };
 /// To tell `paths`: true if there is something to tell now; else, if there is something to tell later, *ret_due.
 bool weft_bgp_tell(struct weft_bgp_sender *s, const struct weft_bgp_conf *conf, weft_time_ps now, uint64_t paths,
@@ -89,7 +89,7 @@ struct weft_bgp_result {
     uint32_t changes_n;
     struct weft_bgp_change *change; ///< by time, counted as those of events are
 };
-/// Events by time, counted from when all is told. In `arena`.
+/// Events by time; time 0 is when all sessions have converged. In `arena`.
 struct weft_bgp_result *weft_bgp_run(const struct weft_bgp_conf *conf, const struct weft_bgp_setup *setup,
                                      const struct weft_bgp_event *event, uint32_t events, uint64_t seed,
                                      struct weft_arena *arena);

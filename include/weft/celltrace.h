@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cell tracing: TiNs sample cells whose trace bit is set and tell a collector over UDP; the collector puts the reports
-// of a cell together to a path, and finds who loses cells or sends them where nobody meant them to go.
+// of a cell together to a path, and finds TiNs that lose cells or send them along unplanned routes.
 // Source: Gibson et al., "Aquila", NSDI'22, section 6. What a report holds, that a TiN reports what leaves it, and how
 // the collector concludes are ours.
 #pragma once
@@ -25,10 +25,10 @@ struct weft_celltrace_path {
     enum weft_celltrace_end end;
     uint32_t suspect;
     uint32_t hops;    ///< TiNs on the path
-    uint32_t missing; ///< of these that were told by their neighbours only
+    uint32_t missing; ///< of these, TiNs that only their neighbours reported
 };
 /// Sorts the reports of one cell and follows them over the links. `ret_hop` has room for n + missing hops, at most
-/// 2 n + 1; a hop that nobody reported has its ports as its neighbours say, and time 0.
+/// 2 n + 1. A hop without a report of its own has time 0, and its ports from its neighbours' reports.
 struct weft_celltrace_path weft_celltrace_stitch(const struct weft_topology *t, const struct weft_dragonfly *f,
                                                  struct weft_celltrace_report *report, uint32_t n,
                                                  struct weft_celltrace_report *ret_hop);

@@ -89,8 +89,8 @@ struct weft_claim_band {
     uint32_t withs;
     struct weft_place place;
 };
-/// What bands make of a claim, the worst of its bands: it turns out alike at each of the values; it does not; only
-/// because hosts take longer than what it is about; it turns out so at none of them.
+/// A claim's verdict over its bands, the worst of them: the same result at each value; another result at some; another
+/// only because hosts take longer than the effect; the result at none of the values.
 enum weft_claim_in_band {
     WEFT_CLAIM_IN_BAND_UNKNOWN,
     WEFT_CLAIM_IN_BAND_HOLDS,

@@ -58,7 +58,7 @@ static inline const uint32_t *weft_channel_row(const struct weft_channel_order *
     return &rows[((size_t)(server % o->servers) * o->channels + channel % o->channels) * o->ranks];
 }
 
-/// Over whom, and how much.
+/// The group of a collective, and its size.
 struct weft_collective_shape {
     uint32_t ranks;
     uint32_t per_server;                     ///< so many ranks after one another share a server; divides `ranks`
@@ -118,10 +118,10 @@ struct weft_sent {
     uint16_t slots; ///< of the connection; 0: as weft_collective_common has it
 };
 
-/// What an operation of a job does: at first as its configuration says; `load` changes what it finds out.
+/// A collective of a job's operation, as configured. `load` replaces the fields that a file or the shape decides.
 struct weft_collective_loaded {
     const struct weft_collective_ops *ops;
-    const void *conf; ///< what the functions of `ops` are told; begins with struct weft_collective_common
+    const void *conf; ///< passed to the functions of `ops`; begins with struct weft_collective_common
     size_t conf_size; ///< 0: not known; else operations with equal bytes share their connections
     enum weft_collective_goal goal;
     struct weft_collective_shape shape;
@@ -131,9 +131,9 @@ struct weft_collective_loaded {
 
 struct weft_collective_ops {
     enum weft_collective_goal goal; ///< with `load`: as that says
-    /// Optional, for whom a file, or the shape, says what to do: reads the file, checks that it fits the shape,
-    /// chooses. Errors that are not of the file are at `place`. The configuration lives as long as the arena. Such a
-    /// collective is for one number of ranks and, if `by_size` says so, for one size.
+    /// Optional: reads the file or chooses the algorithm that defines the steps, and checks that it fits the shape.
+    /// Errors outside the file are reported at `place`. The configuration lives as long as the arena. A loaded
+    /// collective is valid for one number of ranks and, if `by_size` is set, for one size.
     enum weft_status (*load)(struct weft_place place, struct weft_arena *arena, struct weft_collective_loaded *loaded,
                              struct weft_error *ret_error);
     bool (*by_size)(const void *conf); ///< NULL: it is not
@@ -145,8 +145,8 @@ struct weft_collective_ops {
     uint64_t (*steps)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane);
     void (*step)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                  uint64_t index, struct weft_step *ret_step);
-    /// Optional, for whom steps come one after another: what all steps of a lane share is worked out once, into
-    /// plan_size bytes that the caller keeps, and then `planned` is `step`.
+    /// Optional, faster than `step`: `plan` computes what all steps of a lane share, once, into plan_size bytes of the
+    /// caller; `planned` then returns the same steps as `step`.
     size_t plan_size;
     void (*plan)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                  void *ret_plan);
@@ -154,25 +154,25 @@ struct weft_collective_ops {
     /// Optional, with `planned`: how many steps, from this one on, have its peers and its bytes; 1 at least. It may be
     /// too small.
     uint64_t (*alike)(const void *plan, uint64_t index);
-    /// One of two is required, so that nobody has to look at each step. The sums over all steps of a lane that sends to
-    /// few ranks; how many ranks.
+    /// `sent` or `sends` with `send` is required: bytes per destination without a walk over all steps. `sent`: sums
+    /// over all steps of a lane that sends to few ranks; returns how many ranks.
     uint32_t (*sent)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                      struct weft_sent ret_sent[WEFT_STEP_PEERS]);
-    /// Or, for whom sends straight to others: how many it sends to, and all that goes to each.
+    /// For collectives that send straight to each destination: number of destinations, and bytes to each.
     uint32_t (*sends)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank);
     void (*send)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t index,
                  struct weft_sent *ret_sent);
-    /// Optional, for whom sends to many: every rank sends to so many others at least. Too many are refused before they
-    /// are looked for.
+    /// Optional: least number of destinations per rank. A job with too many connections is refused by it, before any
+    /// is counted.
     uint32_t (*peers_min)(const void *conf, const struct weft_collective_shape *shape);
     /// Optional: true if ranks forward messages of other ranks (PXN).
     bool (*relays)(const void *conf, const struct weft_collective_shape *shape);
-    /// Optional, with `sends` and `channels`: bytes of the data for `dst`, whoever sends it. If a rank has as many
-    /// sends as peers, connections can then be counted without being made.
+    /// Optional, with `sends` and `channels`: bytes of the data for `dst`, from any sender. If a rank has one send per
+    /// peer, connections can then be counted without being made.
     weft_bytes (*part_for)(const void *conf, const struct weft_collective_shape *shape, uint32_t dst);
     /// Optional: channels in use, if that is not the largest one in which something is sent.
     uint32_t (*channels)(const void *conf, const struct weft_collective_shape *shape);
-    /// Optional, for whom does the same loop over and over: the size with which it does the first one, and the last.
+    /// Optional, for collectives that repeat one loop: the size at which only the first and the last loop are left.
     weft_bytes (*shortened)(const void *conf, const struct weft_collective_shape *shape);
     /// For WEFT_GOAL_EXCHANGE, or others whose parts differ: bytes of part (s, d). NULL: size / ranks.
     weft_bytes (*part)(const void *conf, const struct weft_collective_shape *shape, uint32_t src, uint32_t dst);

@@ -184,7 +184,7 @@ struct weft_known_event {
 };
 /// What interface nodes know of each other in a run (FSDB), all fabrics together.
 struct weft_known_timeline {
-    bool cold; ///< at first nobody knows anything; else everybody everything
+    bool cold; ///< nodes start without any state; else each starts with the whole state
     uint32_t events;
     const struct weft_known_event *event; ///< by time
 };
@@ -193,8 +193,8 @@ enum weft_status weft_known_timeline_new(const struct weft_topology *t, const st
                                          struct weft_arena *arena, struct weft_known_timeline **ret_timeline,
                                          struct weft_error *ret_error);
 
-/// Exits of fabrics as they follow from the links, whoever knows it: state i holds from time_ps[i] on, a state for each
-/// time of events of the topology, and one at 0 before them.
+/// Exits of fabrics as the links allow them, before any node has learnt of it. State i holds from time_ps[i] on: one
+/// state at 0, and one per time of a topology event.
 struct weft_exit_states {
     uint32_t n;
     const weft_time_ps *time_ps;
@@ -209,10 +209,10 @@ struct weft_control_given {
     uint64_t seed;
     const struct weft_exit_states *states; ///< NULL: no fabric of the topology has exits
 };
-/// What the interface nodes of a fabric are told of exits (BGP), for the data plane and for the story.
+/// Exits that BGP announces to the interface nodes of a fabric, for the data plane and for the story.
 struct weft_exit_timeline {
     struct weft_bgp_setup setup;
-    uint32_t *edsw, *rdsw;   ///< nodes: those with exits; those that are told of them
+    uint32_t *edsw, *rdsw;   ///< nodes: with exits; that learn of them by BGP
     uint32_t *own_edsw;      ///< setup's
     uint64_t *buildings;     ///< setup's: fabrics, and Ethernet switches with hosts that are in none
     uint16_t *port;          ///< [edsw * WEFT_BGP_LINKS_MAX + way] of that node

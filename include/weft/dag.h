@@ -66,7 +66,7 @@ struct weft_dag_cursor {
     uint64_t index; ///< in the lane of an operation's collective
 };
 
-/// A view of the workload, which must outlive the view. Remote memory access is not in it: what it sends depends on
+/// A view of the workload, which must outlive the view. Remote memory access is left out: its requests depend on
 /// answers.
 struct weft_dag weft_dag_of(const struct weft_workload *workload, struct weft_arena *arena);
 struct weft_dag_rank weft_dag_rank_at(const struct weft_dag *dag, uint32_t rank);
@@ -89,7 +89,7 @@ struct weft_dag_result {
     weft_time_ps end_ps;     ///< of the last step, WEFT_TIME_MAX at most; messages take no time
     uint64_t stuck;          ///< lanes that wait for ever: none, if the DAG can be executed
     uint32_t rank, lane;     ///< the first of them that waits for another rank
-    enum weft_dag_want want; ///< what it waits for
+    enum weft_dag_want want; ///< kind of the thing it waits for
     uint32_t what;           ///< counter, lane or connection
 };
 

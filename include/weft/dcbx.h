@@ -67,7 +67,7 @@ struct weft_dcbx_operation {
 void weft_dcbx_negotiate(const struct weft_dcbx_end *own, const struct weft_dcbx_end *peer,
                          struct weft_dcbx_operation *ret);
 
-/// A difference in words, as this end sees it: what was found, and what comes of it.
+/// Describes one difference from this end's side: what differs, and its effect.
 void weft_dcbx_explain(const struct weft_dcbx_difference *difference, char *ret_found, char *ret_consequence,
                        size_t size);
 /// "neither end is willing": the rule as the reason of what is in force.

@@ -59,7 +59,7 @@ struct weft_send {
     weft_bytes bytes;      ///< at least 1
     uint64_t tag;          ///< of the caller, for callbacks and results
     uint32_t priority;     ///< 0 to 7, as in a scenario's workload
-    uint32_t events;       ///< of which the callback is to be told: a sum of DELIVERED, ACKED, CANCELLED; 0: of none
+    uint32_t events;       ///< events that call the callback: a sum of DELIVERED, ACKED, CANCELLED; 0: none
     weft_time_ps start_ps; ///< when the source begins; a time that is over is now
     weft_drive_callback *callback;
     void *context;

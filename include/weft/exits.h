@@ -26,7 +26,7 @@ struct weft_exits {
 uint32_t weft_fabrics_find(const struct weft_topology *t, uint32_t *ret_fabric);
 
 /// Of every fabric towards every switch with hosts: the Ethernet ports of its interface nodes that are next hops by
-/// `routes`. An interface node whose way leads through its own fabric has none. Inside a fabric nobody leaves it.
+/// `routes`. An interface node whose route leads through its own fabric has none. Routes within a fabric use no exit.
 struct weft_exits *weft_exits_new(const struct weft_topology *t, const struct weft_routes *routes);
 void weft_exits_free(struct weft_exits *exits);
 

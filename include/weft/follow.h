@@ -65,8 +65,8 @@ struct weft_followed {
     uint16_t box;     ///< REQUEST, ANSWER: the box that asks
 };
 
-/// What a rank of a job did or was told. Whatever it does, it does at once when it is told what it waited for last: so
-/// each act is caused by the last fact before it in the rank's list.
+/// Facts that a rank of a job learns, and acts of the rank. A rank acts as soon as it learns the last fact that it
+/// waits for, so the cause of an act is the last fact before it in the rank's list.
 enum weft_rank_what {
     // facts
     WEFT_RANK_STARTED,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FSDB among the interface nodes of a DSF fabric: each subscribes to the state of every other (system ports,
-// interfaces, IPv6 neighbours), and forwards to hosts behind it by what it has been told. A subscription is a function
-// of what it is told, with the time as an argument. Source: FBOSS (DsfSubscriber, DsfSubscription); differences:
+// interfaces, IPv6 neighbours), and forwards to hosts behind it by that state. A subscription is a function of
+// the messages it receives, with the time as an argument. Source: FBOSS (DsfSubscriber, DsfSubscription); differences:
 // src/control/dsf/fsdb.c.
 #pragma once
 
@@ -62,7 +62,7 @@ weft_time_ps weft_fsdb_due(const struct weft_fsdb_subscription *s);
 enum weft_fsdb_what {
     WEFT_FSDB_CRASH,   ///< its agent stops; its sessions are reset
     WEFT_FSDB_RESTART, ///< it runs again, and knows nothing
-    WEFT_FSDB_CUT,     ///< nodes of `side` no longer reach the others, nor they them, and nobody is told
+    WEFT_FSDB_CUT,     ///< nodes of `side` and the others no longer reach each other, and no session is closed
     WEFT_FSDB_HEAL,
     WEFT_FSDB_MOVE, ///< a host moves from `node` to `to`
 };
@@ -96,8 +96,8 @@ struct weft_fsdb_result {
     uint32_t changes;
     struct weft_fsdb_change *change; ///< by time, counted as those of events are
 };
-/// Starts all nodes, and runs events. Their times count from when everybody knows everything (conf->cold_start: from
-/// the start, when nobody knows anything). In `arena`.
+/// Starts all nodes, and runs events. Time 0 of events is when all subscriptions are in sync (conf->cold_start: when
+/// nodes start without any state). In `arena`.
 struct weft_fsdb_result *weft_fsdb_run(const struct weft_fsdb_conf *conf, uint32_t nodes,
                                        const struct weft_fsdb_event *event, uint32_t events, uint64_t seed,
                                        struct weft_arena *arena);

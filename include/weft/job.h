@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Training jobs: each rank repeats the same operations, compute and collectives over groups of ranks. The schedules of
-// collectives are functions (weft/collective.h), so a job holds no list of messages, only who talks to whom.
+// collectives are functions (weft/collective.h), so a job holds no list of messages, only pairs of ranks that talk.
 #pragma once
 
 #include <assert.h>
@@ -51,7 +51,7 @@ struct weft_job_op {
     uint32_t communicator;
     uint32_t volume;          ///< among its communicator's; those with the same one pass the same messages
     uint32_t times;           ///< with so many that follow, reported as one; 0: not by itself
-    weft_time_ps measured_ps; ///< what it took elsewhere, mean of `times`; 0: not known
+    weft_time_ps measured_ps; ///< time measured elsewhere, mean of `times`; 0: not known
     bool overlap;             ///< go on at once; it is waited for at the end of the iteration
 };
 

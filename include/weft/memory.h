@@ -77,10 +77,10 @@ void *weft_memory_resize(enum weft_memory_kind kind, void *memory, size_t bytes_
 void weft_memory_free(enum weft_memory_kind kind, void *memory, size_t bytes);
 /// Before a declaration: `end`, which takes a pointer to the variable, is called at the end of the block.
 #define WEFT_ENDS(end) __attribute__((cleanup(end)))
-/// Before the declaration of a pointer: what it leads to then is freed at the end of the block.
+/// Before the declaration of a pointer: the memory it then points to is freed at the end of the block.
 #define WEFT_FREED WEFT_ENDS(weft_memory_end)
 void weft_memory_end(void *pointer);
-/// Of something large only parts will be written, which lie apart: it is to have small pages, as one that nobody writes
+/// Asks for small pages for a large array of which only scattered parts will be written: a page that is never written
 /// takes no memory.
 void weft_memory_sparse(void *memory, size_t bytes);
 /// Bytes held now by this thread's memory, and the most ever held since the last reset, by kind.
@@ -92,7 +92,7 @@ weft_bytes weft_memory_held(const struct weft_memory *memory, enum weft_memory_k
 double weft_memory_most(void);
 const char *weft_memory_name(enum weft_memory_kind kind);
 void weft_memory_reset_max(void);
-/// All of these figures, and what they are from now on: a process takes over what another had.
+/// Reads all of these figures, or sets them: a process that takes over another's state takes over its figures.
 struct weft_memory_figure {
     weft_bytes now, max;
 };

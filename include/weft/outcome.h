@@ -89,7 +89,7 @@ struct weft_flow_outcome {
     uint64_t cnps;                ///< received by the sender
     uint64_t packets_again;       ///< sent more than once
     uint64_t sfc_messages;        ///< received by the sender
-    weft_time_ps sfc_paused_ps;   ///< sum over its queue pairs: told to pause while they had something to send
+    weft_time_ps sfc_paused_ps;   ///< sum over its queue pairs: time paused with data to send
     uint64_t out_of_order;        ///< packets that came while an earlier one was missing
     uint64_t out_of_order_placed; ///< of these: not discarded
 };
@@ -252,8 +252,8 @@ struct weft_outcome {
     weft_bytes injected_bytes, delivered_bytes, dropped_bytes, held_bytes; ///< frames, every kind
     struct weft_fast_forward_outcome *fast_forward;                        ///< NULL: run.fast_forward is off
     const struct weft_te_outcome *te;                                      ///< NULL: no controller
-    const struct weft_link_dcbx *links; ///< [links of the topology]; NULL: nobody speaks LLDP
-    /// What boxes of a kind of node tell besides ports and drops (box/dsf/dsf_outcome.h, box/tin/tin_outcome.h); NULL:
+    const struct weft_link_dcbx *links; ///< [links of the topology]; NULL: no device runs LLDP
+    /// Results of a kind of box beyond ports and drops (box/dsf/dsf_outcome.h, box/tin/tin_outcome.h); NULL:
     /// nothing, or there is none.
     void *part[WEFT_BOXES];
     uint64_t samples;
@@ -275,8 +275,8 @@ struct weft_outcome {
 struct weft_outcome *weft_outcome_new(const struct weft_topology *topology, const struct weft_workload *workload);
 void weft_outcome_free(struct weft_outcome *outcome);
 
-/// What a port counted at a priority. Those of a priority are next to each other: those of one that nothing uses take
-/// no memory in a large network, as nobody writes there.
+/// Counters of a port and priority. Counters of one priority are adjacent, so a priority that no packet uses takes no
+/// memory in a large network: its pages are never written.
 static inline struct weft_counters *weft_outcome_at(const struct weft_outcome *outcome, uint32_t port,
                                                     uint32_t priority) {
     return &outcome->counters[(size_t)priority * outcome->ports + port];

@@ -10,7 +10,7 @@
 
 enum weft_pcapng_direction { WEFT_PCAPNG_UNKNOWN = 0, WEFT_PCAPNG_INBOUND = 1, WEFT_PCAPNG_OUTBOUND = 2 };
 
-/// LINKTYPE_ETHERNET; LINKTYPE_USER0, of which those who write and read a file know what it is.
+/// LINKTYPE_ETHERNET; LINKTYPE_USER0, whose content is private to the writer and the reader of a file.
 enum weft_pcapng_link { WEFT_PCAPNG_ETHERNET = 1, WEFT_PCAPNG_USER0 = 147 };
 
 /// Stamped in nanoseconds; Ethernet frames without FCS.

@@ -35,7 +35,7 @@ static inline weft_time_ps weft__poster_take(struct weft__poster *p, const struc
     return p->last_ps;
 }
 
-/// From the NIC's reaction to a frame until the host sees what it brought: a completion, or data.
+/// From the NIC's reaction to a frame until the host sees its completion or its data.
 static inline weft_time_ps weft__notice_latency(const struct weft_host_conf *c, bool completion) {
     weft_time_ps latency = completion ? c->completion_latency_ps : c->receive_latency_ps;
     return latency > c->processing_ps ? latency - c->processing_ps : 0;

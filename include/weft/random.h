@@ -22,7 +22,7 @@ enum weft_random_purpose {
     WEFT_RANDOM_SPRAY,            ///< of cells over the links of a DSF box
     WEFT_RANDOM_CELL_TRACE = 36,  ///< which cells of a TiN are traced
     WEFT_RANDOM_RMA_ARRIVAL = 40, ///< of operations at a client
-    WEFT_RANDOM_RMA_SERVER,       ///< whom it asks
+    WEFT_RANDOM_RMA_SERVER,       ///< the server of an operation
     WEFT_RANDOM_JITTER,           ///< how much later than said a flow starts
     WEFT_RANDOM_DRAW,             ///< which of the pairs named a flow has
     WEFT_RANDOM_SAMPLE,           ///< points of a sweep

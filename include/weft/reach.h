@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reachability in a disaggregated scheduled fabric (DSF), and input balanced mode: which of its links a device lets its
-// neighbours use towards each destination. An agent is the control plane of one device, a pure function of what it is
-// told: no clock, no allocation. Source and differences: src/control/dsf/reach.c.
+// neighbours use towards each destination. An agent is the control plane of one device, a pure function of its
+// inputs: no clock, no allocation. Source and differences: src/control/dsf/reach.c.
 //
 // A destination is an interface node (RDSW, EDSW); destinations and devices are numbered from 0 by the caller. Levels:
 // 0 interface node, 1 fabric node next to interface nodes (FDSW), 2 fabric node between clusters (SDSW). Cells go up
@@ -49,7 +49,7 @@ struct weft_reach_balance {
     uint32_t out;                 ///< output capacity: links that the neighbours let us use
 };
 
-/// What an agent answers. Called while it is told something; all required.
+/// Outputs of an agent, called while it handles an input; all required.
 struct weft_reach_out {
     void *context;
     /// What the agent says on `link` of `dest` has changed: see weft_reach_cell.

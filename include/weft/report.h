@@ -28,7 +28,7 @@ const struct weft_run *weft__result_run(const struct weft_result *result);
 /// The memory that it is in is closed with it.
 void weft__result_own(struct weft_result *result, struct weft_memory *memory);
 
-/// A run in a folder of results: what it takes to run it again, and how to tell that it came out the same.
+/// A run in a folder of results: its configuration, to repeat it, and its digest, to compare with.
 struct weft_stored {
     const char *const *names; ///< [runs]: variants of all runs in the folder
     uint32_t runs;
@@ -120,7 +120,7 @@ struct weft_report_matrix {
 /// What such a page says above its figures.
 struct weft_report_head {
     const char *title, *about;
-    const char *const *answer; ///< [answers][2]: what it is of ("" if of all), and the sentence
+    const char *const *answer; ///< [answers][2]: the subject ("" for all), and the sentence
     uint32_t answers;
 };
 /// A page of matrices alone, whose texts may go when it returns. Free it.

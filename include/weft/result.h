@@ -133,8 +133,8 @@ struct weft_answer {
     /// Of its page in docs/results and, unless another table has that name, of its first table in SQLite: "versus".
     const char *name;
     const char *about; ///< "weft versus: fabrics side by side on one job"
-    /// [tables]: the first is the object itself; the others are in the order of the JSON, parts behind what they are
-    /// part of.
+    /// [tables]: the first is the object itself; the others are in the order of the JSON, parts behind their
+    /// whole.
     const struct weft_result_table *const *table;
     uint32_t tables;
 };
@@ -353,7 +353,7 @@ const char *weft_result_flat_column(const struct weft_result_table *table, const
 enum { WEFT_RESULT_DEPTH = 5 };
 struct weft_result_walk {
     struct weft_result_cursor
-        level[WEFT_RESULT_DEPTH]; ///< [depth]: the last is of the table, those before of what it is part of
+        level[WEFT_RESULT_DEPTH]; ///< [depth]: the last is the table's; those before are of the tables that contain it
     uint32_t depth, open;         ///< open: levels that are at a row
 };
 struct weft_result_walk weft_answer_walk(const struct weft_answer *answer, const void *subject,
@@ -399,7 +399,7 @@ struct weft_result_found {
     const char *name[64];    ///< what could stand there instead
     uint32_t names, entries; ///< entries: it is a list of so many
 };
-/// Looks up figures of an answer; keeps in `arena` what it has worked out for the next time.
+/// Looks up figures of an answer; caches resolved names in `arena`.
 struct weft_result_finder {
     const struct weft_answer *answer;
     const void *subject;

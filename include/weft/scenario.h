@@ -167,7 +167,7 @@ enum weft_status weft_scenario_write_path(const struct weft_scenario *scenario, 
 
 /// The case a variant belongs to; "" if the file has none.
 const char *weft_scenario_variant_case(const struct weft_scenario_file *file, uint32_t i);
-/// The section `claims` of the file and of what it is based on; NULL if there is none. See weft/claim.h.
+/// The section `claims` of the file and of its base files; NULL if there is none. See weft/claim.h.
 const struct weft_tree *weft_scenario_claims(const struct weft_scenario_file *file);
 /// The section `sweep`; NULL if there is none. See weft/sweep.h.
 const struct weft_tree *weft_scenario_sweep(const struct weft_scenario_file *file);
@@ -221,7 +221,7 @@ const char *weft_device_hardware(const struct weft_device_conf *device, const st
 const char *weft_scenario_server(const struct weft_scenario *scenario, uint32_t workload, struct weft_arena *arena);
 /// Whether the scenario says that key of that section for the device, and not only a default or a preset.
 bool weft_device_says(const struct weft_device_conf *device, const char *section, const char *key);
-/// Where "switch.pfc.xoff" of such a device is written, or what it would be written in.
+/// The place of "switch.pfc.xoff" of such a device, or of the section that would contain it.
 struct weft_place weft_device_place(const struct weft_device_conf *device, const char *path);
 /// The row of a value of `fabric`, of a section of the devices that no entry of `devices` changes, or of an entry
 /// ("devices.0.switch.processing"); NULL: there is none.

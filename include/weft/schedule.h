@@ -131,13 +131,13 @@ void weft_schedule_begin(struct weft_schedule_builder *b, const char *file, uint
 /// A group of the members in `rank`, in this order; its number. Ranks of a group are checked by weft_schedule_check.
 uint32_t weft_schedule_add_group(struct weft_schedule_builder *b, const char *name, const uint32_t *rank,
                                  uint32_t ranks);
-/// Adds a step to the rank under way (`waits` and `edge0` are not looked at). False: it has as many as a rank may have.
+/// Adds a step to the current rank (`waits` and `edge0` are ignored). False: the rank has the most steps allowed.
 bool weft_schedule_add(struct weft_schedule_builder *b, const struct weft_schedule_step *step);
-/// Step `to` waits for step `from`, both of the rank under way, which may be added later. False: too many.
+/// Step `to` waits for step `from`, both of the current rank, which may be added later. False: too many.
 bool weft_schedule_add_edge(struct weft_schedule_builder *b, uint32_t from, uint32_t to, bool after_start);
 /// The rank is complete; `offset`: of its first step in a binary file, or 0.
 void weft_schedule_end_rank(struct weft_schedule_builder *b, uint64_t offset);
-/// Frees what it needed; the schedule, which has all its ranks, or whatever was made when an error came.
+/// Frees the builder. Returns the schedule: with all ranks, or, after an error, with those built until then.
 struct weft_schedule *weft_schedule_end(struct weft_schedule_builder *b);
 
 // --- asking about it ----------------------------------------------------------------------------------------------

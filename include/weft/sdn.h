@@ -38,8 +38,8 @@ struct weft_sdn_event {
     const uint32_t *link; ///< LINKS: of the topology
     uint32_t links;
 };
-/// What the applications of the controller, the firmware of TiNs and the datacenter network tell each other: from whom,
-/// to whom, what. "exits" are the ways out of the Clique.
+/// Messages between the controller's applications, the firmware of TiNs and the datacenter network: name, sender,
+/// receiver, content. "exits" are routes out of the Clique.
 #define WEFT_SDN_MESSAGES(X)                                                                                           \
     X(PORT_STATUS, port_status, "TiN", "front-end", "a port is down or up")                                            \
     X(PORT_WRITE, port_write, "front-end", "NIB", "ports")                                                             \

@@ -17,7 +17,7 @@ struct weft_simulation {
     struct weft_memory *own; ///< that all of it is in; NULL: the caller's
 };
 
-/// weft_simulation_new (weft/weft.h) for whom runs nothing: flows of all-to-alls of jobs are only counted.
+/// weft_simulation_new (weft/weft.h) for callers that will not run it: flows of jobs' all-to-alls are only counted.
 enum weft_status weft_simulation_count(const struct weft_scenario_file *file, uint32_t variant,
                                        struct weft_simulation **ret_simulation, struct weft_error *ret_error);
 

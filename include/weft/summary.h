@@ -5,7 +5,7 @@
 #include "weft/topology.h"
 
 /// Nodes with one layer name and tier. Down: links to lower tiers, up: to higher ones; over the whole layer. Links to
-/// control processors of TiNs are nobody's: not down.
+/// control processors of TiNs belong to no layer, so they are not counted as down.
 struct weft_layer_summary {
     const char *name;
     uint8_t tier;
@@ -90,8 +90,8 @@ struct weft_dsf_layer {
 };
 enum { WEFT_DSF_LAYERS_MAX = 16 };
 
-/// The disaggregated scheduled fabrics of a network: parts that cells do not leave. What is told of one is of the
-/// first.
+/// The disaggregated scheduled fabrics of a network: parts that cells do not leave. Fields of a single fabric are of
+/// the first.
 struct weft_dsf_summary {
     uint32_t layers; ///< 0: there is none
     struct weft_dsf_layer layer[WEFT_DSF_LAYERS_MAX];
@@ -109,7 +109,7 @@ struct weft_blast {
 };
 enum { WEFT_BLASTS = 4 };
 
-/// The Cliques of a network: dragonflies of TiNs. What is told of one is of the first.
+/// The Cliques of a network: dragonflies of TiNs. Fields of a single Clique are of the first.
 struct weft_clique_summary {
     uint32_t cliques; ///< 0: there is none, and nothing below counts
     uint32_t pods, tins, tins_per_pod_max, hosts, cards, racks;

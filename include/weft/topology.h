@@ -50,7 +50,7 @@ struct weft_link_info {
     const char *cable; ///< class of its cable, which gives its delay; NULL: the topology does
 };
 
-/// Nodes that reach one another and nobody else. Its nodes, hosts and switches follow one another.
+/// Nodes that reach each other and no others. Its nodes, hosts and switches have consecutive numbers.
 struct weft_network_info {
     const char *name; ///< "" if the topology is one network that was given none
     uint32_t node0, nodes, host0, hosts, switch0, switches;

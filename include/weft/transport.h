@@ -41,7 +41,7 @@ struct weft_qp_sender {
     bool started : 1, ready : 1, done : 1; ///< the caller's
     bool sampling : 1;                     ///< a round trip is being measured
     bool armed : 1;                        ///< a timer is set
-    bool cc_rests : 1;                     ///< the caller's: the congestion control need not be told what is sent
+    bool cc_rests : 1;                     ///< the caller's: the congestion control needs no call per packet sent
     bool counts : 1;  ///< una counts packets acknowledged in any order, next these and the packets in flight; not PSNs
     bool blocked : 1; ///< nothing may be sent, even if the window and `posted` allow it
     uint8_t timeouts; ///< in a row, at most 255

@@ -146,7 +146,7 @@ struct weft_versus_fabric {
     uint32_t domains;
     struct weft_fabric_bill grown;         ///< with half as many hosts again
     const char *grown_reason;              ///< why it cannot grow so; NULL: it can
-    const struct weft_fabric_plan *at_job; ///< for weft_versus.gpus; NULL: nobody asks
+    const struct weft_fabric_plan *at_job; ///< for weft_versus.gpus; NULL: not asked for
     struct weft_goodput *goodput;          ///< of a job on these; NULL: not asked for, or not to be built so
     const char *devices;                   ///< its own list of devices, as YAML on one line; NULL: it has none
 };
@@ -252,8 +252,8 @@ struct weft_versus_place *weft_versus_rank(const struct weft_versus *v, uint32_t
 /// Who leads in a case if an assumption is wrong.
 struct weft_versus_turn {
     uint32_t case_at;         ///< from n_cases on
-    uint32_t first, second;   ///< who then leads, and who comes next; WEFT_NONE: nobody
-    bool turns;               ///< somebody else than without
+    uint32_t first, second;   ///< fabrics: the leader then, and the next; WEFT_NONE: none
+    bool turns;               ///< another leader than without
     bool noise;               ///< and one of the two leads within noise
     double lead, lead_before; ///< the second's value over the first's
 };

@@ -112,7 +112,7 @@ struct weft_sim_options {
     bool oversubscribe; ///< more threads run than there are processors, if so many are asked for
     bool pin;           ///< threads are spread over the NUMA nodes, and each stays on its own
     uint32_t threads;   ///< 0: 1. More than there is work for are not started. The result is the same with any number.
-    const volatile sig_atomic_t *interrupt; ///< non-zero ends the run with what it has measured; may be NULL
+    const volatile sig_atomic_t *interrupt; ///< non-zero ends the run, with the results so far; may be NULL
     bool (*on_progress)(void *context, const struct weft_progress *progress); ///< false: as `interrupt`; may be NULL
     void *context;
     const char *capture_file;           ///< of what the scenario's `capture` asks for; NULL: nothing is captured

@@ -73,8 +73,8 @@ struct weft_why {
 
 /// What was followed, by packet; for any number of flows.
 struct weft_whys;
-/// `follow`: what a run has kept of the flows to be explained. `others` (or NULL): of all frames of the ports that they
-/// used; without it nobody is blamed for queueing. In `arena`.
+/// `follow`: records of the flows to be explained. `others` (or NULL): records of all frames at the ports that they
+/// used; without them, queueing has no culprit. In `arena`.
 struct weft_whys *weft_whys_new(const struct weft_run *run, const struct weft_follow *follow,
                                 const struct weft_follow *others, struct weft_arena *arena);
 /// A flow that has not finished, is of remote memory access or was not followed: WEFT_ERROR_INPUT.

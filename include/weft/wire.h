@@ -114,7 +114,7 @@ struct weft_udp {
     uint16_t checksum; ///< 0: none
 };
 
-/// Written as it stands; what it should be says weft_ipv4_calc_checksum.
+/// Writes the fields as they are, the checksum too; weft_ipv4_calc_checksum computes the right one.
 size_t weft_ipv4_encode(const struct weft_ipv4 *, uint8_t *ret, size_t size);
 /// MALFORMED if the version is not 4 or the header length is below 5 words. The checksum is not judged.
 enum weft_wire_status weft_ipv4_decode(const uint8_t *bytes, size_t size, struct weft_ipv4 *ret);
@@ -231,7 +231,7 @@ WEFT_CODEC(atomic_ack_eth)
 
 /// A congestion notification packet: its BTH is followed by 16 reserved octets of zero.
 #define WEFT_CNP_RESERVED_BYTES 16u
-#define WEFT_CNP_DSCP 48u ///< what NICs send it with unless told otherwise
+#define WEFT_CNP_DSCP 48u ///< the default of NICs
 /// Which bit of the BTH says "congestion" in a CNP. The annex has BECN; some descriptions say FECN.
 enum weft_cnp_mark { WEFT_CNP_BECN, WEFT_CNP_FECN };
 

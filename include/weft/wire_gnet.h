@@ -64,7 +64,7 @@ struct weft_gnet_cts {
 /// Data, 16 to 160 octets: in place of the source the slot of the egress buffer 10 and the number of the cell in its
 /// packet 6, then data. Cells arrive in any order, of several packets of one source too, and must say where they
 /// belong; the paper counts 8 octets of header for a cell of 160 (section 6), and the egress, which asked for the
-/// packet, knows its source. That this is how it is told is assumed.
+/// packet, knows its source. That the source is known this way is assumed.
 enum {
     WEFT_GNET_DATA_HEAD_BYTES = WEFT_GNET_HEADER_BYTES,
     WEFT_GNET_DATA_BYTES_MAX = WEFT_GNET_CELL_BYTES_MAX - WEFT_GNET_DATA_HEAD_BYTES

@@ -31,7 +31,7 @@ enum weft_lldp_id_subtype {
 #define WEFT_LLDP_ID_MAX 255u
 #define WEFT_LLDPDU_MAX 1500u
 
-/// One TLV; its value belongs to whoever has the bytes.
+/// One TLV; `value` points into the decoded buffer.
 struct weft_lldp_tlv {
     uint8_t type;    ///< 7 bits
     uint16_t length; ///< 9 bits, of the value
@@ -51,7 +51,7 @@ struct weft_lldpdu {
     struct weft_lldp_id chassis, port;
     uint16_t ttl_s;          ///< 0: forget what I said
     bool ended;              ///< there is an End TLV (802.1AB-2005 demands it, later revisions do not)
-    const uint8_t *optional; ///< the TLVs between TTL and End, raw; belongs to whoever has the bytes
+    const uint8_t *optional; ///< the TLVs between TTL and End, raw; points into the decoded buffer
     size_t optional_bytes;
 };
 /// Also 0 if `optional` is not a run of whole TLVs of other types than those four.
@@ -134,7 +134,7 @@ struct weft_cee_app {
     uint32_t oui;       ///< 22 bits
     uint8_t priorities; ///< bit i: priority i
 };
-#define WEFT_CEE_APPS_MAX 84u ///< as many as a sub-TLV can hold; a whole TLV has room for 83
+#define WEFT_CEE_APPS_MAX 84u ///< the most a sub-TLV can hold; a whole TLV has room for 83
 struct weft_cee {
     uint8_t has; ///< bit of each enum weft_cee_part
     struct {

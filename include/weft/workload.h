@@ -71,7 +71,7 @@ struct weft_workload {
     struct weft_activation *activation;
     const struct weft_topology *topology;
     struct weft_arena *arena;
-    /// For whom runs nothing: flows of all-to-alls of jobs are counted, and are not among those above.
+    /// For callers that will not run it: flows of jobs' all-to-alls are counted, and are not among those above.
     bool counts;
     /// What its user keeps for a flow of a job, at least: more of them than there is memory for are refused before they
     /// are made. 0: not known.
