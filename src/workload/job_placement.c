@@ -269,9 +269,26 @@ static uint64_t nics_of(const struct finder *f) {
     return f->job->server.nics ? f->job->server.nics : f->job->server.gpus;
 }
 
+/// The NICs of each server, if all have the same number; else 0.
+static uint32_t nics_of_all(const struct finder *f) {
+    uint32_t nics = 0;
+    for (uint32_t s = 0; s < f->servers; s++) {
+        uint32_t own = f->topology->machine_nic[f->choice[f->first[s]].host].nics;
+        if (s && own != nics) return 0;
+        nics = own;
+    }
+    return nics;
+}
+
 /// A job that does not say how many ranks it has is not to lose some silently.
 static enum weft_status check_short(const struct finder *f) {
     if (!f->short_servers) return WEFT_OK;
+    uint32_t nics = nics_of_all(f);
+    if (nics)
+        return FAIL(f, f->entry->place,
+                    "server: each of the %" PRIu32 " servers has %" PRIu32 " NIC%s, not %" PRIu64
+                    "; expected server.nics: %" PRIu32 " (its GPUs share them), or hosts with more",
+                    f->servers, nics, nics == 1 ? "" : "s", nics_of(f), nics);
     return FAIL(f, f->entry->place,
                 "server: %" PRIu32 " of %" PRIu32 " servers have fewer than %" PRIu64
                 " NICs: %s; expected hosts without them, or ranks, which go to whole servers",
