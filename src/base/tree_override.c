@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overrides: only the maps and lists on the path to a change are copied, the rest is shared.
+// Overrides: only the maps and lists on the path to a change are copied, the rest is shared. A value such as "+40KB"
+// is added to the one that it overrides.
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/tree.h"
+#include "base/units.h"
 #include "weft/tree.h"
 
 struct override {
@@ -152,6 +155,31 @@ static const struct weft_tree *base_for_map(struct override *o, const struct wef
     return empty;
 }
 
+/// "800KB" and "+40KB" are "840KB". A text that is no quantity behind its "+" is a text.
+static enum weft_status add_quantity(struct override *o, const struct weft_tree *base, const struct weft_tree *over,
+                                     const struct weft_tree **ret) {
+    static const enum weft__quantity kinds[] = {WEFT__BYTES, WEFT__TIME, WEFT__RATE, WEFT__LENGTH, WEFT__COUNT};
+    const char *was = base && base->type == WEFT_TREE_TEXT ? base->text : "";
+    char text[64];
+    uint64_t a, b;
+    bool quantity = false;
+    *ret = over;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        if (!weft__quantity_parse(kinds[k], over->text + 1, &b, text, sizeof text)) continue;
+        quantity = true;
+        if (!weft__quantity_parse(kinds[k], was, &a, text, sizeof text) || b > UINT64_MAX - a) continue;
+        struct weft_tree *sum = copy_with_room(o, over, 0);
+        weft__quantity_format(kinds[k], a + b, text, sizeof text);
+        sum->text = weft_arena_text(o->arena, text);
+        *ret = sum;
+        return WEFT_OK;
+    }
+    if (!quantity) return WEFT_OK;
+    return WEFT_REFUSE(o->error, over->place,
+                       "\"%.40s\" cannot be added to \"%.40s\"; expected a quantity of the same kind there", over->text,
+                       was);
+}
+
 static enum weft_status merge_tree(struct override *o, const struct weft_tree *base, const struct weft_tree *over,
                                    const struct weft_tree **ret) {
     static const struct weft_tree no_list = {.type = WEFT_TREE_LIST};
@@ -162,6 +190,8 @@ static enum weft_status merge_tree(struct override *o, const struct weft_tree *b
     }
     if (over->type == WEFT_TREE_TEXT && base && base->type == WEFT_TREE_MAP)
         return merge_tree(o, base, as_kind(o, over), ret);
+    if (over->type == WEFT_TREE_TEXT && over->text[0] == '+' && isdigit((unsigned char)over->text[1]))
+        return add_quantity(o, base, over, ret);
     *ret = over;
     return WEFT_OK;
 }

@@ -258,6 +258,8 @@ static void overrides(void **state) {
         {"h: {cc: {kind: dcqcn, g: 1}}", "h: {cc: {kind: dcqcn, b: 2}}",
          "{h: {cc: {kind: \"dcqcn\", g: \"1\", b: \"2\"}}}"},
         {"b: {xoff: 1}", "b.xon: 2", "{b: {xoff: \"1\", xon: \"2\"}}"},
+        {"b: {xoff: 800KB, t: 1us}", "b: {xoff: +40KB}\nb.t: +300ns", "{b: {xoff: \"840KB\", t: \"1.3us\"}}"},
+        {"a: text", "a: +40KB is said", "{a: \"+40KB is said\"}"},
         {"h: {cc: dcqcn}", "h.cc: swift\nh.cc.b: 2", "{h: {cc: {kind: \"swift\", b: \"2\"}}}"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -286,6 +288,8 @@ static void override_places(void **state) {
         {"w: [1, 2]", "w.-1: x", "\"-1\" is not an entry"},
         {"w: [1, 2]", "w.a: x", "\"a\" is not an entry"},
         {"w: []", "w.0: x", "\"0\": the list here is empty"},
+        {"w: 1us", "w: +40KB", "t.yaml:1:4: \"+40KB\" cannot be added to \"1us\""},
+        {"w: 1us", "v: +40KB", "\"+40KB\" cannot be added to \"\""},
         {"w: 1", "a..b: x", "t.yaml:1:1: a..b: a part of this path is empty"},
         {"w: 1", ".a: x", "a part of this path is empty"},
     };
