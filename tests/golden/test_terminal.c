@@ -161,6 +161,13 @@ static void what_programs_read_is_left_alone(void **state) {
 }
 
 int main(void) {
+    int terminal, other;
+    if (openpty(&terminal, &other, NULL, NULL, NULL)) {
+        puts("skipped: this system has no pseudo-terminals (devpts is not mounted)");
+        return 77;
+    }
+    close(terminal);
+    close(other);
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, remove_folder)
     const struct CMUnitTest tests[] = {
         T(lines_fit),

@@ -48,7 +48,7 @@ def why_not():
 
 
 class Chroot:
-    """A bare Debian in a folder; proc is mounted while it is in use, because $ORIGIN is read from it."""
+    """A bare Debian in a folder. While it is in use, proc is mounted, because $ORIGIN is read from it, and pseudo-terminals are."""
 
     def __init__(self, folder, suite=None, packages=()):
         self.root = Path(folder)
@@ -57,11 +57,16 @@ class Chroot:
         for sub in ("proc", "tmp"):
             (self.root / sub).mkdir(exist_ok=True)
         run("mount", "-t", "proc", "proc", self.root / "proc")
+        self.terminals = suite is not None
+        if self.terminals:
+            run("mount", "-t", "devpts", "-o", "newinstance,ptmxmode=0666", "devpts", self.root / "dev" / "pts")
 
     def run(self, *command):
         return run("chroot", self.root, *command, env=CLEAN)
 
     def close(self):
+        if self.terminals:
+            run("umount", self.root / "dev" / "pts")
         run("umount", self.root / "proc")
 
 
