@@ -10,6 +10,7 @@
 // - moe: an all-to-all in which some ranks get four times as much, as popular experts do: load that no balance spreads.
 // - experts: the same as DeepEP's kernels do it: once to each server over the sender's rail, then inside; with
 //   a ring of credit for each of several queue pairs a peer. 512 ranks at most: each has lanes for all others.
+// - scale-up: an all-reduce over servers of 8, inside by NVLink and between servers rail by rail: both networks.
 // - two-jobs: an all-to-all and an all-reduce on alternating servers: how jobs disturb each other.
 // - incast: 64 hosts to one, beside flows to other hosts: whether those, the victims, suffer.
 // - storage: reads from an eighth of the hosts at random times: many to few, with long answers to short requests.
@@ -105,11 +106,18 @@ static void add_mixed(struct weft_versus *v, struct weft_arena *arena) {
              "[{kind: collective, collective: {kind: all_to_all_v, skew: 4}, size: 4MiB, group: moe, start: 5s}]",
              WEFT_VERSUS_TIME);
     uint64_t ranks = n < RANKS_MAX ? n : RANKS_MAX, own = ranks < 256 ? 256 / ranks : 1; // own: experts of a rank
+    unsigned gpus = n % 8 ? 1 : 8;                                                       // of a server
+    add_case(v, "scale-up", "scale-up",
+             weft_arena_format(arena,
+                               "[{kind: collective, collective: all_reduce_hierarchical, size: 16MiB, group: scale-up, "
+                               "server: {gpus: %u}, start: 5s}]",
+                               gpus),
+             WEFT_VERSUS_TIME);
     add_case(v, "experts", "experts",
              weft_arena_format(arena,
                                "[{kind: deepep, tokens: 512, experts: %llu, groups: 1, qps_per_peer: 4, notify: off, "
                                "group: experts, hosts: %s, server: {gpus: %u}, start: 5s}]",
-                               (unsigned long long)(ranks * own), host_range(0, ranks - 1, arena), n % 8 ? 1 : 8),
+                               (unsigned long long)(ranks * own), host_range(0, ranks - 1, arena), gpus),
              WEFT_VERSUS_TIME);
     add_case(
         v, "two-jobs", "two-jobs",

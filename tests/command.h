@@ -8,7 +8,7 @@
 
 struct fixture {
     char dir[64];
-    char out[1 << 18], err[1 << 14]; ///< of the last command
+    char out[1 << 19], err[1 << 14]; ///< of the last command
 };
 
 static inline void slurp(const struct fixture *f, const char *name, char *text, size_t size) {

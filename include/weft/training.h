@@ -35,7 +35,7 @@ struct weft_training_plan {
     uint64_t tp, cp, pp, dp, ep, chunks, end_layers;
     uint64_t sequence, sequences, batch, micro_batch;
     uint32_t order; ///< enum weft_training_order
-    bool sharded, overlap, expert_overlap, once, causal, recompute;
+    bool sharded, overlap, expert_overlap, once, deepep, causal, recompute;
     uint64_t gradient_bytes;
     double dispatch_bytes, combine_bytes;
     double peak, efficiency, communication;

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "weft/aqm.h"
 #include "weft/credit.h"
+#include "weft/fabric.h"
 #include "weft/poster.h"
 #include "weft/route.h"
 #include "weft/sim.h"
@@ -44,6 +45,18 @@ static void say_oversubscribed(struct weft_hints *h) {
             (double)l->down_bps / (double)l->up_bps, weft__short_rate(l->down_bps).text,
             weft__short_rate(l->up_bps).text);
     }
+}
+
+/// A blueprint that comes in steps (a torus, groups, whole leaves) has more hosts than were asked for.
+static void say_spare(struct weft_hints *h) {
+    const struct weft_blueprint_conf *asked = h->now->scenario->fabric.model ? h->now->scenario->fabric.conf : NULL;
+    const struct weft_topology *t = h->now->topology;
+    uint64_t hosts = t->networks ? t->hosts / t->networks : 0;
+    if (asked && hosts != asked->hosts)
+        say(h,
+            "the topology comes with %" PRIu64 " hosts, and fabric.hosts is %" PRIu64
+            ": the others stay idle under entries that name no hosts, and are in the bill",
+            hosts, asked->hosts);
 }
 
 static const struct weft_device_conf *conf_of(const struct weft_run *run, uint32_t node) {
@@ -205,8 +218,8 @@ static void say_one_seed(struct weft_hints *h) {
 
 /// In the order in which they are printed.
 static void (*const list[])(struct weft_hints *h) = {
-    say_oversubscribed, say_phase,  say_overtaken,  say_resent,   say_circle,
-    say_headroom,       say_values, say_ideal_host, say_one_seed,
+    say_oversubscribed, say_spare,    say_phase,  say_overtaken,  say_resent,
+    say_circle,         say_headroom, say_values, say_ideal_host, say_one_seed,
 };
 
 void weft_hints_add(struct weft_hints *h, const struct weft_run *run) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/stream.h"
+#include "versus/versus.h"
 #include "weft/versus.h"
 
 const char *const weft_versus_status_names[] = {
@@ -53,7 +54,7 @@ static void write_slow(FILE *file, const struct weft_versus *v, const struct wef
 
 /// What fails differs by fabric, because each has its own names of links. False: nothing fails in this one.
 static bool has_failure(const struct weft_versus_fabric *fabric, const struct weft_versus_failure *f) {
-    return f && !fabric->is_ruler && (f->kind == WEFT_VERSUS_SLOW || weft_versus_domain_of(fabric, f->domain));
+    return f && !fabric->is_ruler && weft__versus_can_fail(fabric, f);
 }
 static void write_failure(FILE *file, const struct weft_versus *v, const struct weft_versus_fabric *fabric,
                           const struct weft_versus_failure *f) {

@@ -137,13 +137,25 @@ static void measure_domain(const struct finder *f, struct weft_versus_domain *d)
     if (isnan(d->capacity_lost) && t->networks > 1) d->capacity_lost = share_lost(f, d, true);
 }
 
-/// All links of the failed nodes, as events name them.
+/// Whether the port's other end is a failed node before this one, so that the link has a name already.
+static bool is_named(const struct finder *f, uint32_t node, uint32_t k) {
+    uint32_t peer = peer_of(f->t, node, k);
+    return peer < node && f->gone[peer];
+}
+
+/// All links of the failed nodes, each once, as events name them.
 static void name_nodes(const struct finder *f, struct weft_versus_domain *d) {
-    d->links = weft_arena_alloc(f->arena, f->t->nodes, sizeof *d->links);
+    d->links = weft_arena_alloc(f->arena, f->t->ports, sizeof *d->links);
     for (uint32_t i = 0; i < f->t->nodes; i++) {
+        const struct weft_node_info *node = &f->t->node[i];
+        uint32_t named = 0;
         if (!f->gone[i]) continue;
-        if (!d->n_links) d->name = weft_arena_text(f->arena, f->t->node[i].name);
-        d->links[d->n_links++] = weft_arena_format(f->arena, "%s/*", f->t->node[i].name);
+        if (!d->n_links) d->name = weft_arena_text(f->arena, node->name);
+        for (uint32_t k = 0; k < node->ports; k++)
+            named += is_named(f, i, k);
+        if (!named) d->links[d->n_links++] = weft_arena_format(f->arena, "%s/*", node->name);
+        for (uint32_t k = 0; k < node->ports && named; k++)
+            if (!is_named(f, i, k)) d->links[d->n_links++] = weft_arena_format(f->arena, "%s/%u", node->name, k);
     }
 }
 

@@ -42,11 +42,14 @@ const struct weft_versus_domain *weft_versus_domain_of(const struct weft_versus_
     return NULL;
 }
 
+bool weft__versus_can_fail(const struct weft_versus_fabric *fabric, const struct weft_versus_failure *f) {
+    return f->kind == WEFT_VERSUS_SLOW ? !fabric->plan->planes : weft_versus_domain_of(fabric, f->domain) != NULL;
+}
+
 /// A fabric without any of the elements that fail in this case has no value: its undisturbed run shows nothing. The
 /// ruler remains.
 static bool applies_to(const struct weft_versus *v, uint32_t fabric, const struct weft_versus_case *c) {
-    if (!c->failure || c->failure->kind == WEFT_VERSUS_SLOW || fabric == v->ruler) return true;
-    return weft_versus_domain_of(&v->fabric[fabric], c->failure->domain);
+    return !c->failure || fabric == v->ruler || weft__versus_can_fail(&v->fabric[fabric], c->failure);
 }
 
 double *weft_versus_values(const struct weft_versus *v, uint32_t fabric, uint32_t case_at, const char *name,

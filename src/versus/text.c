@@ -139,6 +139,13 @@ static void print_bills(FILE *file, const struct weft_versus *v) {
         if (priced && b->priced) fprintf(file, " %10.0f", b->price);
         fputc('\n', file);
     }
+    for (uint32_t f = 0; f < v->fabrics; f++) {
+        const struct weft_fabric_plan *p = v->fabric[f].plan;
+        if (v->fabric[f].status == WEFT_VERSUS_UNBUILDABLE || f == v->ruler || p->host_ports == p->conf->hosts)
+            continue;
+        fprintf(file, "  %s comes with %llu hosts: all are in its row\n", v->fabric[f].name,
+                (unsigned long long)p->host_ports);
+    }
 }
 
 const char *weft__versus_status_text(enum weft_versus_status status) {

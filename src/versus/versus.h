@@ -7,6 +7,8 @@
 /// The fabric's point in the sweep for a case; WEFT_NONE: it does not run that case.
 const struct weft_sweep_run *weft__versus_run(const struct weft_versus *v, uint32_t fabric, uint32_t case_at,
                                               uint32_t seed);
+/// Whether the fabric has what fails; a NIC of several planes has no rate at which it takes data (host.drain_rate).
+bool weft__versus_can_fail(const struct weft_versus_fabric *fabric, const struct weft_versus_failure *f);
 struct weft_spread weft__versus_spread(const struct weft_versus *v, uint32_t fabric, uint32_t case_at, const char *name,
                                        struct weft_arena *arena);
 /// A fabric's value in a case, with the interval of its estimate (of several seeds the mean interval).

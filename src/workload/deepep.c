@@ -96,7 +96,8 @@ struct maker {
     struct weft_job *job;
     struct weft__routing routing;
     struct weft_moe *moe;
-    uint32_t per_node;
+    uint32_t ranks, stride, per_node; ///< of a group
+    uint64_t seed;
     struct weft_model_conf barrier;
     struct weft_error *error;
 };
@@ -161,7 +162,7 @@ static struct weft__moe_phase phase_of(const struct maker *m, bool combines) {
 
 static enum weft_status check_routing(const struct maker *m, struct weft__routing_conf *r) {
     const struct deepep_conf *c = m->c;
-    uint32_t ranks = m->job->ranks, nodes = ranks / m->per_node;
+    uint32_t ranks = m->ranks, nodes = ranks / m->per_node;
     *r = c->routing;
     if (!r->groups) r->groups = nodes;
     if (!r->top_groups || r->top_groups > r->groups) r->top_groups = r->groups;
@@ -246,19 +247,24 @@ static enum weft_status check_lanes(const struct maker *m, uint32_t lanes) {
                        m->c->common.group, m->job->ranks, lanes, LANES_MAX, UINT16_MAX);
 }
 
-static struct weft_job_op *add_table(struct maker *m, const struct weft_model *model,
-                                     const struct weft__moe_phase *phase, uint32_t lanes, fill_fn *fill,
-                                     weft_bytes size) {
+static struct weft__moe_table *make_table(const struct maker *m, const struct weft__moe_phase *phase, uint32_t lanes,
+                                          fill_fn *fill) {
     const struct deepep_conf *c = m->c;
     struct weft__moe_table *t = weft_arena_alloc(m->workload->arena, 1, sizeof *t);
-    *t = (struct weft__moe_table){.ranks = m->job->ranks, .lanes = lanes};
+    *t = (struct weft__moe_table){.ranks = m->ranks, .lanes = lanes};
     t->common.slots = phase->slots;
     t->common.channels = c->mode == LOW_LATENCY ? 1 : c->channels;
     t->common.step_ps = c->step_ps;
     t->common.copy_rate_bps = c->copy_rate_bps;
     weft__moe_table_make(t, fill, phase, m->workload->arena);
     if (fill == weft__moe_normal) weft__moe_normal_slots(t, phase);
-    const struct weft_model_conf conf = {.model = model, .conf = t};
+    return t;
+}
+
+static struct weft_job_op *add_table(struct maker *m, const struct weft_model *model,
+                                     const struct weft__moe_phase *phase, uint32_t lanes, fill_fn *fill,
+                                     weft_bytes size) {
+    const struct weft_model_conf conf = {.model = model, .conf = make_table(m, phase, lanes, fill)};
     struct weft_job_op *op = &m->job->op[m->job->ops++];
     op->times = 1;
     weft__job_collective(m->job, m->topology, &conf, m->job->ranks, 1, size, op);
@@ -302,7 +308,7 @@ static enum weft_status add_way(struct maker *m, bool combines) {
 
 /// Copies of a token that a rank sends, mean over ranks, as DeepEP counts them.
 static double copies_of(const struct maker *m) {
-    double tokens = (double)m->moe->tokens / m->job->ranks;
+    double tokens = (double)m->moe->tokens / m->ranks;
     if (m->c->mode == NORMAL) return tokens * m->moe->token_nodes;
     return tokens * (m->c->mode == ALL_TO_ALL ? m->moe->token_ranks : m->moe->token_experts);
 }
@@ -312,14 +318,14 @@ static enum weft_status find_routing(struct maker *m) {
     struct weft__routing_conf conf;
     struct weft_arena *arena = m->workload->arena;
     WEFT_TRY(check_routing(m, &conf));
-    m->routing = (struct weft__routing){.ranks = m->job->ranks,
+    m->routing = (struct weft__routing){.ranks = m->ranks,
                                         .experts = (uint32_t)conf.experts,
-                                        .per_rank = (uint32_t)conf.experts / m->job->ranks,
+                                        .per_rank = (uint32_t)conf.experts / m->ranks,
                                         .top_k = (uint32_t)conf.top_k};
     if (*c->routing_file)
         WEFT_TRY(weft__routing_read(c->routing_file, m->entry, arena, &m->routing, m->error));
     else
-        weft__routing_draw(&conf, m->workload->seed, m->workload->making, arena, &m->routing);
+        weft__routing_draw(&conf, m->seed, m->workload->making, arena, &m->routing);
     m->moe = weft_arena_alloc(arena, 1, sizeof *m->moe);
     *m->moe = weft__routing_count(&m->routing, m->per_node, arena);
     bool plain = c->mode == LOW_LATENCY; // there DeepEP counts what goes with a token
@@ -335,22 +341,24 @@ static enum weft_status find_routing(struct maker *m) {
 static enum weft_status find_nodes(struct maker *m) {
     struct weft_job_op op = {0};
     const struct weft_model_conf conf = {.model = &dispatch_model, .conf = NULL};
-    weft__job_collective(m->job, m->topology, &conf, m->job->ranks, 1, 1, &op);
+    weft__job_collective(m->job, m->topology, &conf, m->ranks, m->stride, 1, &op);
     m->per_node = op.shape.per_server;
-    if (m->per_node == m->job->server.gpus || m->per_node == m->job->ranks) return WEFT_OK;
+    if (m->per_node * m->stride == m->job->server.gpus || m->per_node == m->ranks) return WEFT_OK;
     return WEFT_REFUSE(m->error, m->entry->place,
                        "group '%s': %" PRIu32 " ranks are not whole servers of %" PRIu64 " GPUs, in order; expected a "
                        "multiple",
-                       m->c->common.group, m->job->ranks, m->job->server.gpus);
+                       m->c->common.group, m->ranks, m->job->server.gpus);
 }
 
 static enum weft_status deepep_schedule(const struct weft_model_conf *entry, const struct weft_topology *topology,
                                         struct weft_workload *w, struct weft_error *ret_error) {
     enum { OPS = 4 };
     const struct deepep_conf *c = entry->conf;
-    struct maker m = {.c = c, .entry = entry, .topology = topology, .workload = w, .error = ret_error};
+    struct maker m = {
+        .c = c, .entry = entry, .topology = topology, .workload = w, .stride = 1, .seed = w->seed, .error = ret_error};
     WEFT_TRY(check_keys(&m));
     WEFT_TRY(weft__job_new(&c->common, entry, topology, OPS, w, &m.job, ret_error));
+    m.ranks = m.job->ranks;
     WEFT_TRY(
         weft__model_load_at(WEFT_KIND_COLLECTIVE, "all_reduce_tree", NULL, "notify", &m.barrier, w->arena, ret_error));
     WEFT_TRY(find_nodes(&m));
@@ -362,6 +370,35 @@ static enum weft_status deepep_schedule(const struct weft_model_conf *entry, con
     m.job->iterations = (uint32_t)c->iterations;
     if (c->mode == LOW_LATENCY) m.job->unadmitted = true;
     return weft__job_connect(&c->common, entry->place, topology, m.job, w, ret_error);
+}
+
+enum weft_status weft__deepep_ways(struct weft_job *job, const struct weft__deepep_group *group,
+                                   const struct weft_topology *topology, struct weft_workload *w,
+                                   struct weft_model_conf ret[2], struct weft_error *ret_error) {
+    struct weft_model_conf loaded;
+    WEFT_TRY(weft__model_load_at(WEFT_KIND_WORKLOAD, "deepep", NULL, "plan", &loaded, w->arena, ret_error));
+    struct deepep_conf conf = *(const struct deepep_conf *)loaded.conf;
+    conf.routing = group->routing;
+    conf.hidden = group->hidden;
+    conf.format = group->bf16;
+    conf.common.group = group->job;
+    struct maker m = {.c = &conf,
+                      .entry = job->entry,
+                      .topology = topology,
+                      .workload = w,
+                      .job = job,
+                      .ranks = group->ranks,
+                      .stride = group->stride,
+                      .error = ret_error};
+    WEFT_TRY(find_nodes(&m));
+    WEFT_TRY(find_routing(&m));
+    for (unsigned k = 0; k < 2; k++) {
+        const struct weft__moe_phase p = phase_of(&m, k);
+        WEFT_TRY(check_lanes(&m, weft__moe_normal_lanes(&p)));
+        ret[k] = (struct weft_model_conf){.model = k ? &combine_model : &dispatch_model,
+                                          .conf = make_table(&m, &p, weft__moe_normal_lanes(&p), weft__moe_normal)};
+    }
+    return WEFT_OK;
 }
 
 static bool deepep_draws(const void *conf) {

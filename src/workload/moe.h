@@ -97,3 +97,19 @@ uint32_t weft__moe_low_latency_lanes(const struct weft__moe_phase *p);
 void weft__moe_low_latency(struct weft__moe_maker *m, const void *phase);
 uint32_t weft__moe_all_to_all_lanes(const struct weft__moe_phase *p);
 void weft__moe_all_to_all(struct weft__moe_maker *m, const void *phase);
+
+// --- within other jobs --------------------------------------------------------------------------------------------
+
+/// Groups of `ranks`, `stride` apart, in which every rank sends tokens to the experts of all.
+struct weft__deepep_group {
+    const char *job; ///< its group of flows
+    uint32_t ranks, stride;
+    struct weft__routing_conf routing;
+    uint64_t hidden;
+    bool bf16; ///< tokens on their way to experts; else FP8
+};
+/// The dispatch and the combine of normal kernels as collectives, with DeepEP's own channels, rings and chunks. All
+/// groups and operations, and all seeds, have the same tokens: job->moe.
+enum weft_status weft__deepep_ways(struct weft_job *job, const struct weft__deepep_group *group,
+                                   const struct weft_topology *topology, struct weft_workload *w,
+                                   struct weft_model_conf ret[2], struct weft_error *ret_error);

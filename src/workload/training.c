@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "moe.h"
 #include "pipeline.h"
 #include "training.h"
 
@@ -95,6 +96,10 @@ static bool check_experts(const struct weft_training *t, const char **ret_key, c
     const struct weft_training_model *m = &t->model;
     if (p->ep > 1 && (m->experts % p->ep || !m->experts))
         NOT("plan.ep", "%" PRIu64 " does not divide %" PRIu64 " experts; expected a divisor", p->ep, m->experts);
+    if (p->deepep && p->ep == 1) NOT("plan.deepep", "on, and plan.ep is 1; expected several ranks to share experts");
+    if (p->deepep && (m->top_k > WEFT__MOE_TOP_K_MAX || m->experts >= WEFT__NO_EXPERT))
+        NOT("plan.deepep", "on, and a token has %" PRIu64 " of %" PRIu64 " experts; expected at most %d of %d",
+            m->top_k, m->experts, WEFT__MOE_TOP_K_MAX, WEFT__NO_EXPERT - 1);
     if (p->dp % p->ep)
         NOT("plan.ep", "%" PRIu64 " does not divide %" PRIu64 " replicas (dp); expected a divisor", p->ep, p->dp);
     return true;
@@ -202,7 +207,7 @@ static double copies_of(const struct weft_training *t, uint32_t server_gpus) {
     const struct weft_training_model *m = &t->model;
     struct weft__training_group g = weft__training_group(t, WEFT__TRAINING_EP);
     uint32_t here = g.stride < server_gpus ? server_gpus / g.stride : 1, servers = g.size > here ? g.size / here : 1;
-    if (!t->plan.once || servers == 1) return (double)m->top_k;
+    if (!(t->plan.once || t->plan.deepep) || servers == 1) return (double)m->top_k;
     double all = servers * (1 - chance_of_none(m->experts, m->experts / servers, m->top_k));
     // the best of the chosen servers have one of the best experts each: 3.98 of 4 by DeepEP's own test
     return m->expert_servers && m->expert_servers < servers ? (double)m->expert_servers : all;

@@ -9,6 +9,7 @@
 
 #include "base/param.h"
 #include "base/tree.h"
+#include "moe.h"
 #include "pipeline.h"
 #include "training.h"
 #include "weft/param.h"
@@ -141,7 +142,7 @@ struct maker {
     const struct weft_training *t;
     const struct weft__schedule_models *models;
     struct weft__training_sizes size;
-    struct weft_model_conf hop, wrap;
+    struct weft_model_conf hop, wrap, ways[2]; ///< ways: of DeepEP, to experts and back
     uint32_t ops, slots, chunks, microbatches;
     struct piece pass[2][PIECES_MAX]; ///< of a layer, forward and backward; then that of the head
     uint32_t pieces[2];
@@ -196,6 +197,7 @@ static void add_layer(struct maker *m, bool in_backward, bool backward, double w
         struct piece to = {OF_EXPERTS, exchange, WEFT__TRAINING_EP, s->dispatch, .overlap = p->expert_overlap};
         struct piece from = to;
         from.bytes = s->combine;
+        if (p->deepep) to.collective = &m->ways[0], from.collective = &m->ways[1];
         from.flops = work * s->expert_flops;
         if (exchange) add_piece(m, in_backward, to);
         add_piece(m, in_backward, from);
@@ -344,6 +346,27 @@ static struct weft_training_rates rates_of(const struct weft_job *job) {
                                         .network_bps = (weft_rate_bps)(job->machine->nic_GBps * 8e9 * nics)};
 }
 
+/// DeepEP sends what it draws, which is known once it has been drawn.
+static enum weft_status make_ways(struct maker *m, const char *job, struct weft_error *ret_error) {
+    const struct weft_training_plan *p = &m->t->plan;
+    const struct weft_training_model *model = &m->t->model;
+    struct weft__training_group g = weft__training_group(m->t, WEFT__TRAINING_EP);
+    const struct weft__deepep_group group = {.job = job,
+                                             .ranks = g.size,
+                                             .stride = g.stride,
+                                             .routing = {.tokens = p->micro_batch * p->sequence / p->cp,
+                                                         .experts = model->experts,
+                                                         .top_k = model->top_k,
+                                                         .top_groups = model->expert_servers},
+                                             .hidden = model->hidden,
+                                             .bf16 = p->dispatch_bytes >= 2};
+    if (!p->deepep) return WEFT_OK;
+    WEFT_TRY(weft__deepep_ways(m->job, &group, m->topology, m->w, m->ways, ret_error));
+    m->size.dispatch = m->job->moe->dispatch_bytes;
+    m->size.combine = m->job->moe->combine_bytes;
+    return WEFT_OK;
+}
+
 enum weft_status weft__training_schedule(const struct weft__job_common *common, const struct weft_model_conf *entry,
                                          const struct weft_topology *topology, uint64_t gpus, struct weft_workload *w,
                                          struct weft_job **ret_job, struct weft_error *ret_error) {
@@ -374,6 +397,7 @@ enum weft_status weft__training_schedule(const struct weft__job_common *common, 
         return WEFT_REFUSE(ret_error, weft__job_key_place(entry, "plan"),
                            "plan: is for %" PRIu64 " GPUs, and the job has %" PRIu32 " ranks; expected the same",
                            t->gpus, m.job->ranks);
+    WEFT_TRY(make_ways(&m, own.group, ret_error));
     add_all(&m);
     take_turns(&m);
     struct weft_training_rates rates = rates_of(m.job);

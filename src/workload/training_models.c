@@ -190,6 +190,9 @@ const struct weft_param_table weft_training_plan_table = WEFT_PARAM_TABLE_OF(
               "dispatch and combine of a microbatch go on beside compute of another (DualPipe)"),
     WEFT_BOOL(P, plan.once, "once", "off",
               "a token crosses the network once for all of its experts in a server (DeepEP); off: once for each"),
+    WEFT_BOOL(P, plan.deepep, "deepep", "off",
+              "dispatch and combine are those of DeepEP's normal kernels, with its own chunks and rings (workload "
+              "deepep): tokens draw their experts, the same in all layers and with every seed; once is then on"),
     WEFT_BOOL(P, plan.causal, "causal", "on", "attention leaves out what the causal mask hides"),
     WEFT_BOOL(P, plan.recompute, "recompute", "off", "the backward pass repeats the forward pass"),
     WEFT_UINT(P, plan.gradient_bytes, "gradient_bytes", "4", "1", "8", "bytes of a gradient that is reduced"),

@@ -408,7 +408,7 @@ static void full_battery(void **state) {
         assert_non_null(strstr(f->err, "--fabrics: a name is empty; expected blueprints and files"));
     }
     json_t *root = versus(f, "--battery full --sizes 1KiB..1KiB --hosts 16 --fabrics star,dsf-l1 --seeds 1 --no-why");
-    assert_int_equal(json_array_size(json_object_get(root, "cases")), 4 + 8 + 12 * 5 + 4);
+    assert_int_equal(json_array_size(json_object_get(root, "cases")), 4 + 9 + 13 * 5 + 4);
     assert_true(over_healthy(root, "dsf-l1", "moe-switch-gone") > 1);
     assert_true(over_healthy(root, "star", "moe-slow-receiver") > 2);
     assert_true(over_healthy(root, "star", "moe-switch-gone") == 0); // has none
@@ -419,6 +419,16 @@ static void full_battery(void **state) {
     const json_t *domains = json_object_get(fabric(root, "dsf-l1"), "failure_domains");
     assert_int_equal(json_array_size(domains), 4);
     assert_non_null(json_object_get(fabric(root, "dsf-l1"), "half_as_many_again"));
+    json_decref(root);
+    assert_int_equal(
+        weft(f, "versus --battery full --sizes 1KiB..1KiB --cases 'all-to-all*,scale-up' --hosts 16 --seeds 1 "
+                "--no-why --quiet"), // every blueprint
+        0);
+    // a plane of leaves and spines has links of its own; a NIC of several planes has no rate at which it takes data
+    root = versus(
+        f, "--battery full --sizes 1KiB..1KiB --cases 'all-to-all*' --hosts 300 --fabrics dual-tor --seeds 1 --no-why");
+    assert_true(over_healthy(root, "dual-tor", "all-to-all-1KiB-plane-gone") > 1);
+    assert_true(figure(root, "dual-tor", "all-to-all-1KiB-slow-receiver", "time_ps") == 0);
     json_decref(root);
     // twins lead together, so neither is counted; a rack has all 16 hosts, and nothing is above it that could fail
     assert_int_equal(weft(f, "versus --battery full --sizes 1KiB..1KiB --cases 'all-*-1KiB*' --hosts 16 --fabrics "

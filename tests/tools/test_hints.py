@@ -45,6 +45,15 @@ class Hints(unittest.TestCase):
                 self.assertEqual(len(shown), bool(ratio), (text, done.stderr))
                 self.assertTrue(not ratio or f"layer leaf is oversubscribed {ratio}: " in shown[0], shown)
 
+    def test_spare_hosts(self):
+        for base, hosts, built in (("torus-twisted", 64, 128), ("torus-twisted", 128, None), ("torus", 64, None), ("aquila", 64, 72),
+                                   ("dragonfly", 100, 108), ("roce-ecmp", 100, 105), ("rail-only", 20, 24), ("dsf-l2", 20, 32),
+                                   ("dual-tor", 64, None), ("eight-planes", 64, None)):
+            text = f"base: {base}\nfabric: {{hosts: {hosts}}}\nworkload: [{{kind: all_to_all, size: 1KiB}}]\n"
+            shown = [line for line in self.weft("check", text).stderr.splitlines() if "fabric.hosts" in line]
+            self.assertEqual(len(shown), bool(built), (base, hosts, shown))
+            self.assertTrue(not built or f"comes with {built} hosts, and fabric.hosts is {hosts}:" in shown[0], shown)
+
     def test_each_layer_once(self):
         text = ("topology: {kind: clos3, pods: 2, access_per_pod: 2, aggregation_per_pod: 1, core: 1, hosts_per_access: 4}\n" + INCAST)
         shown = [line for line in self.weft("check", text).stderr.splitlines() if "oversubscribed" in line]
