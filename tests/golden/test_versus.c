@@ -778,33 +778,15 @@ static void variants_with_bases(void **state) {
 }
 
 int main(void) {
+#define T(f) cmocka_unit_test(f)
+    // clang-format off
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(between_the_first_and_noise),
-        cmocka_unit_test(every_fabric),
-        cmocka_unit_test(as_weft_why),
-        cmocka_unit_test(where_adds_up),
-        cmocka_unit_test(where_left_out),
-        cmocka_unit_test(rows_with_reasons),
-        cmocka_unit_test(own_blueprint),
-        cmocka_unit_test(noise),
-        cmocka_unit_test(battery),
-        cmocka_unit_test(full_battery),
-        cmocka_unit_test(map_over_hosts),
-        cmocka_unit_test(map_with_an_end),
-        cmocka_unit_test(map_of_loads),
-        cmocka_unit_test(chosen_cases),
-        cmocka_unit_test(assumptions),
-        cmocka_unit_test(powers),
-        cmocka_unit_test(cost),
-        cmocka_unit_test(in_parts),
-        cmocka_unit_test(goes_on),
-        cmocka_unit_test(incomplete),
-        cmocka_unit_test(unfinished),
-        cmocka_unit_test(changes),
-        cmocka_unit_test(other_jobs),
-        cmocka_unit_test(blueprints),
-        cmocka_unit_test(bad_input),
-        cmocka_unit_test(variants_with_bases),
+        T(between_the_first_and_noise), T(every_fabric), T(as_weft_why), T(where_adds_up), T(where_left_out),
+        T(rows_with_reasons), T(own_blueprint), T(noise), T(battery), T(full_battery), T(map_over_hosts),
+        T(map_with_an_end), T(map_of_loads), T(chosen_cases), T(assumptions), T(powers), T(cost), T(in_parts),
+        T(goes_on), T(incomplete), T(unfinished), T(changes), T(other_jobs), T(blueprints), T(bad_input),
+        T(variants_with_bases),
     };
+    // clang-format on
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }
