@@ -15,6 +15,8 @@
 
 #include "form.h"
 #include "run.h"
+#include "weft/moe.h"
+#include "weft/report.h"
 #include "weft/training.h"
 
 static struct weft_scenario_file *file;
@@ -157,6 +159,40 @@ static void packets(void **state) {
     }
 }
 
+#define DEEPEP                                                                                                         \
+    "hardware: ideal\ntopology: {kind: single, hosts: 16, rate: 400Gbps}\n"                                            \
+    "workload: [{server: {gpus: 8, rate: 1100Gbps}, "
+
+/// Experts by DeepEP's kernels: every exchange takes as long as one by itself, of the same tokens, and one layer of two
+/// has experts, so that half of the operations are nobody's and count for nothing.
+static void deepep(void **state) {
+    struct run alone = run_text(DEEPEP "kind: deepep, hidden: 1024, tokens: 256, experts: 64, notify: off}]");
+    struct run job =
+        run_text(DEEPEP "kind: job, gpus: 16, model: {hidden: 1024, layers: 2, dense_layers: 1, experts: 64, top_k: 8, "
+                        "expert_servers: 4}, plan: {ep: 16, sequence: 256, dispatch_bytes: 33/32, deepep: on}}]");
+    const struct weft_run of = {
+        .scenario = alone.scenario, .topology = alone.topology, .workload = alone.workload, .outcome = alone.outcome};
+    const struct weft_run in = {
+        .scenario = job.scenario, .topology = job.topology, .workload = job.workload, .outcome = job.outcome};
+    const struct weft_job *j = &job.workload->job[0];
+    assert_int_equal(j->moe->tokens, 16 * 256);
+    form_assert("Nodes of a token, drawn for a job", j->moe->token_nodes, alone.workload->job[0].moe->token_nodes,
+                0.005);
+    uint32_t exchanges = 0;
+    for (uint32_t i = 0; i < j->ops; i++) {
+        const char *name = j->op[i].name;
+        if (!name || !j->op[i].times || strncmp(name, "deepep", 6)) continue;
+        struct weft_collective_stats own = weft_report_collective(&in, 0, i);
+        struct weft_collective_stats by_itself = weft_report_collective(&of, 0, !strcmp(name, "deepep_combine"));
+        assert_int_equal(own.finished, 1);
+        form_assert("Time of an exchange in a job", own.time_ps, by_itself.time_ps, 0.08); // ranks do not come at once
+        exchanges++;
+    }
+    assert_int_equal(exchanges, 4); // there and back, forward and backward
+    run_free(&alone);
+    run_free(&job);
+}
+
 static int tear_down(void **state) {
     weft_simulation_free(simulation);
     weft_scenario_file_free(file);
@@ -166,7 +202,7 @@ static int tear_down(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(llama),    cmocka_unit_test(deepseek), cmocka_unit_test(gpt),
-        cmocka_unit_test(nemotron), cmocka_unit_test(packets),
+        cmocka_unit_test(nemotron), cmocka_unit_test(packets),  cmocka_unit_test(deepep),
     };
     return cmocka_run_group_tests(tests, NULL, tear_down);
 }
