@@ -310,6 +310,33 @@ static void print_jobs(struct compare *c) {
     }
 }
 
+/// Services by number, under the names that the first variant gives them.
+static void print_services(struct compare *c) {
+    static const struct {
+        const char *name;
+        size_t offset;
+        bool time;
+    } metrics[] = {{"TTFT mean", offsetof(struct weft_service_stats, ttft.mean), true},
+                   {"TTFT p99", offsetof(struct weft_service_stats, ttft.p99), true},
+                   {"TPOT mean", offsetof(struct weft_service_stats, tpot.mean), true},
+                   {"TPOT p99", offsetof(struct weft_service_stats, tpot.p99), true},
+                   {"transfer mean", offsetof(struct weft_service_stats, exposed.mean), true},
+                   {"share in both SLOs", offsetof(struct weft_service_stats, by_both), false}};
+    for (uint32_t k = 0; k < c->run->workload->inferences && !c->tally; k++) {
+        struct weft_service_stats *s = weft_arena_alloc(c->arena, c->runs, sizeof *s);
+        for (uint32_t r = 0; r < c->runs; r++)
+            if (k < c->run[r].workload->inferences) s[r] = weft_report_service(&c->run[r], k, c->arena);
+        for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+            for (uint32_t r = 0; r < c->runs; r++) {
+                c->value[r] = (double)NAN;
+                if (s[r].name) memcpy(&c->value[r], (const char *)&s[r] + metrics[i].offset, sizeof(double));
+            }
+            struct weft__unit unit = metrics[i].time ? weft__text_unit(largest_of(c)) : (struct weft__unit){0};
+            print_row(c, i ? "" : s->name, metrics[i].name, unit, metrics[i].time ? 2 : 4);
+        }
+    }
+}
+
 static void print_column(struct compare *c, const char *group, const char *name,
                          const struct weft_result_column *column) {
     bool time = column->type == WEFT_RESULT_TIME;
@@ -583,6 +610,7 @@ static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, ui
     print_columns(&c, is_first, all_alike);
     print_groups(&c);
     print_jobs(&c);
+    print_services(&c);
     print_network(&c);
     if (!tally) print_idle(&c);
 }

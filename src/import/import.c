@@ -102,7 +102,7 @@ static const char *show_bytes(const struct weft_import_file *file, struct weft_a
 static enum weft_status describe_unknown(const struct weft_import_file *file, const struct weft_model *importer,
                                          struct weft_arena *arena, struct weft_error *ret_error) {
     const char *word,
-        *of = importer ? weft_arena_format(arena, "a %s file", importer->name) : "a file of a known format";
+        *of = importer ? weft_arena_format(arena, "a file of %s", importer->name) : "a file of a known format";
     struct weft_place place = find_word(file, &word);
     unsigned syntax = syntax_of(file, word);
     if (file->folder || file->absent)

@@ -424,7 +424,7 @@ static void inspector_processes(void **state) {
 static void what_cannot_be_read(void **state) {
     static const struct bad_file bad[] = {
         {"csv", "src,dst,bytes\n", ":2:1: no flow is in it; expected one line per flow below the header"},
-        {"csv", "start,src,dst\n0,0,1\n", "does not begin a csv file"},
+        {"csv", "start,src,dst\n0,0,1\n", "does not begin a file of csv"},
         {"csv", "src,dst,bytes\n0,1,5,6\n", ":2:7: more fields than the header has columns (3)"},
         {"csv", "src,dst,bytes\n0,1\n", ":2:3: the line ends after field 2; expected 3 fields"},
         {"csv", "src,dst,bytes\n0,1,-5\n", ":2:5: \"-5\" is negative"},
@@ -483,7 +483,7 @@ static void what_cannot_be_read(void **state) {
         {"inspector", LINE("1", "AllReduce", "8", "1", "1") LINE("1", "AllReduce", "9", "1", "1"),
          ":1 AllReduce of 8; expected the same at all ranks"},
         {"goal", "num_ranks 1\nrank 0 {\nsend 1b to 1\n}\n", ":3:"},
-        {"hpcc", "hello\n", "does not begin a hpcc file"},
+        {"hpcc", "hello\n", "does not begin a file of hpcc"},
         {"networkx", "{\"nodes\": [{\"id\": 0}],\n\"links\": [}", ":2:11: unexpected token; expected JSON"},
         {"networkx", "{\"nodes\": [{\"id\": 0}], \"nodes\": []}", ":1:30: duplicate object key"},
         {"networkx", "{\"nodes\": [{\"id\": 0}]}", ":1:1: no list 'links' or 'edges'"},
@@ -514,7 +514,7 @@ static void what_cannot_be_read(void **state) {
          ":4:1: 2 links one way and 1 the other"},
         {"networkx", "{\"graph\": {\"delay_unit\": \"h\"}, " GRAPH_REST("1"),
          ":1:1: delay_unit of the graph is not one of its units"},
-        {"networkx", "{\"instances\": [], \"nodes\": []}", "does not begin a networkx file"},
+        {"networkx", "{\"instances\": [], \"nodes\": []}", "does not begin a file of networkx"},
     };
     refuse_all(bad, sizeof bad / sizeof *bad);
 }

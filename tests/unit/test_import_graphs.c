@@ -535,7 +535,7 @@ static void what_cables_cannot_be(void **state) {
         {"cables", LINE("a,,s,p1,100G,1\nb,,s,p1,100G,1"), ":3:1: a second port p1 at s (the first is on line 2)"},
         {"cables", LINE("a,,s,1/1,100G,1\nb,,s,1/1,100G,1"), ":3:1: a second port 1/1 at s (the first is on line 2)"},
         {"cables", LINE(""), "no cable is in it"},
-        {"cables", "a,b\n1,2\n", "does not begin a cables file"},
+        {"cables", "a,b\n1,2\n", "does not begin a file of cables"},
         {"cables", "{\"lldp\": {}}", ":1:10: no 'interface' in 'lldp'"},
         {"cables", "{\"lldp\": {\"interface\": {\"e\": {}}}}", ":1:30: a neighbour without a chassis"},
         {"cables", "{\"lldp\": {\"interface\": [1]}}", ":1:25: expected interfaces"},
@@ -608,7 +608,7 @@ static void what_graphml_cannot_say(void **state) {
         {"graphml", GRAPHML("<graph/>"), ":1:1: no node in the graph"},
         {"graphml", GRAPHML("<graph>"), "expected XML"},
         {"graphml", "<!DOCTYPE graphml [<!ENTITY a 'b'>]><graphml/>", "a document type"},
-        {"graphml", "<gml/>", "does not begin a graphml file"},
+        {"graphml", "<gml/>", "does not begin a file of graphml"},
     };
     refuse_all(bad, sizeof bad / sizeof *bad);
 }

@@ -115,7 +115,7 @@ static void what_htsim_files_cannot_say(void **state) {
         {"htsim", CM("failure switch_type AGG switch_id 1 link_id 0"), ":3:1: a failed link; expected the fat tree"},
         {"htsim", CM("0->1 start 0 size 9223372036854775808"),
          ":3:1: a flow of 9223372036854775808 bytes; expected at"},
-        {"htsim", "hello\n", "does not begin a htsim file"},
+        {"htsim", "hello\n", "does not begin a file of htsim"},
     };
     refuse_all(bad, sizeof bad / sizeof *bad);
     struct weft_error error;
