@@ -146,6 +146,13 @@ static void timers_forget(struct weft__timers *t, uint32_t key) {
 }
 
 void weft__timer_set(struct weft__timers *t, uint32_t key, weft_time_ps time) {
+    struct weft__timer x = {time, key};
+    uint32_t place = t->place[key];
+    if (place && weft__timers_word(t, x) >= t->heap_word) { // it stays behind the row
+        settle_timer(t, place - 1, x);
+        weft__timers_look_at_heap(t);
+        return;
+    }
     timers_forget(t, key);
     weft__timer_add(t, key, time);
 }

@@ -85,6 +85,7 @@ void weft__fluid_begin(struct weft__fluid *x, uint32_t flow, double wire) {
 
 /// Flows come and go at one time; then those whose rate changes go on with another.
 static void settle_rates(struct weft__fluid *x) {
+    enum { AHEAD = 8 };
     struct weft__levels *l = &x->levels;
     divide_lines(x);
     if (!l->queued && l->settled) return;
@@ -92,6 +93,7 @@ static void settle_rates(struct weft__fluid *x) {
     x->settlings++;
     for (uint32_t i = 0; i < l->changes; i++) {
         struct weft__drain *d = &x->drain[l->changed[i]];
+        if (i + AHEAD < l->changes) __builtin_prefetch(&x->drain[l->changed[i + AHEAD]]);
         d->left -= d->rate * (double)(x->now_ps - d->since_ps);
         if (d->left < 0) d->left = 0;
         d->since_ps = x->now_ps;

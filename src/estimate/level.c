@@ -405,12 +405,14 @@ void weft__levels_settle(struct weft__levels *l) {
         update_link(l, link);
     }
     l->waiting = 0;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < l->changes; i++) {
-        uint32_t flow = l->changed[i];
+    bool many = l->changes > l->flows / DEAR; // all in their order, as they are in memory
+    uint32_t kept = 0, n = many ? l->flows : l->changes;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t flow = many ? i : l->changed[i];
         struct weft__level_flow *f = &l->flow[flow];
-        double rate = f->active ? level_of(l, f) * (double)f->share : 0;
-        if (!f->active || fabs(rate - f->rate) <= l->tolerance * rate) continue;
+        if (!f->active || f->mark != l->mark) continue;
+        double rate = level_of(l, f) * (double)f->share;
+        if (fabs(rate - f->rate) <= l->tolerance * rate) continue;
         f->rate = rate;
         l->changed[kept++] = flow;
     }

@@ -174,6 +174,14 @@ static uint32_t hosts_used(const struct weft_run *run, struct weft_arena *arena)
     return n;
 }
 
+static void count_packets(const struct weft_run *run, double *value) {
+    const struct weft_counters sum = weft_outcome_counters(run->outcome);
+    value[WEFT_VERSUS_PAUSES] = (double)sum.pfc_tx_xoff;
+    value[WEFT_VERSUS_PAUSED] = (double)sum.paused_ps;
+    value[WEFT_VERSUS_MARKS] = (double)sum.ecn_marked;
+    value[WEFT_VERSUS_DROPS] = (double)weft__report_drops(run->outcome);
+}
+
 /// A fluid meets no pauses, marks or drops: that there were none is not known.
 static void forget_packets(double *value) {
     static const enum weft_versus_measure of_packets[] = {WEFT_VERSUS_PAUSES, WEFT_VERSUS_PAUSED, WEFT_VERSUS_MARKS,
@@ -185,17 +193,15 @@ static void forget_packets(double *value) {
 struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, bool estimated, struct weft_arena *arena,
                                             uint32_t *ret_n) {
     struct weft_sweep_kept *kept = weft_arena_alloc(arena, WEFT_VERSUS_MEASURED + 2, sizeof *kept);
-    const struct weft_counters sum = weft_outcome_counters(run->outcome);
     double value[WEFT_VERSUS_MEASURED];
     measure_flows(run, value, arena);
     value[WEFT_VERSUS_TIME] = time_of(run);
     value[WEFT_VERSUS_RECOVERY] = recovery_of(run);
     value[WEFT_VERSUS_BUSBW] = busbw_of(run);
-    value[WEFT_VERSUS_PAUSES] = (double)sum.pfc_tx_xoff;
-    value[WEFT_VERSUS_PAUSED] = (double)sum.paused_ps;
-    value[WEFT_VERSUS_MARKS] = (double)sum.ecn_marked;
-    value[WEFT_VERSUS_DROPS] = (double)weft__report_drops(run->outcome);
-    if (estimated) forget_packets(value);
+    if (estimated)
+        forget_packets(value);
+    else
+        count_packets(run, value);
     for (uint32_t i = 0; i < WEFT_VERSUS_MEASURED; i++)
         kept[i] =
             (struct weft_sweep_kept){weft_arena_format(arena, "versus %s", weft_versus_measure_names[i]), value[i]};
