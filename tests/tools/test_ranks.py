@@ -23,6 +23,8 @@ ROOT = Path(os.environ["WEFT_ROOT"])
 WEFT = os.environ["WEFT"]
 WEFT_MPI = str(Path(WEFT).with_name("weft-mpi"))
 SCENARIOS = ROOT / "scenarios"
+# Its launcher, PRRTE, kills all ranks as soon as one ends with a fault, whatever that one and the others still had to say.
+OPEN_MPI_4 = shutil.which("mpirun") and "Open MPI) 4" in subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=False).stdout
 # A scenario of each kind of box, transport and program, few windows each.
 SAMPLE = [
     ("foundation/link_failure.yaml", None, 2),  # losses, timeouts, routes in time
@@ -121,7 +123,7 @@ def run(program, arguments, cwd=None, timeout=280):
 
 
 def ranks(n, program=WEFT_MPI):
-    return ["mpirun", "--quiet", "-n", str(n), program]
+    return ["mpirun", "-n", str(n), program]
 
 
 def digest(done):
@@ -266,6 +268,7 @@ run: {seed: 70102, until: 400us}
     def test_capture_limit(self):
         self.captures(self.write("capture.yaml", CAPTURE), ["--set", "capture.limit=1MB"], 2)
 
+    @unittest.skipUnless(OPEN_MPI_4, "Open MPI 5 ends its ranks in another way")
     def test_plain_program_hands_over(self):
         scenario = str(SCENARIOS / "peers/smallest.yaml")
         done = run(ranks(2, WEFT), ["run", scenario, "--json", "--quiet"])
@@ -288,11 +291,12 @@ run: {seed: 70102, until: 400us}
                 self.assertIn(why, done.stderr)
                 self.assertEqual(done.stdout, "")
 
+    @unittest.skipUnless(OPEN_MPI_4, "Open MPI 5 ends its ranks in another way")
     def test_disk_is_full(self):
         """Files may not grow beyond 10 KiB: one message, exit status 1, no half result."""
         limited = self.write("limited", f'#!/bin/sh\nulimit -f 20\nexec "{WEFT_MPI}" "$@"\n')
         limited.chmod(0o755)
-        launcher = ["mpirun", "--quiet", "--mca", "btl", "self,tcp", "-n", "2", str(limited)]
+        launcher = ["mpirun", "--mca", "btl", "self,tcp", "-n", "2", str(limited)]
         done = run(launcher, ["run", str(SCENARIOS / "peers/smallest.yaml"), "--quiet", "--out", "out"], cwd=self.folder)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(done.stderr.count("weft: "), 1, done.stderr)
@@ -349,6 +353,7 @@ run: {seed: 70102, until: 400us}
         self.assertEqual(launcher.returncode, 130, err)
         self.assertIn("interrupted at", err)
 
+    @unittest.skipUnless(OPEN_MPI_4, "Open MPI 5 ends its ranks in another way")
     def test_launcher_is_interrupted(self):
         """mpirun passes SIGUSR1 on. After SIGINT it kills its ranks within a second: whatever files there are are complete."""
         for number in (signal.SIGUSR1, signal.SIGINT):
