@@ -152,8 +152,37 @@ static void interrupted(void **state) {
     assert_non_null(strstr(f->err, "weft: interrupted"));
 }
 
+/// A service has the figures of its run: what of it is within both objectives is in both lines.
+static void services(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "service.yaml",
+               "topology: {kind: single, hosts: 8, rate: 100Gbps}\n"
+               "workload:\n"
+               "- kind: inference\n"
+               "  group: chat\n"
+               "  model: {kind: llama3-8b, layers: 4}\n"
+               "  server: {gpus: 4}\n"
+               "  arrivals: {requests: 10, rate: 900, input: 1024, output: 20}\n"
+               "  prefill: {tp: 4, hosts: host-0..3}\n"
+               "  decode: {tp: 4, hosts: host-4..7, cache: 100000}\n"
+               "  slo: {ttft: 10ms, tpot: 1ms}\n"
+               "variants: {fast: {}, slow: {topology.rate: 10Gbps}}\n");
+    assert_int_equal(weft(f, "compare service.yaml --quiet"), 0);
+    const char *line = strstr(f->out, "share in both SLOs");
+    assert_non_null(strstr(f->out, "chat     TTFT mean, "));
+    assert_non_null(line);
+    double fast, slow;
+    assert_int_equal(sscanf(line, "share in both SLOs %lf %lf", &fast, &slow), 2);
+    assert_true(slow < fast);
+    assert_int_equal(weft(f, "run service.yaml --variant slow --quiet"), 0);
+    double both;
+    assert_int_equal(sscanf(strstr(f->out, "later ones (1ms), "), "later ones (1ms), %lf%% by both", &both), 1);
+    assert_true(both / 100 > slow - 1e-3 && both / 100 < slow + 1e-3);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(beside), cmocka_unit_test(means), cmocka_unit_test(rows),
-                                       cmocka_unit_test(wrong), cmocka_unit_test(interrupted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(beside),      cmocka_unit_test(means),
+                                       cmocka_unit_test(rows),        cmocka_unit_test(wrong),
+                                       cmocka_unit_test(interrupted), cmocka_unit_test(services)};
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }
