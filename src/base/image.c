@@ -27,8 +27,9 @@ enum { CLASSES = FINE_UP_TO / FINE + 1 + STEPS * 64 };
 /// address bits, and from the middle of the largest holes, at 43 and 21 TiB, where PMIx has memory that ranks share
 /// (Open MPI 5, gds/shmem2).
 static const uintptr_t base = UINT64_C(24) << 40;
-static const size_t room = UINT64_C(1) << 38; ///< of a region
-_Static_assert(REGIONS *(UINT64_C(1) << 38) < UINT64_C(17) << 40, "the last region ends before 41 TiB");
+#define ROOM (UINT64_C(1) << 38)
+static const size_t room = ROOM; ///< of a region
+_Static_assert(REGIONS *ROOM < UINT64_C(17) << 40, "the last region ends before 41 TiB");
 
 /// A freed object, in the list of its size.
 struct gap {

@@ -155,7 +155,7 @@ static const struct weft_tree *base_for_map(struct override *o, const struct wef
     return empty;
 }
 
-/// "800KB" and "+40KB" are "840KB". A text that is no quantity behind its "+" is a text.
+/// Adds "+40KB" to "800KB": "840KB". Any other text behind a "+" replaces the value, as every text does.
 static enum weft_status add_quantity(struct override *o, const struct weft_tree *base, const struct weft_tree *over,
                                      const struct weft_tree **ret) {
     static const enum weft__quantity kinds[] = {WEFT__BYTES, WEFT__TIME, WEFT__RATE, WEFT__LENGTH, WEFT__COUNT};

@@ -22,7 +22,7 @@ struct weft_collective_stats weft_report_collective(const struct weft_run *run, 
     double sum = 0;
     for (size_t k = 0; k < (size_t)j->iterations * p->times; k++) {
         const struct weft_op_outcome *one = &o->op[k / p->times * j->ops + op + k % p->times];
-        if (one->end_ps == WEFT_TIME_NEVER || !one->end_ps) continue; // not all have done it; nobody has it to do
+        if (one->end_ps == WEFT_TIME_NEVER || !one->end_ps) continue; // some rank has not done it; no rank has it
         sum += (double)(one->end_ps - one->start_ps);
         s.finished++;
     }

@@ -378,7 +378,7 @@ static struct weft_transport_fact fact_of(struct weft__lone *x, uint32_t q, uint
 
 static void send_next(struct weft__lone *x, uint32_t number);
 
-/// A queue pair waits for a plane that is not about to be asked: if the plane is free, it sends at once.
+/// The queue pair waits for a plane. A free plane sends at once, unless the caller is about to ask it (`asked`).
 static void join_plane(struct weft__lone *x, uint32_t q, uint32_t asked) {
     uint32_t number = make_ready(x, q);
     if (number != asked && plane_free(x, number) <= x->now_ps) send_next(x, number);

@@ -106,7 +106,7 @@ struct weft__deepep_group {
     uint32_t ranks, stride;
     struct weft__routing_conf routing;
     uint64_t hidden;
-    bool bf16; ///< tokens on their way to experts; else FP8
+    bool bf16; ///< dispatch sends tokens in BF16; else in FP8
 };
 /// The dispatch and the combine of normal kernels as collectives, with DeepEP's own channels, rings and chunks. All
 /// groups and operations, and all seeds, have the same tokens: job->moe.

@@ -164,7 +164,7 @@ static void packets(void **state) {
     "workload: [{server: {gpus: 8, rate: 1100Gbps}, "
 
 /// Experts by DeepEP's kernels: every exchange takes as long as one by itself, of the same tokens, and one layer of two
-/// has experts, so that half of the operations are nobody's and count for nothing.
+/// has experts, so that no rank has half of the operations, and those are not counted.
 static void deepep(void **state) {
     struct run alone = run_text(DEEPEP "kind: deepep, hidden: 1024, tokens: 256, experts: 64, notify: off}]");
     struct run job =

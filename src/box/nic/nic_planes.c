@@ -70,9 +70,9 @@ static weft_time_ps turn_of(const struct weft__nic *nic, weft_time_ps now, uint3
     return free + nic->ready_qps * weft__port_time(&nic->port, bytes);
 }
 
-/// Among those in `among` whose link is up, starting at the given plane: of the ports that are not paused, else of all,
-/// the one that could send a packet of the queue pair first, of those idle the one that is idle longest; NULL: there
-/// are none.
+/// The port in `among` that could send a packet of the queue pair first. Ports whose link is down are left out, and
+/// paused ones while another is not paused. Of idle ports it is the one that is idle longest, then the next one from
+/// `plane` on. NULL: no port is left.
 static struct weft__nic *first_free(const struct weft__nic_planes *p, uint32_t plane, uint32_t qp, uint32_t among,
                                     weft_time_ps now) {
     const struct weft_qp_conf *conf = &p->nic[0]->end.hosts->qp[qp];

@@ -127,8 +127,8 @@ static inline __attribute__((always_inline)) void place_sender(struct weft__node
     else
         ready_push(nic, qp);
     if (__builtin_expect(nic == asked, 1)) return;
-    weft_time_ps turn =
-        nic->port.busy_until_ps > free_ps ? nic->port.busy_until_ps : free_ps; // nobody else looks at it
+    // The caller looks at the port that it asked for; this one gets a turn of its own.
+    weft_time_ps turn = nic->port.busy_until_ps > free_ps ? nic->port.busy_until_ps : free_ps;
     if (nic->port.turn_ps > turn) weft__ether_set_turn(&nic->port, node, nic->port_number, turn);
 }
 
