@@ -110,6 +110,36 @@ static void messages_take_all_planes(void **state) {
     run_free(&r);
 }
 
+// An all-to-all of one packet for each. A host sends data, clear-to-sends and acknowledgements by all its ports alike.
+// What comes to it is spread as if each packet drew a port, for no sender knows of others: of N packets the fullest of
+// P ports has more than twice N / P once in a million such draws. Where all senders count their ports alike, it has all
+// N.
+static void messages_are_spread_over_planes(void **state) {
+    enum { HOSTS = 128, PLANES = 8, BYTES = 1024 + 200 }; // of a packet with a clear-to-send and an acknowledgement
+    struct run r = RUN(run_text,
+                       "hardware: ideal\ntopology: {kind: planes, planes: %d, plane: {kind: leaf_spine, leaves: 16, "
+                       "hosts_per_leaf: %d, spines: 8, rate: 50Gbps}}\n"
+                       "host: {preset: uet, planes: packet, transport: {kind: uet, spray: reps}}\n"
+                       "workload: [{kind: collective, collective: all_to_all, size: 128KiB, hosts: 'host-*'}]\n",
+                       PLANES, HOSTS / 16);
+    const struct weft_topology *t = r.topology;
+    run_assert_complete(&r);
+    for (uint32_t h = 0; h < HOSTS; h++) {
+        uint64_t most_in = 0, most_out = 0, all_out = 0;
+        for (uint32_t k = 0; k < PLANES; k++) {
+            uint32_t port = t->node[t->host[h + k * HOSTS]].port0;
+            uint64_t in = weft_outcome_at(r.outcome, t->port[port].peer, 3)->tx_bytes;
+            uint64_t out = weft_outcome_at(r.outcome, port, 3)->tx_bytes;
+            all_out += out;
+            if (in > most_in) most_in = in;
+            if (out > most_out) most_out = out;
+        }
+        assert_true(most_in < UINT64_C(2) * (HOSTS - 1) * BYTES / PLANES);
+        assert_true((double)most_out < 1.1 * (double)all_out / PLANES);
+    }
+    run_free(&r);
+}
+
 /// Packets that host 1 has sent by its port in the second plane, until then.
 static uint64_t sent_by_second(const char *spray, unsigned until_us) {
     struct run r =
@@ -237,10 +267,15 @@ static void what_cannot_be(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planes_add_up),           cmocka_unit_test(as_many_planes_as_there_may_be),
-        cmocka_unit_test(packets_take_all_planes), cmocka_unit_test(a_dead_plane_is_left_and_comes_back),
-        cmocka_unit_test(losses_are_survived),     cmocka_unit_test(messages_take_all_planes),
-        cmocka_unit_test(planes_of_ethernet),      cmocka_unit_test(what_cannot_be),
+        cmocka_unit_test(planes_add_up),
+        cmocka_unit_test(as_many_planes_as_there_may_be),
+        cmocka_unit_test(packets_take_all_planes),
+        cmocka_unit_test(a_dead_plane_is_left_and_comes_back),
+        cmocka_unit_test(losses_are_survived),
+        cmocka_unit_test(messages_take_all_planes),
+        cmocka_unit_test(messages_are_spread_over_planes),
+        cmocka_unit_test(planes_of_ethernet),
+        cmocka_unit_test(what_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,6 +31,7 @@ struct weft__nic_planes {
     uint32_t key0;      ///< timers of its ports, from the second port on
     uint8_t *sending;   ///< [queue pairs it sends]: the plane
     uint8_t *answering; ///< [queue pairs it receives]: the plane by which data last arrived
+    uint32_t granting;  ///< with planes: packet, for the next clear-to-send or READ request
     struct weft__nic *nic[];
 };
 

@@ -5,10 +5,11 @@
 // port has its own queues and pauses (struct weft__nic); the node, timers, programs and queue pairs are those of the
 // first port.
 //
-// With `planes: packet`, each packet takes the plane whose port could send it first, starting after the last one used:
-// a port is busy, and each queue pair that waits for it sends a packet before. A NIC knows only its own links, nothing
-// of planes beyond: the transport and its marks choose the path within a plane, and, if entropy values are bound to
-// planes (spray: mrc), also the plane.
+// With `planes: packet`, each packet takes the plane whose port could send it first: a port is busy, and each queue
+// pair that waits for it sends a packet before. Of equal ports it takes the next after the last one used; where a queue
+// pair starts is drawn, for if all NICs counted alike, all that goes to one receiver could come by one plane. A NIC
+// knows only its own links, nothing of planes beyond: the transport and its marks choose the path within a plane, and,
+// if entropy values are bound to planes (spray: mrc), also the plane. Clear-to-sends take the ports in turn.
 //
 // Sources: NCCL's net_ib.cc for queue pairs that alternate between the devices of a merged NIC; the affinity of queue
 // pairs to ports of a bonded mlx5, which use another port while theirs is down. Assumed: a NIC notices a failure of its
@@ -19,8 +20,12 @@
 
 #include <assert.h>
 
-static uint8_t first_plane(const struct weft_qp_conf *qp, uint32_t planes) {
-    return (uint8_t)((qp->plane ? qp->plane - 1u : qp->at_src) % planes);
+#include "base/digest.h"
+
+static uint8_t first_plane(const struct weft__nic *nic, uint32_t qp, uint32_t planes) {
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
+    if (nic->conf->planes == WEFT_PLANES_PACKET) return (uint8_t)(weft__digest_mix(0, conf->entropy) % planes);
+    return (uint8_t)((conf->plane ? conf->plane - 1u : conf->at_src) % planes);
 }
 
 void weft__nic_planes_init(struct weft__nic *nic, uint32_t planes, uint32_t *keys, struct weft_arena *arena) {
@@ -32,9 +37,9 @@ void weft__nic_planes_init(struct weft__nic *nic, uint32_t planes, uint32_t *key
     p->sending = weft_arena_alloc(arena, nic->sends + 1, sizeof *p->sending);
     p->answering = weft_arena_alloc(arena, nic->receives + 1, sizeof *p->answering);
     for (uint32_t k = 0; k < nic->sends; k++)
-        p->sending[k] = first_plane(&nic->end.hosts->qp[nic->send_qp[k]], planes);
+        p->sending[k] = first_plane(nic, nic->send_qp[k], planes);
     for (uint32_t k = 0; k < nic->receives; k++)
-        p->answering[k] = first_plane(&nic->end.hosts->qp[nic->receive_qp[k]], planes);
+        p->answering[k] = first_plane(nic, nic->receive_qp[k], planes);
     p->nic[0] = nic;
     nic->planes = p;
 }
@@ -121,6 +126,7 @@ struct weft__nic *weft__nic_plane_up(const struct weft__nic *nic) {
 
 struct weft__nic *weft__nic_plane_granting(const struct weft__nic *nic, uint32_t qp, bool again) {
     struct weft__nic_planes *p = nic->planes;
+    if (nic->conf->planes == WEFT_PLANES_PACKET) return first_up(p, p->granting++ % p->n);
     uint8_t *plane = &p->answering[nic->end.hosts->qp[qp].at_dst];
     if (again) *plane = (uint8_t)((*plane + 1u) % p->n);
     return first_up(p, *plane);
