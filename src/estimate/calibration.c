@@ -43,6 +43,8 @@ const char *weft__mechanism_of(const struct weft__network *net) {
     if (net->device[net->topology->host[0]]->host.planes == WEFT_PLANES_QUEUE_PAIR) {
         if (strcmp(one, "star") == 0) return "star_planes";
         if (strcmp(one, "e_ecmp") == 0) return "e_ecmp_planes";
+    } else if (strcmp(one, "uet") == 0) {
+        return "uet_planes";
     }
     return "planes";
 }

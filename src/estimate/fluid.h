@@ -178,10 +178,9 @@ double weft__bound_of(const struct weft__fluid *x, uint32_t qp);
 /// A piece with so many bytes has drained: how much longer it took because the window grows.
 double weft__bound_wait(struct weft__fluid *x, uint32_t qp, double wire);
 
-/// A piece has drained: how long its last packet waits on its way where senders draw ports (draws.c).
-double weft__draws_wait(struct weft__fluid *x, uint32_t qp, uint32_t last);
-/// How much longer its packets take than at the rate of all lines of a NIC: each has one of them.
-double weft__lines_wait(const struct weft__fluid *x, uint32_t qp, const struct weft__piece *piece);
+/// A piece has drained: how long its last packet waits on its way where senders draw ports, or have several lines
+/// (draws.c).
+double weft__draws_wait(struct weft__fluid *x, uint32_t qp, const struct weft__piece *piece);
 
 // Messages (pieces.c).
 /// What hosts of an estimate do instead of a NIC.

@@ -25,8 +25,11 @@ struct weft__level_link {
     uint32_t ports;         ///< for the caller: each packet draws one of so many; 0: none does
     uint32_t used_at;       ///< when `used` was found, for the caller
     uint32_t used_by;       ///< and by how many flows
+    bool gathers;           ///< they begin on several links
     double used;
-    double weights; ///< of its members, loads too
+    double *queued_ps;  ///< for the caller: [ports] of a NIC's lines, what waits for each
+    weft_time_ps at_ps; ///< at that time
+    double weights;     ///< of its members, loads too
     struct weft__level_member {
         uint32_t flow, entry;
     } * member;

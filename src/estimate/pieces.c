@@ -176,8 +176,7 @@ void weft__pieces_drained(struct weft__fluid *x, uint32_t qp) {
     const struct weft__piece *piece = &x->piece[p];
     const struct weft__way *way = &x->way[qp];
     double lead = lead_of(x, qp, piece->last), time = way->base_ps + way->byte_ps * piece->last - lead;
-    time += weft__credits_wait(x, qp) + weft__bound_wait(x, qp, piece->wire) + weft__draws_wait(x, qp, piece->last);
-    time += weft__lines_wait(x, qp, piece);
+    time += weft__credits_wait(x, qp) + weft__bound_wait(x, qp, piece->wire) + weft__draws_wait(x, qp, piece);
     x->piece[p].took_ps = (float)(x->now_ps - d->begun_ps);
     d->first = piece->next;
     weft__fluid_note(x, x->now_ps + (time > 0 ? weft_time_of_real(time) : 0), WEFT__FLUID_ARRIVE, p);

@@ -218,7 +218,9 @@ static void cross_ports(struct walk *w, float weight) {
         w->bundle[b].link = weft__levels_add_link(&w->x->levels, least * w->ports);
         for (uint32_t k = 0; k < w->ports; k++)
             w->x->port[w->port[k]] = (struct weft__fluid_port){w->bundle[b].link, 1 / (float)w->ports};
-        w->x->levels.link[w->bundle[b].link].ports = w->draws ? w->ports : 0;
+        struct weft__level_link *link = &w->x->levels.link[w->bundle[b].link];
+        link->ports = w->draws ? w->ports : 0;
+        if (link->ports) link->queued_ps = weft_arena_alloc(w->x->arena, link->ports, sizeof *link->queued_ps);
     }
     cross_link(w, w->bundle[b].link, weight);
 }

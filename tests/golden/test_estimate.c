@@ -158,7 +158,7 @@ static void planes(void **state) {
         check_error(*state, text, 0.02);
     }
     check_fabric(*state, "dual-tor", "", 0.03, 0.10);
-    check_fabric(*state, "eight-planes", "", 0.03, 0.20);
+    check_fabric(*state, "eight-planes", "", 0.03, 0.10);
 }
 
 /// Rings take turns with queue pairs of their members' NICs: one that comes to 16 has a 17th, though lines are divided
