@@ -115,8 +115,8 @@ completion bash
 manual run
 """.strip().splitlines()]
 FINDINGS = {"plan": 5}  # exit statuses that are answers
-# What no two runs have in common: seconds, and what follows from them.
-TIMES = re.compile(r'"(wall_s|cpu_s|\w+_per_cpu_s|peak_rss_bytes\w*|phase_s|spread\w*)": *(\{[^}]*\}|[^,}]*)')
+# What no two runs have in common: seconds, what follows from them, and how much had to be run, for a cache has the rest.
+TIMES = re.compile(r'"(runs|wall_s|cpu_s|\w+_per_cpu_s|peak_rss_bytes\w*|phase_s|spread\w*)": *(\{[^}]*\}|[^,}]*)')
 SECONDS = re.compile(r"\b[0-9.]+ ?(m|u)?s\b(?= of| wall| cpu|,? on )")
 
 
@@ -124,7 +124,7 @@ class Folder:
     """Inputs, and a command run among them with something that fails."""
 
     def __init__(self, root):
-        self.root = Path(root)
+        self.root, self.cache = Path(root), Path(root) / "cache"
         for name, text in (("s", SCENARIO), ("dsf", DSF), ("clique", CLIQUE), ("job", JOB)):
             (self.root / f"{name}.yaml").write_text(text)
         with open(self.root / "flows.csv.gz", "wb") as file:
@@ -132,16 +132,18 @@ class Folder:
         for out, more in (("old", []), ("old2", ["--set", "host.mtu=1024B"])):
             subprocess.run([WEFT, "run", "s.yaml", "--quiet", "--out", out, "--set", "capture={}", *more], cwd=root, check=True,
                            stdout=subprocess.DEVNULL)
-        self.inputs = {path.name for path in self.root.iterdir()} | {"out", "err", "count"}
+        self.inputs = {path.name for path in self.root.iterdir()} | {"out", "err", "count", self.cache.name}
 
     def clean(self):
+        """Without runs that an earlier command has kept, too."""
+        shutil.rmtree(self.cache, ignore_errors=True)
         for path in self.root.iterdir():
             if path.name not in self.inputs:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def run(self, command, **fault):
         """Exit status (negative: a signal), standard output and error. Output goes to files, which are on the disk too."""
-        env = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+        env = {key: value for key, value in os.environ.items() if key != "COLUMNS"} | {"XDG_CACHE_HOME": str(self.cache)}
         if fault:
             env |= {"LD_PRELOAD": INJECT, "WEFT_FAULT_COUNT": "count"}
             env |= {f"WEFT_FAULT_{key.upper()}": str(value) for key, value in fault.items()}
