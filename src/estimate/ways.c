@@ -64,7 +64,7 @@ struct walk {
     uint32_t *kind, kinds_n, kinds_room; ///< [ports]: of the line, + 1
     struct weft__lone_hop *kinds;
     bool probes, fixed, even, spreads; ///< probes: for times; the others: see struct trunk, of the walk
-    bool draws;                        ///< the sender draws a way for each packet
+    bool draws;                        ///< the sender draws a way for each packet, or takes any line of its NIC
     uint32_t last;                     ///< crossed, before the last step
     struct place *at, *next;           ///< where packets are
     uint32_t ats, nexts, places_room, nexts_room;
@@ -322,7 +322,7 @@ static bool walk_links(struct walk *w, uint32_t number, uint32_t src, uint32_t d
     uint32_t per_plane = w->t->network[0].hosts;
     const struct weft_model_conf *transport = &weft__fluid_host(w->x, qp->src)->transport;
     const struct weft_transport_ops *sender = transport->model->ops;
-    w->draws = sender->spreads && sender->spreads(transport->conf);
+    w->draws = planes > 1 || (sender->spreads && sender->spreads(transport->conf));
     w->nexts = 0;
     w->even = planes == 1;
     if (!w->probes) start_links(w, planes);
