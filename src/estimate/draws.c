@@ -76,6 +76,7 @@ static double receiver_wait(struct weft__fluid *x, uint32_t qp, const struct wef
     double took = piece->wire / packets / link->capacity, wait = 0, began = (double)x->drain[qp].begun_ps;
     double idle = (1 - part_of(x, link)) * (double)(x->now_ps - link->at_ps);
     struct weft__level_link *own = &x->levels.link[x->levels.entry[x->levels.flow[qp].first].link];
+    const struct weft_qp_conf *conf = &x->net.qp[qp];
     uint32_t lines = link->ports < LINES_MAX ? link->ports : LINES_MAX;
     part_of(x, own);
     bool even = own->used_by < 2 || !link->gathers; // lines of one sender bring no more than those here take
@@ -84,7 +85,8 @@ static double receiver_wait(struct weft__fluid *x, uint32_t qp, const struct wef
     if (even)
         take_turns(came, lines, packets, piece->psn_end - (uint32_t)packets);
     else
-        draw_lines(came, lines, packets, weft__digest_mix(x->net.qp[qp].entropy, piece->psn_end));
+        draw_lines(came, lines, packets,
+                   weft__digest_mix(weft__digest_mix(x->seed[conf->src], conf->at_src), piece->psn_end));
     for (uint32_t k = 0; k < lines; k++) {
         double queued = fmax(link->queued_ps[k] - idle, 0);
         if (came[k] > 0) wait = fmax(wait, queued + fmax((came[k] - 1) * lines - packets + 1, 0) * took);
