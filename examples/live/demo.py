@@ -100,7 +100,7 @@ def run_incast(variant, messages=40, seconds=150):
             "goodput": 3 * messages * 65536 * 8e3 / span if span else 0}  # Gbit/s of the simulated link
 
 
-def run_dctcp(control, seconds=22):
+def run_dctcp(control, seconds=30):
     """Two guests send to a third: use of the link, and its queue, from the replay."""
     tune = "sysctl -w net.ipv4.tcp_ecn=1 >/dev/null; modprobe tcp_dctcp; " \
            f"sysctl -w net.ipv4.tcp_congestion_control={control} >/dev/null; "
