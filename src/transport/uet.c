@@ -74,10 +74,11 @@ static uint8_t uet_control_priority(const void *conf) {
 
 /// A packet in flight.
 struct sent {
-    uint32_t ns; ///< time of sending, modulo 2^32
-    uint16_t value;
-    uint8_t times; ///< how often it was sent, at most TIMES_MAX
+    uint64_t ns : 46; ///< time of sending, modulo 2^46 (19 hours)
+    uint64_t value : 16;
+    uint64_t times : 2; ///< how often it was sent, at most TIMES_MAX
 };
+static const uint64_t NS_MASK = (UINT64_C(1) << 46) - 1;
 enum { TIMES_MAX = 3 };
 enum { PLACES_MIN = 64 };
 
@@ -165,7 +166,7 @@ static void uet_turn(struct weft_qp_sender *s, const struct weft_transport_fact 
     value &= ~WEFT_SPRAY_ASK;
     struct sent *sent = &state->sent[ret->psn & state->board->mask];
     uint8_t times = !ret->again ? 1 : sent->times < TIMES_MAX ? (uint8_t)(sent->times + 1) : TIMES_MAX;
-    *sent = (struct sent){(uint32_t)(fact->now_ps / WEFT_PS_PER_NS), (uint16_t)value, times};
+    *sent = (struct sent){fact->now_ps / WEFT_PS_PER_NS & NS_MASK, value & UINT16_MAX, times & 3u};
     ret->entropy = entropy_of(fact, ret->entropy, value);
     bool full = (weft_bytes)(s->next - s->una) * fact->qp->mtu >= s->window_bytes;
     if (ret->again || asks || full || s->blocked || s->next == s->posted) {
@@ -177,7 +178,7 @@ static void uet_turn(struct weft_qp_sender *s, const struct weft_transport_fact 
 }
 
 static weft_time_ps age_of(const struct sender_state *state, weft_time_ps now, uint32_t psn) {
-    return (uint32_t)((uint32_t)(now / WEFT_PS_PER_NS) - state->sent[psn & state->board->mask].ns) * WEFT_PS_PER_NS;
+    return ((now / WEFT_PS_PER_NS - state->sent[psn & state->board->mask].ns) & NS_MASK) * WEFT_PS_PER_NS;
 }
 
 /// Marks everything that a SACK or NACK reports as arrived.

@@ -5,6 +5,7 @@
 // uet-htsim is the Ultra Ethernet Consortium's reference simulator: frames of 4150 B with 64 B of headers, 64 B SACKs
 // and trimmed packets, no preamble and gap, links of 100 Gbps and 1 us, switches that store and forward in no time;
 // marks between 0.2 and 0.8 of the bandwidth-delay product (43 packets), queues of 1.
+#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -201,19 +202,22 @@ static void permutation_of_sixteen(void **state) {
 // --- what is lost -------------------------------------------------------------------------------------------------
 
 // A flow of one packet, which the link loses: it is sent again when the timeout is over, and arrives after two links.
+// Timeouts of real NICs are as long as 2^32 ns (NCCL_IB_TIMEOUT 20) and longer.
 static void a_lost_packet_waits_for_the_timeout(void **state) {
-    for (unsigned timeout_us = 20; timeout_us <= 320; timeout_us *= 4) {
+    static const uint64_t timeouts_us[] = {20, 80, 320, 4294967, 4294968, 17200000, 7200000000};
+    for (uint32_t i = 0; i < sizeof timeouts_us / sizeof *timeouts_us; i++) {
+        uint64_t timeout_us = timeouts_us[i];
         struct run r =
             RUN(run_text,
                 "topology: {kind: single, hosts: 2, rate: 100Gbps, delay: 1us}\n" HTSIM_SWITCH "host: {" HTSIM_HOST
-                ", timeout: %uus, cc: nscc}\nevents: [{at: 0ns, link: host-0--switch-0, "
+                ", timeout: %" PRIu64 "us, cc: nscc}\nevents: [{at: 0ns, link: host-0--switch-0, "
                 "state: down}, {at: 10us, link: host-0--switch-0, state: up}]\n"
                 "workload: [{kind: flow, src: host-0, dst: host-1, size: 4086B, start: 5us}]\n"
                 "run: {detection: 1ms}\n",
                 timeout_us);
         run_assert_complete(&r);
         form_assert("UET: time of one packet that is lost (timeout and way)", seconds(run_fct(&r, 0)),
-                    timeout_us * 1e-6 + 2 * (FRAME / RATE + HOP), 1e-5);
+                    (double)timeout_us * 1e-6 + 2 * (FRAME / RATE + HOP), 1e-5);
         assert_int_equal(r.outcome->flow[0].packets_again, 1);
         run_free(&r);
     }
