@@ -71,7 +71,7 @@ static void take_turns(double *ret_packets, uint32_t lines, double packets, uint
 /// beyond its part waits there, until the line has time for it.
 static double receiver_wait(struct weft__fluid *x, uint32_t qp, const struct weft__piece *piece,
                             struct weft__level_link *link) {
-    enum { LINES_MAX = 64 };
+    enum { LINES_MAX = 64 }; // a NIC has 32 at most
     double frame = piece->last + WEFT_WIRE_OVERHEAD, packets = ceil(piece->wire / frame - 1e-3), came[LINES_MAX];
     double took = piece->wire / packets / link->capacity, wait = 0, began = (double)x->drain[qp].begun_ps;
     double idle = (1 - part_of(x, link)) * (double)(x->now_ps - link->at_ps);
@@ -104,7 +104,7 @@ double weft__draws_wait(struct weft__fluid *x, uint32_t qp, const struct weft__p
     for (uint32_t e = f->first; e < f->first + f->entries; e++) {
         struct weft__level_link *link = &x->levels.link[x->levels.entry[e].link];
         if (!link->ports || x->levels.entry[e].weight < 0) continue;
-        if (x->way[qp].lines == link->ports) {
+        if (x->way[qp].lines == link->ports) { // a port in each plane; at the NIC itself sender_wait has it
             if (e > f->first) wait += receiver_wait(x, qp, piece, link);
             continue;
         }

@@ -202,7 +202,7 @@ static void permutation_of_sixteen(void **state) {
 // --- what is lost -------------------------------------------------------------------------------------------------
 
 // A flow of one packet, which the link loses: it is sent again when the timeout is over, and arrives after two links.
-// Timeouts of real NICs are as long as 2^32 ns (NCCL_IB_TIMEOUT 20) and longer.
+// Real NICs wait 2^32 ns (NCCL_IB_TIMEOUT 20) or longer.
 static void a_lost_packet_waits_for_the_timeout(void **state) {
     static const uint64_t timeouts_us[] = {20, 80, 320, 4294967, 4294968, 17200000, 7200000000};
     for (uint32_t i = 0; i < sizeof timeouts_us / sizeof *timeouts_us; i++) {
