@@ -129,6 +129,8 @@ char *weft__network_explain_stall(const struct weft__network *net);
 
 /// Writes why nothing moves, as far as it is known.
 void weft__stall_causes(FILE *text, const struct weft__network *net);
+/// How long a packet occupies a part of the node that has a packet_rate; 0: it has none.
+weft_time_ps weft__packet_turn(const struct weft__network *net, uint32_t node);
 
 // A run that checks itself: after every window, each node that ran checks its own state (check_state of its box), and
 // at the end of the run the credit of every link must add up. A broken invariant is a bug of weft: the text on stderr

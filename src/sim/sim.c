@@ -184,8 +184,8 @@ static weft_time_ps calc_window(const struct weft__network *net, weft_time_ps lo
 }
 
 /// No progress for this long is a stall: run.stall, plus the delays that a loss (a box's patience), a pause of source
-/// flow control or a long path (request and response over HOPS links) explains. Samples would be taken for ever if
-/// nothing else ended the run: the default then stands for `never`.
+/// flow control, a long path (request and response over HOPS links) or the turns of packet_rate explain. Samples would
+/// be taken for ever if nothing else ended the run: the default then stands for `never`.
 static weft_time_ps calc_patience(const struct weft__network *net) {
     enum { HOPS = 16 };
     const struct weft_topology *t = net->topology;
@@ -195,15 +195,17 @@ static weft_time_ps calc_patience(const struct weft__network *net) {
         char why[128];
         weft__quantity_parse(WEFT__TIME, weft_param_find(&weft_run_table, "stall")->dflt, &stall, why, sizeof why);
     }
-    weft_time_ps delay = 0, timeout = 0;
+    weft_time_ps delay = 0, timeout = 0, turn = 0;
     for (uint32_t i = 0; i < t->links; i++)
         if (t->link[i].delay_ps > delay) delay = t->link[i].delay_ps;
     for (uint32_t i = 0; i < t->nodes; i++) {
+        weft_time_ps of_node = weft__packet_turn(net, i);
+        if (of_node > turn) turn = of_node;
         const struct weft__box *box = weft__box_of(&t->node[i]);
         weft_time_ps own = box->patience ? box->patience(net->device[i]) : 0;
         if (own != WEFT_TIME_NEVER && own > timeout) timeout = own;
     }
-    weft_time_ps known = weft_time_plus(weft__jobs_patience(net->workload), HOPS * delay + net->sfc_pause_ps);
+    weft_time_ps known = weft_time_plus(weft__jobs_patience(net->workload), HOPS * (delay + turn) + net->sfc_pause_ps);
     return weft_time_plus(weft_time_plus(stall, timeout), known);
 }
 

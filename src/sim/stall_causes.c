@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why nothing moves any more: links out of service, destinations without a route, packets that were lost and that
-// nobody sends again, clear-to-sends that did not arrive or were never sent. Each cause is a line that begins with
-// "cause: ".
+// nobody sends again, clear-to-sends that did not arrive or were never sent, few packets a second. Each cause is a line
+// that begins with "cause: ".
+
+#include <inttypes.h>
 
 #include "base/units.h"
 #include "box/box.h"
 #include "box/stall.h"
+#include "link/pipe.h"
 #include "sim/run.h"
 #include "transport/program.h"
 
@@ -139,6 +142,29 @@ static void say_hosts(FILE *text, const struct weft__network *net) {
     weft__stall_end(&list);
 }
 
+weft_time_ps weft__packet_turn(const struct weft__network *net, uint32_t node) {
+    const struct weft_device_conf *device = net->device[node];
+    if (net->topology->node[node].role == WEFT_NODE_HOST) return weft__turn_of(device->host.packet_rate, 1).ps;
+    return weft__turn_of(device->sw.packet_rate, device->sw.pipes).ps;
+}
+
+/// Nodes that take long for a packet: what waits behind others may be sent again, for ever, before it arrives.
+static void say_rates(FILE *text, const struct weft__network *net) {
+    enum { LONG = WEFT_PS_PER_S / 1000 };
+    const struct weft_topology *t = net->topology;
+    struct weft__stall_list list = {.text = text, .title = "nodes that take few packets"};
+    for (uint32_t i = 0; i < t->nodes; i++) {
+        weft_time_ps turn = weft__packet_turn(net, i);
+        if (turn < LONG || !weft__stall_line(&list)) continue;
+        bool host = t->node[i].role == WEFT_NODE_HOST;
+        char time[32];
+        weft_format_time(turn, time, sizeof time);
+        fprintf(text, "  cause: %s takes %s for a packet; %s.packet_rate: %" PRIu64 "\n", t->node[i].name, time,
+                host ? "host" : "switch", host ? net->device[i]->host.packet_rate : net->device[i]->sw.packet_rate);
+    }
+    weft__stall_end(&list);
+}
+
 /// Connections of jobs whose messages may not go.
 static void say_connections(FILE *text, const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
@@ -166,5 +192,6 @@ void weft__stall_causes(FILE *text, const struct weft__network *net) {
     say_routes(text, net);
     say_drops(text, net);
     say_hosts(text, net);
+    say_rates(text, net);
     say_connections(text, net);
 }

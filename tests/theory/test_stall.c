@@ -311,6 +311,17 @@ static void a_host_that_takes_nothing_is_named(void **state) {
                   SAYS("cause: host-5 pauses its switch; host.drain_rate: 1bps"));
 }
 
+/// What takes its turn is no stall; what is sent again, for ever, before its turn comes is one, and says so.
+static void few_packets_a_second_are_named(void **state) {
+    struct run r = run_once("topology: {kind: single, hosts: 2}\nhost: {packet_rate: 2, timeout: never}\n"
+                            "workload: [{kind: flow, src: host-0, dst: host-1, size: 12KB}]\n");
+    assert_int_equal(r.outcome->end, WEFT_END_DONE);
+    run_free(&r);
+    assert_stalls(LEAVES INCAST "switch: {packet_rate: 2}\n",
+                  SAYS("nodes that take few packets:\n", "cause: leaf-1 takes 500ms for a packet; "
+                                                         "switch.packet_rate: 2\n"));
+}
+
 static void time_ends(void **state) {
     static const char *const text[] = {
         // 8640 iterations of 1000 s, and a little more for each
@@ -378,6 +389,7 @@ int main(void) {
         cmocka_unit_test(losses_without_timeout_are_named),
         cmocka_unit_test(trimmed_without_nack_are_named),
         cmocka_unit_test(a_host_that_takes_nothing_is_named),
+        cmocka_unit_test(few_packets_a_second_are_named),
         cmocka_unit_test(operations_without_answer_are_named),
         cmocka_unit_test(answers_that_are_never_whole_are_no_progress),
         cmocka_unit_test(time_ends),
