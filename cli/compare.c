@@ -133,7 +133,9 @@ static void run_in_own_memory(struct pool *p, uint32_t i) {
     struct turn turn = {p, i};
     bool prepared = c->s[i].whole;
     c->memory[i] = weft_memory_open();
-    p->end[i].status = weft_memory_guard(c->memory[i], run_turn, &turn, &p->end[i].error);
+    struct weft_error *error = &p->end[i].error;
+    p->end[i].status = c->memory[i] ? weft_memory_guard(c->memory[i], run_turn, &turn, error)
+                                    : weft_error_set(error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "out of memory");
     if (p->end[i].whole) return;
     c->s[i].outcome = NULL;
     if (!prepared) c->s[i] = (struct weft_cli_simulation){0};
