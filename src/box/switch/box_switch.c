@@ -51,6 +51,8 @@ static void switch_each_waiting(const void *state,
                                 void *context) {
     const struct weft__switch *sw = state;
     weft__switch_each(sw, on_packet, context);
+    for (uint32_t port = 0; sw->deferred && port < sw->ports; port++)
+        if (sw->deferred[port].bytes) on_packet(context, &sw->deferred[port], sw->deferred[port].node);
 }
 
 static const void *switch_route_state(const void *state) {
