@@ -63,6 +63,7 @@ class Scenario:
 
     def __init__(self, schema, seed):
         self.defs, self.draw, self.used, self.imports, self.sweeps = schema["$defs"], random.Random(seed), set(), None, False
+        self.hardware = random.Random(f"hardware {seed}")  # of its own, so that the rest of a seed's scenario is the same
         self.seed, self.names, self.boxes, self.files = seed, ["host-*"], {"host", "switch"}, {}
         self.text = json.dumps(self.make(), indent=1) + "\n"
 
@@ -352,6 +353,8 @@ class Scenario:
             self.kind = out["topology"]["kind"]
             out["workload"] = self.workload()
         self.settings(out)
+        if self.hardware.random() < 0.4:
+            out["hardware"] = "typical"
         run = out.get("run", {})
         if run.get("until") == "never" and run.get("sample_interval") not in (None, "0ns"):
             run["until"] = "2ms"  # a stall is told after the timeouts of NICs, which are seconds: millions of samples
