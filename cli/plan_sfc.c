@@ -108,6 +108,12 @@ static void print_settings(FILE *f, const struct weft_plan_sfc_found *v) {
     else
         fprintf(f, "  settings       switch.sfc: {kind: fixed, threshold: %s, pause: %s, interval: %s}\n",
                 BYTES(p.threshold_bytes), TIME(p.pause_ps), TIME(p.interval_ps));
+    if (v->place.queue_pairs > 1)
+        fprintf(f,
+                "                 host.sfc_scope: destination, for a source has %" PRIu32
+                " queue pairs to the receiver, and a message\n                 pauses one of them: the others go on "
+                "at the rate of the link\n",
+                v->place.queue_pairs);
 }
 
 static void print_found(FILE *f, const struct weft_plan_variant *variant) {

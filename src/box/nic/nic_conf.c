@@ -266,8 +266,10 @@ const struct weft_param_table weft_host_table = WEFT_PARAM_TABLE_OF(
                      "link credit that its ports grant to their senders"),
     WEFT_SECTION(struct weft_host_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),
     WEFT_BOOL(struct weft_host_conf, sfc, "sfc", "true", "the NIC understands source flow control messages"),
-    WEFT_CHOICE(struct weft_host_conf, sfc_scope, "sfc_scope", "flow", sfc_scopes,
-                "what such a message pauses: the queue pair, all queue pairs to the same host, or the whole priority"),
+    WEFT_CHOICE(
+        struct weft_host_conf, sfc_scope, "sfc_scope", "flow", sfc_scopes,
+        "what such a message pauses: the queue pair, all queue pairs to the same host, or the whole priority (assumed; "
+        "the simulations have one flow from host to host)"),
     WEFT_CHOICE(
         struct weft_host_conf, planes, "planes", "separate", planes,
         "in a topology of equal networks (planes): host h of each is a NIC of its own, or they are the ports of "
