@@ -151,6 +151,11 @@ struct weft_plan_line *weft_plan_scenario_lines(const struct weft_scenario *scen
                                                 const struct weft_plan_pfc_conf *base, struct weft_arena *arena,
                                                 uint32_t *ret_lines);
 
+/// The link whose packets arrive at `port`, not judged; `device` is that of each node, `base` has the MTU and the
+/// framing.
+struct weft_plan_line weft_plan_line_at(const struct weft_topology *topology,
+                                        const struct weft_device_conf *const *device, uint32_t port,
+                                        const struct weft_plan_pfc_conf *base, struct weft_arena *arena);
 /// The lossless link to a switch that needs the most headroom; NULL: there is none.
 const struct weft_plan_line *weft_plan_worst_line(const struct weft_plan_line *line, uint32_t lines);
 

@@ -5,10 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "box/box.h"
 #include "weft/aqm.h"
 #include "weft/cc.h"
 #include "weft/memory.h"
+#include "weft/plan.h"
 #include "weft/queueing.h"
 #include "weft/transport.h"
 #include "weft/tree.h"
@@ -206,10 +208,11 @@ enum weft_status weft__estimate_refuse_spread(const struct weft__fluid *x, uint3
 /// Links of levels in the order in which flows cross them.
 struct order {
     const struct weft__fluid *x;
-    uint32_t *port;      ///< [links]: a port that sends on it
-    uint32_t *before;    ///< [links]: the link by which flows come to it, WEFT_NONE: none
-    bool *several;       ///< [links]: they come by several
-    double *waits;       ///< [links]: bytes that may come by it at once for a link to which others come, too
+    uint32_t *port;   ///< [links]: a port that sends on it
+    uint32_t *before; ///< [links]: the link by which flows come to it, WEFT_NONE: none
+    bool *several;    ///< [links]: they come by several
+    double *waits;    ///< [links]: bytes that may come by it at once for a link to which others come, too
+    double *held;     ///< [links]: bytes of flows that may come by it at once, of which PFC may have to hold back some
     uint32_t *edge, *at; ///< links that follow: those of link l at edge[at[l]] to edge[at[l + 1]]
 };
 
@@ -270,6 +273,41 @@ static enum weft_status refuse_trims(const struct weft__fluid *x, uint32_t port,
                   path, t->node[node].name);
 }
 
+/// What headroom depends on, of all hosts.
+static struct weft_plan_pfc_conf headroom_base(const struct weft__fluid *x) {
+    const struct weft_topology *t = x->net.topology;
+    struct weft_plan_pfc_conf base = {.formula = WEFT_PLAN_BOUND};
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        const struct weft_host_conf *host = &x->net.device[t->host[h]]->host;
+        base.mtu_bytes = host->mtu_bytes > base.mtu_bytes ? host->mtu_bytes : base.mtu_bytes;
+        base.framing_bytes = weft_host_framing_bytes(host);
+    }
+    return base;
+}
+
+/// Pauses lose packets where the headroom of a link does not even cover what is on the way until they act; the
+/// bound also has the longest frames that may have begun, which are rarely so long. A connection sends to an own
+/// buffer of its receiver, few at a time: only flows are taken to fill a switch up to its threshold.
+static enum weft_status refuse_headroom(const struct order *o, struct weft_arena *arena, struct weft_error *ret_error) {
+    const struct weft__fluid *x = o->x;
+    const struct weft_topology *t = x->net.topology;
+    const struct weft_plan_pfc_conf base = headroom_base(x);
+    for (uint32_t l = 0; l < x->levels.links; l++) {
+        if (o->held[l] <= 0) continue;
+        uint32_t in = t->port[o->port[l]].peer;
+        struct weft_plan_line line = weft_plan_line_at(t, x->net.device, in, &base, arena);
+        struct weft_plan_pfc need = weft_plan_calc_pfc(&line.pfc);
+        bool enough = need.in_flight_bytes <= line.headroom_bytes;
+        if (!line.lossless || enough || o->held[l] <= (double)line.pfc.xoff_bytes) continue;
+        return REFUSE(ret_error, weft_device_place(x->net.device[t->port[in].node], "switch.buffer"),
+                      "switch.buffer: the headroom of a link %s is %s, and PFC may need %s: packets may be lost, and "
+                      "there is no estimate of what is sent again; expected what weft plan pfc says, or a run",
+                      line.between, weft__bytes_text(line.headroom_bytes).text,
+                      weft__bytes_text(need.headroom_bytes).text);
+    }
+    return WEFT_OK;
+}
+
 /// What comes to a port of a switch must have room there where it may have to wait, for others or for a slower line,
 /// and nothing holds it back.
 static enum weft_status refuse_losses(struct order *o, struct weft_arena *arena, struct weft_error *ret_error) {
@@ -284,10 +322,15 @@ static enum weft_status refuse_losses(struct order *o, struct weft_arena *arena,
         if (!o->several[to] && !slower) continue;
         enum weft_status status = refuse_trims(x, o->port[from], qp, ret_error);
         if (status) return status;
-        if (!may_lose(x, o->port[from], qp->priority)) continue;
         const struct weft_flow *flow = &x->net.workload->flow[qp->flow];
-        o->waits[from] += flight[qp->flow] / flow->qps * (double)x->port[o->port[from]].share;
         uint32_t in = t->port[o->port[from]].peer, node = t->port[in].node;
+        double waits = flight[qp->flow] / flow->qps * (double)x->port[o->port[from]].share;
+        if (!may_lose(x, o->port[from], qp->priority)) {
+            bool held = t->node[node].role == WEFT_NODE_SWITCH && !flow->messages;
+            if (held && x->net.device[node]->sw.pfc.priorities >> qp->priority & 1) o->held[from] += waits;
+            continue;
+        }
+        o->waits[from] += waits;
         const struct weft_device_conf *device = x->net.device[node];
         const struct weft_link_info *link = &t->link[t->port[in].link];
         const struct weft_buffer_port own = {link->rate_bps, host_rate, link->delay_ps};
@@ -301,7 +344,7 @@ static enum weft_status refuse_losses(struct order *o, struct weft_arena *arena,
                 "sent again; expected PFC, credit or trimming, less data at once, or a run",
                 t->node[node].name, qp->priority);
     }
-    return WEFT_OK;
+    return refuse_headroom(o, arena, ret_error);
 }
 
 /// Whether the switch to which a port leads may hold back packets of a priority, by pauses or credit.
@@ -377,6 +420,7 @@ enum weft_status weft__estimate_refuse_ways(const struct weft__fluid *x, struct 
     o.several = weft_arena_alloc(arena, links, sizeof *o.several);
     o.waits = weft_arena_alloc(arena, links, sizeof *o.waits);
     o.at = weft_arena_alloc(arena, links + (size_t)1, sizeof *o.at);
+    o.held = weft_arena_alloc(arena, links, sizeof *o.held);
     for (uint32_t p = 0; p < x->net.topology->ports; p++)
         if (x->port[p].link != WEFT_NONE) o.port[x->port[p].link] = p;
     for (uint32_t l = 0; l < links; l++)

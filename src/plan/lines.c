@@ -25,6 +25,15 @@ WEFT__ORDER(compare_directions, struct direction,
                 ?: WEFT__DOWN(rate_bps) ?: WEFT__DOWN(delay_ps) ?: WEFT__UP(members) ?: WEFT__UP(to_conf)
                 ?: WEFT__UP(from_conf) ?: WEFT__UP(fabric) ?: WEFT__DOWN(to_ports))
 
+static struct direction direction_at(const struct weft_topology *t, const struct weft_device_conf *const *device,
+                                     uint32_t port, uint32_t to_ports) {
+    uint32_t to = t->port[port].node, from = t->port[t->port[port].peer].node;
+    const struct weft_link_info *link = &t->link[t->port[port].link];
+    return (struct direction){&t->node[from], &t->node[to],   device[from],
+                              device[to],     link->rate_bps, link->delay_ps,
+                              to_ports,       link->members,  weft_topology_link_is_fabric(t, t->port[port].link)};
+}
+
 static struct direction *list_directions(const struct weft_scenario *s, const struct weft_topology *t,
                                          struct weft_arena *arena) {
     const struct weft_device_conf **device = weft_device_confs(s, t, arena);
@@ -32,13 +41,8 @@ static struct direction *list_directions(const struct weft_scenario *s, const st
     for (uint32_t n = 0; n < t->nodes; n++)
         ports[n] = weft__plan_ports(t, n);
     struct direction *d = weft_arena_alloc(arena, t->ports, sizeof *d);
-    for (uint32_t p = 0; p < t->ports; p++) {
-        uint32_t to = t->port[p].node, from = t->port[t->port[p].peer].node;
-        const struct weft_link_info *link = &t->link[t->port[p].link];
-        d[p] = (struct direction){&t->node[from], &t->node[to],   device[from],
-                                  device[to],     link->rate_bps, link->delay_ps,
-                                  ports[to],      link->members,  weft_topology_link_is_fabric(t, t->port[p].link)};
-    }
+    for (uint32_t p = 0; p < t->ports; p++)
+        d[p] = direction_at(t, device, p, ports[t->port[p].node]);
     qsort(d, t->ports, sizeof *d, compare_directions);
     return d;
 }
@@ -122,6 +126,17 @@ struct weft_plan_line *weft_plan_scenario_lines(const struct weft_scenario *scen
         line[*ret_lines - 1].pfc.framing_bytes = framing;
         line[*ret_lines - 1].links++;
     }
+    return line;
+}
+
+struct weft_plan_line weft_plan_line_at(const struct weft_topology *topology,
+                                        const struct weft_device_conf *const *device, uint32_t port,
+                                        const struct weft_plan_pfc_conf *base, struct weft_arena *arena) {
+    struct weft_plan_line line;
+    const struct direction d =
+        direction_at(topology, device, port, weft__plan_ports(topology, topology->port[port].node));
+    fill_line(&d, base, base->mtu_bytes, &line, arena);
+    line.links = 1;
     return line;
 }
 

@@ -259,6 +259,10 @@ static void refused(void **state) {
          "workload: [{kind: flow, src: host-1, dst: host-30, size: 200MB}]\n"
          "topology: {kind: leaf_spine, leaves: 2, hosts_per_leaf: 16, spines: 1, rate: 400Gbps, spine_rate: 100Gbps}\n",
          "s.yaml:4:28: switch.pfc.priorities: leaf-"},
+        {"roce-ecmp", // 40 KB of headroom where 70 KB are on the way; a run loses packets
+         "switch: {buffer: {kind: static, size: 900KB, xoff: 860KB, xon: 760KB}}\n"
+         "workload: [{kind: incast, sources: host-1..20, dst: host-30, size: 8MB}]\n",
+         "s.yaml:4:18: switch.buffer: the headroom of a link host -> leaf is 40KB, and PFC may need "},
         {"roce-spray", "host: {out_of_order: discard}\n" PERMUTATION,
          "s.yaml:4:22: host.out_of_order: packets from host-"},
         {"roce-ecmp", "switch: {route: spray}\n" PERMUTATION, "host.out_of_order: packets from host-"},
