@@ -247,13 +247,22 @@ static bool trims_at(const struct weft__fluid *x, uint32_t node) {
     return ((const struct weft_aqm_ops *)x->net.device[node]->sw.aqm.model->ops)->trim;
 }
 
+/// Whether the sender of a port stops when it is told to pause a priority.
+static bool obeys(const struct weft__fluid *x, uint32_t port, uint32_t priority) {
+    uint32_t node = x->net.topology->port[port].node;
+    const struct weft_device_conf *device = x->net.device[node];
+    bool host = x->net.topology->node[node].role == WEFT_NODE_HOST;
+    return (host ? &device->host.pfc : &device->sw.pfc)->priorities >> priority & 1;
+}
+
 /// Whether packets of a priority are neither paused nor trimmed at the switch to which a port leads.
 static bool may_lose(const struct weft__fluid *x, uint32_t port, uint32_t priority) {
     const struct weft_topology *t = x->net.topology;
     uint32_t node = t->port[t->port[port].peer].node;
     const struct weft_switch_conf *sw = &x->net.device[node]->sw;
     if (t->node[node].role != WEFT_NODE_SWITCH || weft_topology_port_is_fabric(t, port)) return false;
-    return !(sw->pfc.priorities >> priority & 1) && !trims_at(x, node) && !strcmp(sw->credit.model->name, "none");
+    bool paused = sw->pfc.priorities >> priority & 1 && obeys(x, port, priority);
+    return !paused && !trims_at(x, node) && !strcmp(sw->credit.model->name, "none");
 }
 
 /// A transport that delivers in order, or discards what is trimmed, sends all that follow a trimmed packet again.
@@ -297,7 +306,9 @@ static enum weft_status refuse_headroom(const struct order *o, struct weft_arena
         uint32_t in = t->port[o->port[l]].peer;
         struct weft_plan_line line = weft_plan_line_at(t, x->net.device, in, &base, arena);
         struct weft_plan_pfc need = weft_plan_calc_pfc(&line.pfc);
-        bool enough = need.in_flight_bytes <= line.headroom_bytes;
+        double frame = (double)(base.mtu_bytes + base.framing_bytes), cell = fmax(line.pfc.held_cell_bytes, 1);
+        double held = (double)need.in_flight_bytes * ceil(frame / cell) * cell / frame;
+        bool enough = held <= (double)line.headroom_bytes;
         if (!line.lossless || enough || o->held[l] <= (double)line.pfc.xoff_bytes) continue;
         return REFUSE(ret_error, weft_device_place(x->net.device[t->port[in].node], "switch.buffer"),
                       "switch.buffer: the headroom of a link %s is %s, and PFC may need %s: packets may be lost, and "
@@ -306,6 +317,39 @@ static enum weft_status refuse_headroom(const struct order *o, struct weft_arena
                       weft__bytes_text(need.headroom_bytes).text);
     }
     return WEFT_OK;
+}
+
+/// The bytes of a priority for which a port of a switch has room at most, if nothing holds its sender back.
+static weft_bytes room_at(const struct weft__fluid *x, uint32_t in, uint32_t priority, weft_rate_bps host_rate) {
+    const struct weft_topology *t = x->net.topology;
+    uint32_t node = t->port[in].node;
+    const struct weft_switch_conf *sw = &x->net.device[node]->sw;
+    const struct weft_buffer_ops *buffer = sw->buffer.model->ops;
+    const struct weft_link_info *link = &t->link[t->port[in].link];
+    const struct weft_buffer_port own = {link->rate_bps, host_rate, link->delay_ps};
+    if (!(sw->pfc.priorities >> priority & 1))
+        return buffer->lossy_most(sw->buffer.conf, &own, t->node[node].ports, sw->pfc.priorities, priority);
+    struct weft_buffer_plan plan;
+    buffer->plan(sw->buffer.conf, t->node[node].ports, sw->pfc.priorities, &plan);
+    return plan.xoff_bytes + plan.headroom_bytes;
+}
+
+static enum weft_status refuse_loss(const struct weft__fluid *x, uint32_t port, uint32_t priority,
+                                    struct weft_error *ret_error) {
+    const struct weft_topology *t = x->net.topology;
+    uint32_t from = t->port[port].node, node = t->port[t->port[port].peer].node;
+    const struct weft_device_conf *device = x->net.device[node];
+    bool host = t->node[from].role == WEFT_NODE_HOST;
+    const char *path = host ? "host.pfc.priorities" : "switch.pfc.priorities";
+    if (device->sw.pfc.priorities >> priority & 1)
+        return REFUSE(ret_error, weft_device_place(x->net.device[from], path),
+                      "%s: %s does not stop when %s pauses priority %u, which may lose packets of it, and there is no "
+                      "estimate of what is sent again; expected %u among them, less data at once, or a run",
+                      path, t->node[from].name, t->node[node].name, priority, priority);
+    return REFUSE(ret_error, weft_device_place(device, "switch.pfc.priorities"),
+                  "switch.pfc.priorities: %s may lose packets of priority %u, and there is no estimate of what is "
+                  "sent again; expected PFC, credit or trimming, less data at once, or a run",
+                  t->node[node].name, priority);
 }
 
 /// What comes to a port of a switch must have room there where it may have to wait, for others or for a slower line,
@@ -331,18 +375,8 @@ static enum weft_status refuse_losses(struct order *o, struct weft_arena *arena,
             continue;
         }
         o->waits[from] += waits;
-        const struct weft_device_conf *device = x->net.device[node];
-        const struct weft_link_info *link = &t->link[t->port[in].link];
-        const struct weft_buffer_port own = {link->rate_bps, host_rate, link->delay_ps};
-        const struct weft_buffer_ops *buffer = device->sw.buffer.model->ops;
-        weft_bytes room = buffer->lossy_most(device->sw.buffer.conf, &own, t->node[node].ports,
-                                             device->sw.pfc.priorities, qp->priority);
-        if (o->waits[from] > (double)room)
-            return REFUSE(
-                ret_error, weft_device_place(device, "switch.pfc.priorities"),
-                "switch.pfc.priorities: %s may lose packets of priority %u, and there is no estimate of what is "
-                "sent again; expected PFC, credit or trimming, less data at once, or a run",
-                t->node[node].name, qp->priority);
+        if (o->waits[from] > (double)room_at(x, in, qp->priority, host_rate))
+            return refuse_loss(x, o->port[from], qp->priority, ret_error);
     }
     return refuse_headroom(o, arena, ret_error);
 }
