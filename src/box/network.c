@@ -95,20 +95,37 @@ const struct weft_model_conf *weft__credit_of(const struct weft_device_conf *dev
     return node->role == WEFT_NODE_HOST ? &device->host.credit : &device->sw.credit;
 }
 
-weft_bytes weft__credit_granted(const struct weft_topology *t, const struct weft_device_conf *const *device,
-                                uint32_t frame_bytes, uint32_t port) {
+static struct weft_credit_fact credit_fact(const struct weft_topology *t, const struct weft_device_conf *const *device,
+                                           uint32_t frame_bytes, uint32_t port) {
     const struct weft_link_info *link = &t->link[t->port[port].link];
     uint32_t peer = t->port[port].peer, at = t->port[port].node, far = t->port[peer].node;
-    const struct weft_model_conf *conf = weft__credit_of(device[far], &t->node[far]);
     uint32_t both = 2 * WEFT__PREAMBLE + frame_bytes + WEFT_FRAME_MIN; // the frame plus the message
     weft_time_ps processing = weft__box_at(t, peer)->reaction(device[far], t, peer).processing_ps;
     weft_time_ps reaction = weft__box_at(t, port)->reaction(device[at], t, port).pause_ps;
-    struct weft_credit_fact fact = {
+    return (struct weft_credit_fact){
         .loop_ps = weft__speed_time(weft__speed_of(link->rate_bps), both) + 2 * link->delay_ps + processing + reaction,
         .rate_bps = link->rate_bps,
         .frame_bytes = frame_bytes,
     };
+}
+
+weft_bytes weft__credit_granted(const struct weft_topology *t, const struct weft_device_conf *const *device,
+                                uint32_t frame_bytes, uint32_t port) {
+    uint32_t far = t->port[t->port[port].peer].node;
+    const struct weft_model_conf *conf = weft__credit_of(device[far], &t->node[far]);
+    struct weft_credit_fact fact = credit_fact(t, device, frame_bytes, port);
     return ((const struct weft_credit_ops *)conf->model->ops)->grant(conf->conf, &fact);
+}
+
+bool weft__credit_is_short(const struct weft_topology *t, const struct weft_device_conf *const *device,
+                           uint32_t frame_bytes, uint32_t port) {
+    uint32_t far = t->port[t->port[port].peer].node;
+    const struct weft_model_conf *conf = weft__credit_of(device[far], &t->node[far]);
+    const struct weft_credit_ops *ops = conf->model->ops;
+    if (!ops->priorities(conf->conf)) return false;
+    struct weft_credit_fact fact = credit_fact(t, device, frame_bytes, port);
+    weft_bytes frames = ops->grant(conf->conf, &fact) / weft_credit_take(ops->unit(conf->conf), frame_bytes);
+    return frames * weft_time_of_bytes(frame_bytes + WEFT_WIRE_OVERHEAD, fact.rate_bps) < fact.loop_ps;
 }
 
 struct weft__port_credit *weft__network_credit(const struct weft__network *net, uint32_t port,

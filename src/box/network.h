@@ -73,6 +73,9 @@ const struct weft_model_conf *weft__credit_of(const struct weft_device_conf *dev
 /// The credit that the far end of the port's link grants per priority, in a network with frames up to this size.
 weft_bytes weft__credit_granted(const struct weft_topology *t, const struct weft_device_conf *const *device,
                                 uint32_t frame_bytes, uint32_t port);
+/// Whether that is less than full rate takes with the largest frames.
+bool weft__credit_is_short(const struct weft_topology *t, const struct weft_device_conf *const *device,
+                           uint32_t frame_bytes, uint32_t port);
 /// The credit of a port; NULL: neither end uses credit.
 struct weft__port_credit *weft__network_credit(const struct weft__network *net, uint32_t port,
                                                struct weft_arena *arena);

@@ -74,6 +74,21 @@ static enum weft_status refuse_live(const struct weft__network *net, struct weft
     return REFUSE(ret_error, s->live.place, "live: there is no estimate of real hosts; expected weft live, or a run");
 }
 
+static enum weft_status refuse_credit(const struct weft__network *net, struct weft_error *ret_error) {
+    const struct weft_topology *t = net->topology;
+    uint32_t frame = weft__frame_bytes_max(net->scenario, t);
+    for (uint32_t port = 0; port < t->ports; port++) {
+        if (!weft__credit_is_short(t, net->device, frame, port)) continue;
+        const struct weft_node_info *far = &t->node[t->port[t->port[port].peer].node];
+        const char *path = far->role == WEFT_NODE_HOST ? "host.credit" : "switch.credit";
+        return REFUSE(ret_error, weft_device_place(net->device[far - t->node], path),
+                      "%s: %s grants less credit than its neighbour needs for the rate of the link, and there is no "
+                      "estimate of that; expected grant: 0B, or a run",
+                      path, far->name);
+    }
+    return WEFT_OK;
+}
+
 /// Routes are those of links that are known to be down: until then, a run sends packets to where they are lost.
 static enum weft_status refuse_events(const struct weft__network *net, struct weft_error *ret_error) {
     const struct weft_topology *t = net->topology;
@@ -143,6 +158,7 @@ enum weft_status weft__estimate_refuse(const struct weft__network *net, struct w
     uint64_t mtu = find_least_mtu(net);
     enum weft_status status = refuse_live(net, ret_error);
     if (!status) status = refuse_events(net, ret_error);
+    if (!status) status = refuse_credit(net, ret_error);
     for (uint32_t i = 0; i < t->nodes && !status; i++) {
         if (!weft__box_of(&t->node[i])->fluid) return refuse_box(net, &t->node[i], ret_error);
         bool host = t->node[i].role == WEFT_NODE_HOST;
@@ -248,7 +264,7 @@ static bool trims_at(const struct weft__fluid *x, uint32_t node) {
 }
 
 /// Whether the sender of a port stops when it is told to pause a priority.
-static bool obeys(const struct weft__fluid *x, uint32_t port, uint32_t priority) {
+static bool obeys_pauses(const struct weft__fluid *x, uint32_t port, uint32_t priority) {
     uint32_t node = x->net.topology->port[port].node;
     const struct weft_device_conf *device = x->net.device[node];
     bool host = x->net.topology->node[node].role == WEFT_NODE_HOST;
@@ -261,7 +277,7 @@ static bool may_lose(const struct weft__fluid *x, uint32_t port, uint32_t priori
     uint32_t node = t->port[t->port[port].peer].node;
     const struct weft_switch_conf *sw = &x->net.device[node]->sw;
     if (t->node[node].role != WEFT_NODE_SWITCH || weft_topology_port_is_fabric(t, port)) return false;
-    bool paused = sw->pfc.priorities >> priority & 1 && obeys(x, port, priority);
+    bool paused = sw->pfc.priorities >> priority & 1 && obeys_pauses(x, port, priority);
     return !paused && !trims_at(x, node) && !strcmp(sw->credit.model->name, "none");
 }
 

@@ -267,6 +267,10 @@ static void refused(void **state) {
          "host: {pfc: {priorities: none}}\n"
          "workload: [{kind: incast, sources: host-1..20, dst: host-30, size: 40MB}]\n",
          "s.yaml:4:26: host.pfc.priorities: host-1 does not stop when leaf-0 pauses priority 3"},
+        {"roce-ecmp", // half of the rate of a link
+         "host: {pfc: {priorities: none}, credit: {kind: cbfc, grant: 8704B}}\n"
+         "switch: {pfc: {priorities: none}, credit: {kind: cbfc, grant: 8704B}}\n" PERMUTATION,
+         "grants less credit than its neighbour needs for the rate of the link"},
         {"roce-spray", "host: {out_of_order: discard}\n" PERMUTATION,
          "s.yaml:4:22: host.out_of_order: packets from host-"},
         {"roce-ecmp", "switch: {route: spray}\n" PERMUTATION, "host.out_of_order: packets from host-"},
