@@ -475,6 +475,17 @@ static void trains_carry_the_same(void **state) {
     }
 }
 
+// An empty VOQ that asks for more than it may keep would ask and give up for ever.
+static void credits_end_with_the_packets(void **state) {
+    struct run r = RUN(run_text,
+                       ZONE "interface_node: {inflight: 4096}\n"
+                            "workload: [{kind: flow, src: host-0, dst: host-5, size: 64KB}]\n",
+                       2, "");
+    assert_int_equal(r.outcome->end, WEFT_END_DONE);
+    assert_true(r.outcome->sim_time_ps < WEFT_PS_PER_S / 1000);
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_packet_takes_what_its_parts_take),
@@ -498,6 +509,7 @@ int main(void) {
         cmocka_unit_test(an_egress_buffer_is_full_when_it_is),
         cmocka_unit_test(nics_are_paused_in_time),
         cmocka_unit_test(trains_carry_the_same),
+        cmocka_unit_test(credits_end_with_the_packets),
     };
     return cmocka_run_group_tests_name("dsf_run", tests, NULL, NULL);
 }

@@ -80,7 +80,7 @@ models --json
 topo s.yaml --paths
 topo s.yaml --json
 topo s.yaml --dot
-topo s.yaml --svg new.svg
+topo s.yaml --svg new.svg --force
 topo clique.yaml
 workload s.yaml
 workload s.yaml --json

@@ -10,7 +10,8 @@
 // Broadcom's SDK (OpenBCM, iqs_tune.c) with n credits in flight:
 //
 //   slow disabled  (the low-latency flag) a VOQ wants n + 1 credits more than it holds, so that future packets need not
-//                  wait for the loop of request and credit; an empty one keeps min(500 KB, 3 n - 1 credits); never slow
+//                  wait for the loop of request and credit; an empty one keeps min(500 KB, 3 n - 1 credits), and does
+//                  not want more than that (assumed; 500 KB bind from 123 credits on); never slow
 //   slow enabled   it wants what it holds; an empty one keeps 2 credits; while it lacks no more than 2 (n + 1) credits
 //                  (6.5.20; 6.5.24 has n + 2) it is slow, at 8 levels that begin at eighths of that. Assumed: the share
 //                  of turns at each level.
