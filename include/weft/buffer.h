@@ -96,6 +96,8 @@ struct weft_buffer_ops {
     bool (*by_port)(const void *conf);
     /// Required. For a configuration that fits.
     void (*plan)(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan);
+    /// Optional: the headroom of a group at a port, where it goes by the link; else it is that of `plan`.
+    weft_bytes (*headroom_at)(const void *conf, const struct weft_buffer_port *port);
     /// Required. The most bytes of a lossy priority that one input port can hold for one output, when the switch holds
     /// nothing else. Models that go by links take the port's.
     weft_bytes (*lossy_most)(const void *conf, const struct weft_buffer_port *port, uint32_t ports,

@@ -252,6 +252,10 @@ static weft_bytes dynamic_lossy_most(const void *conf, const struct weft_buffer_
     return calc_alone(c, ports, lossless_mask, c->alpha * (double)times);
 }
 
+static weft_bytes dynamic_headroom_at(const void *conf, const struct weft_buffer_port *port) {
+    return calc_headroom(conf, port);
+}
+
 static void dynamic_plan(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan) {
     const struct dynamic_conf *c = conf;
     double alpha = c->alpha * (double)least_weight(c, lossless_mask);
@@ -411,6 +415,7 @@ const struct weft_model weft__buffer_dynamic = WEFT_MODEL_OF(
         .set_port = dynamic_set_port,
         .by_port = dynamic_by_port,
         .plan = dynamic_plan,
+        .headroom_at = dynamic_headroom_at,
         .lossy_most = dynamic_lossy_most,
         .state_size = dynamic_state_size,
         .init = dynamic_init,

@@ -3,12 +3,16 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/units.h"
 #include "box/box.h"
+#include "sim/run.h"
 #include "weft/aqm.h"
 #include "weft/cc.h"
+#include "weft/credit.h"
 #include "weft/memory.h"
 #include "weft/plan.h"
 #include "weft/queueing.h"
@@ -72,21 +76,6 @@ static enum weft_status refuse_live(const struct weft__network *net, struct weft
                           "workload: there is no estimate of frames of real hosts; expected a run");
     if (!s->live.hosts) return WEFT_OK;
     return REFUSE(ret_error, s->live.place, "live: there is no estimate of real hosts; expected weft live, or a run");
-}
-
-static enum weft_status refuse_credit(const struct weft__network *net, struct weft_error *ret_error) {
-    const struct weft_topology *t = net->topology;
-    uint32_t frame = weft__frame_bytes_max(net->scenario, t);
-    for (uint32_t port = 0; port < t->ports; port++) {
-        if (!weft__credit_is_short(t, net->device, frame, port)) continue;
-        const struct weft_node_info *far = &t->node[t->port[t->port[port].peer].node];
-        const char *path = far->role == WEFT_NODE_HOST ? "host.credit" : "switch.credit";
-        return REFUSE(ret_error, weft_device_place(net->device[far - t->node], path),
-                      "%s: %s grants less credit than its neighbour needs for the rate of the link, and there is no "
-                      "estimate of that; expected grant: 0B, or a run",
-                      path, far->name);
-    }
-    return WEFT_OK;
 }
 
 /// Routes are those of links that are known to be down: until then, a run sends packets to where they are lost.
@@ -158,7 +147,6 @@ enum weft_status weft__estimate_refuse(const struct weft__network *net, struct w
     uint64_t mtu = find_least_mtu(net);
     enum weft_status status = refuse_live(net, ret_error);
     if (!status) status = refuse_events(net, ret_error);
-    if (!status) status = refuse_credit(net, ret_error);
     for (uint32_t i = 0; i < t->nodes && !status; i++) {
         if (!weft__box_of(&t->node[i])->fluid) return refuse_box(net, &t->node[i], ret_error);
         bool host = t->node[i].role == WEFT_NODE_HOST;
@@ -224,11 +212,11 @@ enum weft_status weft__estimate_refuse_spread(const struct weft__fluid *x, uint3
 /// Links of levels in the order in which flows cross them.
 struct order {
     const struct weft__fluid *x;
-    uint32_t *port;   ///< [links]: a port that sends on it
-    uint32_t *before; ///< [links]: the link by which flows come to it, WEFT_NONE: none
-    bool *several;    ///< [links]: they come by several
-    double *waits;    ///< [links]: bytes that may come by it at once for a link to which others come, too
-    double *held;     ///< [links]: bytes of flows that may come by it at once, of which PFC may have to hold back some
+    uint32_t *port;      ///< [links]: a port that sends on it
+    uint32_t *before;    ///< [links]: the link by which flows come to it, WEFT_NONE: none
+    bool *several;       ///< [links]: they come by several
+    double *waits;       ///< [links]: bytes that may come by it at once for a link to which others come, too
+    double *held;        ///< [links]: bytes that came by it and may wait at its end, see find_held
     uint32_t *edge, *at; ///< links that follow: those of link l at edge[at[l]] to edge[at[l + 1]]
 };
 
@@ -310,9 +298,61 @@ static struct weft_plan_pfc_conf headroom_base(const struct weft__fluid *x) {
     return base;
 }
 
+struct start {
+    weft_time_ps time_ps;
+    uint32_t qp;
+};
+WEFT__ORDER(compare_starts, struct start, WEFT__UP(time_ps) ?: WEFT__UP(qp))
+
+/// Bytes that wait at a line, which drains them.
+struct backlog {
+    double bytes, others; ///< others: before the first of the host that sent last
+    weft_time_ps time_ps; ///< then
+    uint32_t src;         ///< that host
+};
+
+/// Returns what of other hosts waited before `bytes` came. `capacity`: bytes a ps.
+static double backlog_add(struct backlog *b, weft_time_ps now, double capacity, double bytes, uint32_t src) {
+    double gone = (double)(now - b->time_ps) * capacity, before = b->bytes > gone ? b->bytes - gone : 0;
+    double others = b->src == src && before > b->others ? b->others : before;
+    *b = (struct backlog){before + bytes, others, now, src};
+    return others;
+}
+
+/// How much of what flows send by a link may wait behind it, at a line to a host or a slower one, as each sends all of
+/// its bytes when it starts. A connection of a job sends to an own buffer of its receiver, few at a time: not counted.
+static void find_held(struct order *o, const double *flight, struct weft_arena *arena) {
+    const struct weft__fluid *x = o->x;
+    const struct weft_topology *t = x->net.topology;
+    struct start *start = weft_arena_alloc(arena, x->levels.flows, sizeof *start);
+    struct backlog *of_line = weft_arena_alloc(arena, x->levels.links, sizeof *of_line),
+                   *by_link = weft_arena_alloc(arena, x->levels.links, sizeof *by_link);
+    for (uint32_t q = 0; q < x->levels.flows; q++) {
+        const struct weft_flow *flow = &x->net.workload->flow[x->net.qp[q].flow];
+        start[q] = (struct start){flow->waits ? 0 : flow->start_ps, q};
+    }
+    if (x->levels.flows) qsort(start, x->levels.flows, sizeof *start, compare_starts);
+    for (uint32_t i = 0; i < x->levels.flows; i++) {
+        uint32_t q = start[i].qp, end = end_of(x, q);
+        const struct weft_flow *flow = &x->net.workload->flow[x->net.qp[q].flow];
+        for (uint32_t e = x->levels.flow[q].first; e + 1 < end && !flow->messages; e++) {
+            uint32_t from = x->levels.entry[e].link, to = x->levels.entry[e + 1].link;
+            weft_rate_bps rate = t->link[t->port[o->port[to]].link].rate_bps;
+            bool slower = rate < t->link[t->port[o->port[from]].link].rate_bps;
+            bool last = t->node[t->port[t->port[o->port[to]].peer].node].role == WEFT_NODE_HOST;
+            if (!last && !slower) continue;
+            double capacity = (double)rate / 8e12;
+            double bytes = flight[x->net.qp[q].flow] / flow->qps * (double)x->port[o->port[from]].share;
+            double others = backlog_add(&of_line[to], start[i].time_ps, capacity, bytes, flow->src);
+            backlog_add(&by_link[from], start[i].time_ps, capacity, bytes, flow->src);
+            double waits = slower ? by_link[from].bytes : fmin(others, by_link[from].bytes);
+            if (waits > o->held[from]) o->held[from] = waits;
+        }
+    }
+}
+
 /// Pauses lose packets where the headroom of a link does not even cover what is on the way until they act; the
-/// bound also has the longest frames that may have begun, which are rarely so long. A connection sends to an own
-/// buffer of its receiver, few at a time: only flows are taken to fill a switch up to its threshold.
+/// bound also has the longest frames that may have begun, which are rarely so long.
 static enum weft_status refuse_headroom(const struct order *o, struct weft_arena *arena, struct weft_error *ret_error) {
     const struct weft__fluid *x = o->x;
     const struct weft_topology *t = x->net.topology;
@@ -322,7 +362,7 @@ static enum weft_status refuse_headroom(const struct order *o, struct weft_arena
         uint32_t in = t->port[o->port[l]].peer;
         struct weft_plan_line line = weft_plan_line_at(t, x->net.device, in, &base, arena);
         struct weft_plan_pfc need = weft_plan_calc_pfc(&line.pfc);
-        double frame = (double)(base.mtu_bytes + base.framing_bytes), cell = fmax(line.pfc.held_cell_bytes, 1);
+        double frame = (double)(base.mtu_bytes + base.framing_bytes), cell = fmax((double)line.pfc.held_cell_bytes, 1);
         double held = (double)need.in_flight_bytes * ceil(frame / cell) * cell / frame;
         bool enough = held <= (double)line.headroom_bytes;
         if (!line.lossless || enough || o->held[l] <= (double)line.pfc.xoff_bytes) continue;
@@ -368,6 +408,28 @@ static enum weft_status refuse_loss(const struct weft__fluid *x, uint32_t port, 
                   t->node[node].name, priority);
 }
 
+/// Credit below the loop of a link slows every flow down that crosses it with the priority.
+static enum weft_status refuse_credit(const struct order *o, struct weft_error *ret_error) {
+    const struct weft__network *net = &o->x->net;
+    const struct weft_topology *t = net->topology;
+    uint32_t frame = weft__frame_bytes_max(net->scenario, t), priorities = 0;
+    for (uint32_t q = 0; q < o->x->levels.flows; q++)
+        priorities |= 1U << net->qp[q].priority;
+    for (uint32_t l = 0; l < o->x->levels.links; l++) {
+        const struct weft_node_info *far = &t->node[t->port[t->port[o->port[l]].peer].node];
+        const struct weft_device_conf *device = net->device[far - t->node];
+        if (!(weft_credit_grants(weft__credit_of(device, far)) & priorities) ||
+            !weft__credit_is_short(t, net->device, frame, o->port[l]))
+            continue;
+        const char *path = far->role == WEFT_NODE_HOST ? "host.credit" : "switch.credit";
+        return REFUSE(ret_error, weft_device_place(device, path),
+                      "%s: %s grants less credit than its neighbour needs for the rate of the link, and there is no "
+                      "estimate of that; expected grant: 0B, or a run",
+                      path, far->name);
+    }
+    return WEFT_OK;
+}
+
 /// What comes to a port of a switch must have room there where it may have to wait, for others or for a slower line,
 /// and nothing holds it back.
 static enum weft_status refuse_losses(struct order *o, struct weft_arena *arena, struct weft_error *ret_error) {
@@ -383,17 +445,14 @@ static enum weft_status refuse_losses(struct order *o, struct weft_arena *arena,
         enum weft_status status = refuse_trims(x, o->port[from], qp, ret_error);
         if (status) return status;
         const struct weft_flow *flow = &x->net.workload->flow[qp->flow];
-        uint32_t in = t->port[o->port[from]].peer, node = t->port[in].node;
+        uint32_t in = t->port[o->port[from]].peer;
         double waits = flight[qp->flow] / flow->qps * (double)x->port[o->port[from]].share;
-        if (!may_lose(x, o->port[from], qp->priority)) {
-            bool held = t->node[node].role == WEFT_NODE_SWITCH && !flow->messages;
-            if (held && x->net.device[node]->sw.pfc.priorities >> qp->priority & 1) o->held[from] += waits;
-            continue;
-        }
+        if (!may_lose(x, o->port[from], qp->priority)) continue;
         o->waits[from] += waits;
         if (o->waits[from] > (double)room_at(x, in, qp->priority, host_rate))
             return refuse_loss(x, o->port[from], qp->priority, ret_error);
     }
+    find_held(o, flight, arena);
     return refuse_headroom(o, arena, ret_error);
 }
 
@@ -482,6 +541,7 @@ enum weft_status weft__estimate_refuse_ways(const struct weft__fluid *x, struct 
     }
     enum weft_status status = refuse_priorities(x, arena, ret_error);
     if (!status) status = refuse_losses(&o, arena, ret_error);
+    if (!status) status = refuse_credit(&o, ret_error);
     if (!status) status = refuse_circles(&o, arena, ret_error);
     weft_arena_free(arena);
     return status;

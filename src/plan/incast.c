@@ -89,13 +89,17 @@ static uint32_t find_source(const struct search *s, const bool *sends, uint32_t 
     return found;
 }
 
-/// The most queue pairs of a flow to the receiver that host.sfc_scope pauses one by one; 1 if it pauses them together.
-static uint32_t find_queue_pairs(const struct search *s, const struct weft_workload *w, uint32_t receiver) {
-    uint32_t most = 1;
+/// The most queue pairs of a source to the receiver that host.sfc_scope pauses one by one; 1 if it pauses them
+/// together.
+static uint32_t find_queue_pairs(const struct search *s, const struct weft_workload *w, uint32_t receiver,
+                                 struct weft_arena *arena) {
+    uint32_t *of_source = weft_arena_alloc(arena, s->t->hosts, sizeof *of_source), most = 1;
     for (uint32_t f = 0; f < w->flows; f++) {
         const struct weft_flow *flow = &w->flow[f];
-        bool apart = s->device[s->t->host[flow->src]]->host.sfc_scope == WEFT_SFC_FLOW;
-        if (flow->dst == receiver && apart && flow->qps > most) most = flow->qps;
+        const struct weft_host_conf *host = &s->device[s->t->host[flow->src]]->host;
+        if (flow->dst != receiver || !host->sfc || host->sfc_scope != WEFT_SFC_FLOW) continue;
+        of_source[flow->src] += flow->qps;
+        if (of_source[flow->src] > most) most = of_source[flow->src];
     }
     return most;
 }
@@ -124,7 +128,7 @@ struct weft_plan_incast weft_plan_scenario_incast(const struct weft_scenario *sc
     run_search(&s, congested, scratch);
     uint32_t source = find_source(&s, sends, congested), links = s.hops[source];
     place.receiver = host;
-    place.queue_pairs = find_queue_pairs(&s, workload, host);
+    place.queue_pairs = find_queue_pairs(&s, workload, host, scratch);
     place.receiver_name = weft_arena_text(arena, t->node[t->host[host]].name);
     place.switch_name = weft_arena_text(arena, t->node[congested].name);
     place.source_name = weft_arena_text(arena, t->node[source].name);

@@ -7,6 +7,7 @@
 #include "base/order.h"
 #include "base/units.h"
 #include "plan/plan.h"
+#include "weft/buffer.h"
 #include "weft/sim.h"
 
 struct direction {
@@ -77,6 +78,15 @@ static void fill_switch(const struct direction *d, struct weft_plan_line *line, 
     line->headroom_bytes = sw.headroom_bytes;
     line->pfc.held_cell_bytes = sw.cell_bytes;
     line->headroom_text = sw.headroom_text;
+    const struct weft_model_conf *buffer = &d->to_conf->sw.buffer;
+    const struct weft_buffer_ops *ops = buffer->model->ops;
+    if (!ops->headroom_at || !line->lossless) return;
+    const struct weft_buffer_port own = {d->rate_bps, d->rate_bps, d->delay_ps};
+    weft_bytes headroom = ops->headroom_at(buffer->conf, &own);
+    if (headroom == line->headroom_bytes) return;
+    line->pfc.buffer_bytes += headroom - line->headroom_bytes;
+    line->headroom_bytes = headroom;
+    line->headroom_text = weft_arena_text(arena, "headroom and link_headroom");
 }
 
 /// "spine" or, if an entry of `devices` applies, "spine (spine-*)".

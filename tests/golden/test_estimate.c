@@ -262,7 +262,7 @@ static void refused(void **state) {
         {"roce-ecmp", // 40 KB of headroom where 70 KB are on the way; a run loses packets
          "switch: {buffer: {kind: static, size: 900KB, xoff: 860KB, xon: 760KB}}\n"
          "workload: [{kind: incast, sources: host-1..20, dst: host-30, size: 8MB}]\n",
-         "s.yaml:4:18: switch.buffer: the headroom of a link host -> leaf is 40KB, and PFC may need "},
+         "s.yaml:4:18: switch.buffer: the headroom of a link spine (spine-*) -> leaf is 40KB, and PFC may need "},
         {"roce-ecmp", // a run loses packets
          "host: {pfc: {priorities: none}}\n"
          "workload: [{kind: incast, sources: host-1..20, dst: host-30, size: 40MB}]\n",
