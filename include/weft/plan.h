@@ -169,7 +169,7 @@ struct weft_plan_incast {
     bool sfc;                       ///< the switch has SFC with a fixed threshold and pause, those of `conf`
     struct weft_plan_pfc_conf pfc;  ///< of the lossless link to a switch that needs the most headroom; rate 0: none
     const char *buffer_text;        ///< where buffer and PFC threshold come from
-    uint32_t queue_pairs;           ///< most of a source's flow of which a message pauses one; 1: it pauses all
+    uint32_t queue_pairs;           ///< of the source that has most, if a message pauses one of them; 1: it pauses all
 };
 struct weft_plan_incast weft_plan_scenario_incast(const struct weft_scenario *scenario,
                                                   const struct weft_topology *topology,

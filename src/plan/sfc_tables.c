@@ -9,8 +9,8 @@ static const struct weft_result_column sfc_columns[] = {
     SFC(place.switch_name, "switch", TEXT, "switch of that host"),
     SFC(place.source_name, "source", TEXT, "sender with the longest path to that host"),
     SFC(place.queue_pairs, "queue_pairs", COUNT,
-        "most queue pairs of a source to the receiver of which a message pauses one (host.sfc_scope: flow); 1: all "
-        "of them; 0: not of a scenario",
+        "queue pairs to the receiver of the source that has most, if a message pauses one of them (host.sfc_scope: "
+        "flow); 1: it pauses all; 0: not of a scenario",
         .flags = WEFT_RESULT_SPARSE),
     SFC(plan, "plan", TEXT, "the calculator", .flags = WEFT_RESULT_SPARSE),
     SFC(conf.rate_bps, "inputs.rate_bps", RATE, "given rate of the links"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why nothing moves any more: links out of service, destinations without a route, packets that were lost and that
-// nobody sends again, clear-to-sends that did not arrive or were never sent, few packets a second. Each cause is a line
-// that begins with "cause: ".
+// nobody sends again, clear-to-sends that did not arrive or were never sent, nodes that take few packets a second. Each
+// cause is a line that begins with "cause: ".
 
 #include <inttypes.h>
 

@@ -74,9 +74,8 @@ const struct weft_param_table weft_interface_table = WEFT_PARAM_TABLE_OF(
               "in OpenBCM, 13 at 400G"),
     WEFT_CHOICE(struct weft_interface_conf, voq_preset, "voq_preset", "slow_disabled", weft_voq_presets,
                 "presets of VOQs (OpenBCM, iqs_tune). slow_disabled, for low latency: a VOQ asks until it has n + 1 "
-                "credits more than it holds, and keeps min(500 KB, 3 n - 1 credits) while empty, for which it asks at "
-                "most (the "
-                "latter assumed). slow_enabled: it asks "
+                "credits more than it holds, and keeps min(500 KB, 3 n - 1 credits) while empty; it asks for no more "
+                "(assumed). slow_enabled: it asks "
                 "for what it holds, more slowly below 2 (n + 1) credits, and keeps 2 credits while empty"),
     WEFT_UINT(struct weft_interface_conf, slow_eighths, "slow_rate", "1", "1", "8",
               "with slow_enabled: a VOQ at the lowest of 8 slow levels takes this many eighths of its turns, and one "
@@ -163,8 +162,8 @@ struct weft_dsf_preset weft_dsf_preset(uint32_t kind, uint64_t n, weft_bytes cre
     if (kind == WEFT_VOQ_SLOW_ENABLED) return (struct weft_dsf_preset){0, 2 * credit, 2 * (n + 1) * credit};
     weft_bytes most = (3 * n - 1) * credit, kept = most < WEFT_DSF_BALANCE_MAX ? most : WEFT_DSF_BALANCE_MAX;
     weft_bytes wanted = (n + 1) * credit;
-    return (struct weft_dsf_preset){wanted < kept ? wanted : kept, kept,
-                                    0}; // or it asked for ever for what it gives up
+    if (wanted > kept) wanted = kept; // or it asked for ever for what it gives up
+    return (struct weft_dsf_preset){wanted, kept, 0};
 }
 
 uint64_t weft_dsf_inflight(weft_rate_bps rate, weft_time_ps delay, weft_bytes credit) {
