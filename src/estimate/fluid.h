@@ -19,6 +19,7 @@ struct weft__way {
     float acked;                ///< bytes on the wire that one acknowledgement is for
     bool by_nic;                ///< shares links by what its NIC sends
     uint32_t lines;             ///< of its NIC, over which its packets go side by side
+    float reach_ps;             ///< later than of the nearest, its first bit is at the receiver's line
     float rtt_ps, window, step; ///< of a window that grows, in bytes on the wire: the first, and by how much; 0: none
 };
 
@@ -135,6 +136,10 @@ struct weft__fluid {
         weft_time_ps alone_ps;   ///< until when a packet that found it idle has it
         weft_time_ps drained_ps; ///< when so many of its flows drained
         uint32_t drained;
+        uint32_t pieces;         ///< that are posted and have not drained
+        weft_time_ps busy_ps;    ///< since when there have been some
+        uint32_t drains;         ///< of those that have drained since, how many
+        double sent;             ///< and their bytes
         uint32_t active, shared; ///< queue pairs with data; by how many it is divided now
         bool uneven;             ///< in the list of those where that differs too much
     } * line;                    ///< [links of levels], of those where flows begin

@@ -31,6 +31,10 @@ static void piece_free(struct weft__fluid *x, uint32_t p) {
     x->piece_free = p;
 }
 
+static uint32_t first_link(const struct weft__fluid *x, uint32_t qp) {
+    return x->levels.entry[x->levels.flow[qp].first].link;
+}
+
 /// A packet takes the NIC as long as the line, PCIe and the NIC's own rate need.
 double weft__piece_wire(const struct weft__fluid *x, uint32_t number, weft_bytes bytes, uint32_t *ret_last) {
     const struct weft_qp_conf *qp = &x->net.qp[number];
@@ -44,7 +48,7 @@ double weft__piece_wire(const struct weft__fluid *x, uint32_t number, weft_bytes
     if (packets > 1 && !header) wire += WEFT_FRAME_RETH;
     uint32_t own = *ret_last;
     if (packets > 1) *ret_last = full; // a shorter last frame waits for the one before it, hop by hop
-    double line = x->levels.link[x->levels.entry[x->levels.flow[number].first].link].capacity;
+    double line = x->levels.link[first_link(x, number)].capacity;
     double gaps = (double)weft__frame_gap(host, full) * (double)(packets - 1) + (double)weft__frame_gap(host, own);
     return fmax(wire, gaps * line);
 }
@@ -63,6 +67,10 @@ static void post_piece(struct weft__fluid *x, uint32_t qp, uint32_t psn_end, wef
     piece.wire = weft__piece_wire(x, qp, bytes, &piece.last);
     x->piece[p] = piece;
     weft_time_ps time = post_time(x, host, request, bytes) + later;
+    struct weft__line *line = &x->line[first_link(x, qp)];
+    if (!line->pieces++) line->sent = line->drains = 0;
+    if (line->pieces == 1 || time < line->busy_ps) line->busy_ps = time;
+    time += weft_time_of_real((double)x->way[qp].reach_ps);
     if (time > x->now_ps)
         weft__fluid_note(x, time, WEFT__FLUID_POST, p);
     else
@@ -119,7 +127,7 @@ static bool is_idle(const struct weft__level_link *line, const struct weft__leve
 static bool must_wait(struct weft__fluid *x, uint32_t p) {
     const struct weft__piece *piece = &x->piece[p];
     const struct weft__levels *l = &x->levels;
-    uint32_t number = l->entry[l->flow[piece->qp].first].link;
+    uint32_t number = first_link(x, piece->qp);
     const struct weft__level_link *line = &l->link[number];
     weft_time_ps *alone_ps = &x->line[number].alone_ps;
     if (*alone_ps > x->now_ps) {
@@ -146,12 +154,33 @@ static void enqueue_piece(struct weft__fluid *x, uint32_t p) {
 
 // --- a piece has left ---------------------------------------------------------------------------------------------
 
+enum { MANY = 64 }; ///< queue pairs at a line, which are looked at one by one
+
+/// When a piece can have left its NIC, at the earliest. Pieces to near and far share its line from the start, but those
+/// to far begin to drain later. When one has left, the others have sent as much as it has, if they have as much.
+static double sent_time(struct weft__fluid *x, uint32_t qp, double wire) {
+    const struct weft__levels *l = &x->levels;
+    const struct weft__level_link *link = &l->link[first_link(x, qp)];
+    struct weft__line *line = &x->line[first_link(x, qp)];
+    line->pieces--;
+    line->sent += wire;
+    double sent = fmin(line->sent, ++line->drains * wire);
+    if (x->way[qp].reach_ps <= 0) return 0;                                     // it drains when it is sent
+    for (uint32_t i = 0; i < link->members && link->members <= 2 * MANY; i++) { // data, and acknowledgements
+        uint32_t number = link->member[i].flow;
+        if (number == qp || number >= x->net.qps || l->entry[link->member[i].entry].weight < 0) continue;
+        const struct weft__drain *other = &x->drain[number];
+        double left = other->left - other->rate * (double)(x->now_ps - other->since_ps);
+        sent += fmin(x->piece[other->first].wire - fmax(left, 0), wire);
+    }
+    return (double)line->busy_ps + sent / link->capacity;
+}
+
 /// How much sooner the last packet leaves than it would if all shared the line to the end: those of one rate, whether
 /// the line bounds it or a link that they go on to, send in step.
 static double lead_of(struct weft__fluid *x, uint32_t qp, uint32_t last) {
-    enum { MANY = 64 };
     const struct weft__levels *l = &x->levels;
-    uint32_t at = l->entry[l->flow[qp].first].link;
+    uint32_t at = first_link(x, qp);
     const struct weft__level_link *line = &l->link[at];
     const struct weft__drain *own = &x->drain[qp];
     struct weft__line *ended = &x->line[at];
@@ -175,7 +204,8 @@ void weft__pieces_drained(struct weft__fluid *x, uint32_t qp) {
     uint32_t p = d->first;
     const struct weft__piece *piece = &x->piece[p];
     const struct weft__way *way = &x->way[qp];
-    double lead = lead_of(x, qp, piece->last), time = way->base_ps + way->byte_ps * piece->last - lead;
+    double late = sent_time(x, qp, piece->wire) - (double)x->now_ps, lead = lead_of(x, qp, piece->last);
+    double time = fmax(late, -(double)way->reach_ps) + way->base_ps + way->byte_ps * piece->last - lead;
     time += weft__credits_wait(x, qp) + weft__bound_wait(x, qp, piece->wire) + weft__draws_wait(x, qp, piece);
     x->piece[p].took_ps = (float)(x->now_ps - d->begun_ps);
     d->first = piece->next;

@@ -207,6 +207,14 @@ enum weft_status weft__estimate_refuse_spread(const struct weft__fluid *x, uint3
                   x->net.topology->node[x->net.topology->host[qp->dst]].name);
 }
 
+enum weft_status weft__estimate_refuse_overlap(const struct weft__network *net, struct weft_error *ret_error) {
+    return REFUSE(
+        ret_error, network_place(net),
+        "%s: packets draw ways that share some of their links, as in a torus, and estimates of that are off by "
+        "up to half; expected ways as in a Clos, or a run",
+        network_key(net));
+}
+
 // --- what depends on where flows go -------------------------------------------------------------------------------
 
 /// Links of levels in the order in which flows cross them.

@@ -6,6 +6,7 @@
 // of the load.
 // Most of that is the same for many queue pairs. Where no node on the way has a choice for each of them, the links
 // between the switches of two hosts are found once (a trunk); and where all choices are alike, so are the times.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,7 @@ struct walk {
     struct weft__lone_hop *kinds;
     bool probes, fixed, even, spreads; ///< probes: for times; the others: see struct trunk, of the walk
     bool draws;                        ///< the sender draws a way for each packet, or takes any line of its NIC
+    bool overlaps;                     ///< and links of a step share some with those of another one
     uint32_t last;                     ///< crossed, before the last step
     struct place *at, *next;           ///< where packets are
     uint32_t ats, nexts, places_room, nexts_room;
@@ -79,8 +81,13 @@ struct walk {
 };
 static const uint32_t SEVERAL = UINT32_MAX, ALONE = UINT32_MAX - 1;
 
+/// Bytes a picosecond.
+static double rate_of(weft_rate_bps rate_bps) {
+    return (double)rate_bps / 8 / (double)WEFT_PS_PER_S;
+}
+
 static double port_capacity(const struct walk *w, uint32_t port) {
-    return (double)w->t->link[w->t->port[port].link].rate_bps / 8 / (double)WEFT_PS_PER_S;
+    return rate_of(w->t->link[w->t->port[port].link].rate_bps);
 }
 
 /// A host takes data no faster than its drain allows, and sends none faster than PCIe and the NIC's packets allow.
@@ -99,7 +106,7 @@ static double line_capacity(const struct walk *w, uint32_t port) {
     }
     if (t->node[peer].role != WEFT_NODE_HOST) return capacity;
     const struct weft_host_conf *host = &w->x->net.device[peer]->host;
-    double drain = host->drain_rate_bps ? (double)host->drain_rate_bps / 8 / (double)WEFT_PS_PER_S : capacity;
+    double drain = host->drain_rate_bps ? rate_of(host->drain_rate_bps) : capacity;
     return drain < capacity ? drain : capacity;
 }
 
@@ -213,6 +220,7 @@ static void cross_ports(struct walk *w, float weight) {
     }
     for (uint32_t k = 0; k < w->ports && !alone; k++)
         cross_link(w, link_of(w, w->port[k]), weight / (float)w->ports);
+    w->overlaps |= w->draws && !alone;
     if (!alone) return;
     if (w->bundle[b].link == WEFT_NONE) {
         w->bundle[b].link = weft__levels_add_link(&w->x->levels, least * w->ports);
@@ -477,6 +485,7 @@ static enum weft_status add_way(struct walk *w, uint32_t number, uint32_t turn, 
         enum weft_status status = weft__estimate_refuse_spread(x, number, w->error);
         if (status) return status;
     }
+    if (w->overlaps) return weft__estimate_refuse_overlap(&x->net, w->error);
     if (found && !by_packet) add_acks(w, number, &back);
     if (found && !w->adds) return WEFT_OK;
     struct times times, control;
@@ -547,6 +556,33 @@ static enum weft_status walk_ways(struct weft__fluid *x, uint32_t of, struct wef
     return status;
 }
 
+/// The nearest are not late: a piece's last packet may have left before the fluid has drained, and has its way for
+/// that. Queue pairs of jobs are as late as the nearest of their NIC: messages follow one another, and a fluid has no
+/// queues that would make up for their not being in step. Where data waits for credit, it does so at the entrance.
+static void find_reaches(struct weft__fluid *x) {
+    const struct weft_topology *t = x->net.topology;
+    float least = INFINITY, *of_nic = weft_arena_alloc(x->arena, t->hosts, sizeof *of_nic);
+    if (x->queues) return;
+    for (uint32_t h = 0; h < t->hosts; h++)
+        of_nic[h] = INFINITY;
+    for (uint32_t q = 0; q < x->net.qps; q++) {
+        const struct weft_qp_conf *qp = &x->net.qp[q];
+        const struct weft_flow *flow = &x->net.workload->flow[qp->flow];
+        double line = rate_of(t->link[weft_topology_port(t, t->host[qp->dst], 0)->link].rate_bps);
+        uint32_t frame = 0; // of a job: its messages may be of any size
+        if (!flow->messages) weft__piece_wire(x, q, flow->depth ? flow->message_bytes : qp->bytes, &frame);
+        float reach = (float)(x->way[q].base_ps + fmax(x->way[q].byte_ps - 1 / line, 0) * frame);
+        x->way[q].reach_ps = reach;
+        least = fminf(least, reach);
+        if (flow->messages) of_nic[qp->src] = fminf(of_nic[qp->src], reach);
+    }
+    for (uint32_t q = 0; q < x->net.qps; q++) {
+        const struct weft_qp_conf *qp = &x->net.qp[q];
+        bool of_job = x->net.workload->flow[qp->flow].messages;
+        x->way[q].reach_ps = (of_job ? of_nic[qp->src] : x->way[q].reach_ps) - least;
+    }
+}
+
 /// What is refused for the ways of some queue pairs is refused for all: of many, a few are looked at first.
 enum weft_status weft__ways_new(struct weft__fluid *x, struct weft_error *ret_error) {
     enum { MANY = 1 << 14, FEW = 32 };
@@ -566,5 +602,6 @@ enum weft_status weft__ways_new(struct weft__fluid *x, struct weft_error *ret_er
         x->queues = 0;
     }
     if (!status) status = walk_ways(x, 1, ret_error);
+    if (!status) find_reaches(x);
     return status ? status : weft__estimate_refuse_ways(x, ret_error);
 }

@@ -130,6 +130,25 @@ static void leads(void **state) {
     }
 }
 
+/// Data from near has the receiver's line first, then that from far: leaves have 16 hosts, and spines are 2 us away. A
+/// NIC that sends to both has a line of its own, which is no faster for that.
+static void near_and_far(void **state) {
+    static const char *const flows[] = {
+        "- {kind: incast, sources: [host-1, host-2, host-40, host-41, host-42, host-43], dst: host-0, size: %dKB}\n",
+        "- {kind: incast, sources: [host-1, host-20, host-40, host-41], dst: host-0, size: %dKB}\n"
+        "- {kind: permutation, size: 16KB}\n",
+        "- {kind: flow, src: host-40, dst: host-0..7, size: %dKB}\n- {kind: flow, src: host-40, dst: host-41..47, "
+        "size: 64KB}\n"};
+    for (uint32_t i = 0; i < 3 * sizeof flows / sizeof *flows; i++) {
+        char text[512], own[256];
+        snprintf(own, sizeof own, flows[i / 3], 4 << (2 * (i % 3)));
+        snprintf(text, sizeof text,
+                 "base: roce-ecmp\nhardware: ideal\nfabric: {hosts: 64, rate: 400Gbps, leaf_cable: 400}\nworkload:\n%s",
+                 own);
+        check_error(*state, text, 0.02);
+    }
+}
+
 /// One flow takes as long as its messages, with so many times fewer events.
 static void check_one_flow(struct fixture *f, const char *text, double error, double fewer) {
     static const char *const command[] = {"estimate s.yaml --pick makespan_ps --pick events",
@@ -278,7 +297,9 @@ static void refused(void **state) {
         {"roce-ecmp", "switch: {aqm: trim}\n" PERMUTATION, "host.transport: leaf-"},
         {"roce-ecmp", "switch: {queueing: iq}\n" PERMUTATION,
          "s.yaml:4:20: switch.queueing: there is no estimate of iq"},
-        {"torus", PERMUTATION, "torus:11:3: fabric: flows go round links in a circle, as in a torus"},
+        {"torus", PERMUTATION, "torus:11:3: fabric: packets draw ways that share some of their links"},
+        {"torus", "workload: [{kind: incast, sources: host-1..9, dst: host-0, size: 16KB}]\n", // without a circle
+         "torus:11:3: fabric: packets draw ways that share some of their links"},
         {"roce-ecmp", PERMUTATION "events: [{at: 10us, link: leaf-0/20, state: down}]\n",
          "s.yaml:5:9: events: there is no estimate of a link that goes down"},
         {"roce-ecmp", PERMUTATION "events: [{at: 0s, link: leaf-0--spine-0, state: down}]\n",
@@ -337,7 +358,7 @@ static void circles(void **state) {
                "base: torus\nhardware: ideal\nfabric: {hosts: 144, rate: 400Gbps}\n"
                "workload: [{kind: collective, collective: all_to_all, size: 1MiB}]\n");
     assert_int_equal(weft(f, "estimate s.yaml"), 2);
-    assert_non_null(strstr(f->err, "torus:11:3: fabric: flows go round links in a circle, as in a torus"));
+    assert_non_null(strstr(f->err, "torus:11:3: fabric: packets draw ways that share some of their links"));
 }
 
 /// A NIC's own rates bound its line, and not what its flows take of the links that they share.
@@ -445,7 +466,7 @@ int main(void) {
         cmocka_unit_test(credit_ages),    cmocka_unit_test(leads),
         cmocka_unit_test(planes),         cmocka_unit_test(rings_beside_queue_pairs),
         cmocka_unit_test(hops),           cmocka_unit_test(rings),
-        cmocka_unit_test(rings_of_nccl),
+        cmocka_unit_test(rings_of_nccl),  cmocka_unit_test(near_and_far),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
