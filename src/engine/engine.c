@@ -448,6 +448,11 @@ static struct weft__report sum_reports(const struct weft__engine *e, uint32_t pa
     return e->conf.ranks ? weft__exchange_sum(e, &own) : own;
 }
 
+/// Nothing new arrives. If all has, what is left was sent twice.
+static enum weft_end end_without_progress(const struct weft__engine *e, const struct weft__report *all) {
+    return all->finished == e->conf.work ? WEFT_END_DONE : WEFT_END_STALL;
+}
+
 /// Whether the run is over, and how. Every worker computes the same from the same sums.
 static bool is_over(const struct weft__engine *e, const struct weft__report *all, enum weft_end *ret_end) {
     *ret_end = WEFT_END_PAUSED;
@@ -462,13 +467,14 @@ static bool is_over(const struct weft__engine *e, const struct weft__report *all
     if (all->next_window == WEFT__NO_WINDOW || begin >= e->conf.until_ps) {
         weft_time_ps end = e->conf.until_ps < e->pause_ps ? e->conf.until_ps : e->pause_ps;
         bool endless = e->conf.until_ps == WEFT_TIME_NEVER;
-        *ret_end = endless || weft__reports_stalled(e, all, end) ? WEFT_END_STALL : WEFT_END_UNTIL;
+        bool over = endless || weft__reports_stalled(e, all, end);
+        *ret_end = over ? end_without_progress(e, all) : WEFT_END_UNTIL;
         return true;
     }
     *ret_end = WEFT_END_PAUSED;
     if (begin > e->pause_ps) return true;
     if (e->conf.rests && !all->under_way_bytes && all->progress_ps > e->rested_ps) return true;
-    *ret_end = WEFT_END_STALL;
+    *ret_end = end_without_progress(e, all);
     return weft__reports_stalled(e, all, begin);
 }
 

@@ -146,10 +146,14 @@ static void say_resent(struct weft_hints *h) {
         if (own < patience) patience = own;
     }
     if (patience == WEFT_TIME_NEVER) return;
+    char left[96] = "", bytes[32];
+    weft_format_bytes(o->held_bytes, bytes, sizeof bytes);
+    if (o->end == WEFT_END_DONE && o->held_bytes)
+        snprintf(left, sizeof left, ", and %s were still under way when all was finished", bytes);
     say(h,
-        "%" PRIu64 " packets were sent again though none was lost: answers took longer than the transport's timeout "
+        "%" PRIu64 " packets were sent again though none was lost%s: answers took longer than the transport's timeout "
         "(%s); expected a longer host.transport.timeout, or less waiting in queues",
-        o->drops[WEFT_DROP_DUPLICATE], weft__short_time(patience).text);
+        o->drops[WEFT_DROP_DUPLICATE], left, weft__short_time(patience).text);
 }
 
 /// All switches pause, or their links need credit, and links may wait for one another in a circle.

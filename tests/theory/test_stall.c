@@ -320,6 +320,11 @@ static void few_packets_a_second_are_named(void **state) {
     assert_stalls(LEAVES INCAST "switch: {packet_rate: 2}\n",
                   SAYS("nodes that take few packets:\n", "cause: leaf-1 takes 500ms for a packet; "
                                                          "switch.packet_rate: 2\n"));
+    r = run_once("topology: {kind: single, hosts: 4}\nswitch: {packet_rate: 100}\n" // all arrives, and again
+                 "workload: [{kind: incast, sources: host-1..3, dst: host-0, size: 20KB}]\n");
+    assert_int_equal(r.outcome->end, WEFT_END_DONE);
+    assert_true(r.outcome->held_bytes > 0);
+    run_free(&r);
 }
 
 static void time_ends(void **state) {
