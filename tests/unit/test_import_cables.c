@@ -155,7 +155,8 @@ static void containerlab(void **state) {
     assert_string_equal(peer_of(r.topology, "leaf2/e1-50"), "leaf1");
     run_free(&r);
     char *text = text_of_example("lab.clab.yml");
-    assert_has(text, "1 cables that are planned, not between two ports of devices, or with several ends that do not pair");
+    assert_has(text,
+               "1 cables that are planned, not between two ports of devices, or with several ends that do not pair");
     free(text);
 }
 

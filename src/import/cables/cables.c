@@ -237,7 +237,11 @@ static void note_cables(const struct weft__cables *c, uint32_t outside, struct w
     if (c->guessed)
         NOTE(ASSUMED, "%" PRIu32 " devices of which no file says what they are: those with one cable are hosts (hosts)",
              c->guessed);
-    if (outside) NOTE(LEFT_OUT, "%" PRIu32 " cables that are planned, not between two ports of devices, or with several ends that do not pair", outside);
+    if (outside)
+        NOTE(LEFT_OUT,
+             "%" PRIu32
+             " cables that are planned, not between two ports of devices, or with several ends that do not pair",
+             outside);
     if (c->left_out) NOTE(LEFT_OUT, "%" PRIu32 " cables at ports that 'ignore' names", c->left_out);
     if (c->management)
         NOTE(LEFT_OUT, "%" PRIu32 " cables at ports of management, such as eth0 (ignore replaces this rule)",
