@@ -177,6 +177,9 @@ void weft__fluid_run(struct weft__fluid *x);
 /// Links, and the queue pairs' flows over them (ways.c). An error: packets go by a way that is not estimated.
 enum weft_status weft__ways_new(struct weft__fluid *x, struct weft_error *ret_error);
 
+/// What queue pairs that share links leave unused of them (controls.c).
+void weft__controls_share(struct weft__fluid *x);
+
 // What a queue pair's own end does (bounds.c).
 /// The rate at most, for its window and its congestion control; 0: no bound. `way` is known, and gets the window.
 double weft__bound_of(const struct weft__fluid *x, uint32_t qp);

@@ -37,7 +37,7 @@ uint32_t weft__levels_add_link(struct weft__levels *l, double capacity) {
     assert(!l->queued && capacity > 0);
     uint32_t before = l->links_room;
     WEFT__ADD_DOUBLE(WEFT_MEMORY_QP, l->link, l->links, l->links_room, 64) =
-        (struct weft__level_link){.capacity = capacity, .level = ENDLESS};
+        (struct weft__level_link){.capacity = capacity, .part = 1, .level = ENDLESS};
     if (l->links_room != before)
         l->queue =
             weft_memory_resize(WEFT_MEMORY_QP, l->queue, before * sizeof *l->queue, l->links_room * sizeof *l->queue);
@@ -232,8 +232,23 @@ static void note_level(struct weft__level_flow *f, uint32_t own, double old, dou
     }
 }
 
+/// Finds the part of a link that its flows use, by how many times its capacity they could send without it (l->other).
+/// That changes with other links' parts, and these with it, so it is found a few times for each change of flows.
+static void find_part(struct weft__levels *l, struct weft__level_link *link) {
+    enum { TRIES = 4 };
+    if (link->part_mark != l->mark) link->part_tries = 0;
+    link->part_mark = l->mark;
+    if (!link->used_of || link->part_tries++ >= TRIES) return;
+    double could = 0;
+    for (uint32_t i = 0; i < link->members; i++)
+        could += fmax(weight_of(l, link->member[i].flow, link->member[i].entry), 0) * fmin(l->other[i], link->capacity);
+    double at = fmin(fmax(log2(could / link->capacity), 0), WEFT__LEVEL_USED - 1);
+    uint32_t k = at < WEFT__LEVEL_USED - 2 ? (uint32_t)at : WEFT__LEVEL_USED - 2;
+    link->part = (double)link->used_of[k] + (at - k) * (double)(link->used_of[k + 1] - link->used_of[k]);
+}
+
 /// The level at which the link is full: flows that others limit more have their own, the rest shares what they leave.
-static double find_level(struct weft__levels *l, const struct weft__level_link *link) {
+static double find_level(struct weft__levels *l, struct weft__level_link *link) {
     enum { LOAD_MAX = 2 }; // loads leave a part of a link at least
     double weights = 0, least = ENDLESS, loads = 0;
     while (link->members > l->other_room)
@@ -248,7 +263,8 @@ static double find_level(struct weft__levels *l, const struct weft__level_link *
         if (l->other[i] < least) least = l->other[i];
     }
     l->visits += link->members;
-    double capacity = fmax(link->capacity - loads, link->capacity / LOAD_MAX);
+    find_part(l, link);
+    double capacity = fmax(link->capacity * link->part - loads, link->capacity / LOAD_MAX);
     double level = weights > 0 ? capacity / weights : ENDLESS;
     while (least < level) {
         double left = capacity, sharing = 0, next = ENDLESS;
@@ -330,7 +346,7 @@ static void start_filling(struct weft__levels *l) {
     for (uint32_t k = 0; k < l->links; k++) {
         struct weft__level_link *link = &l->link[k];
         link->level = ENDLESS;
-        link->left = link->capacity;
+        link->left = link->capacity * link->part;
         link->sharing = link->weights;
         if (!link->members || has_room(l, link)) continue;
         add_step(l, link->left / link->sharing, k);
@@ -376,10 +392,11 @@ static void clear_queue(struct weft__levels *l) {
     }
 }
 
-/// Until a load had its rate it counted like a flow of the level, and that rate may be another one: such a link is now
-/// too full, or not as full as a link that limits flows.
+/// The part that is used of a link is that of the last change. Until a load had its rate it counted like a flow of the
+/// level, and that rate may be another one: such a link is now too full, or not as full as a link that limits flows.
 static bool is_off(const struct weft__levels *l, const struct weft__level_link *link) {
     double off = l->tolerance * link->capacity;
+    if (link->used_of && link->level < ENDLESS) return true;
     return link->loaded && link->members && (link->left < -off || (link->level < ENDLESS && link->left > off));
 }
 

@@ -19,13 +19,17 @@ struct weft__crossed {
     uint32_t at;  ///< of the level's own: the place in the link's list
 };
 
+enum { WEFT__LEVEL_USED = 4 }; ///< values of weft__level_link.used_of
 struct weft__level_link {
     double capacity, level; ///< bytes a picosecond
-    double bytes;           ///< carried, for the caller
-    uint32_t ports;         ///< for the caller: each packet draws one of so many; 0: none does
-    uint32_t used_at;       ///< when `used` was found, for the caller
-    uint32_t used_by;       ///< and by how many flows
-    bool gathers;           ///< they begin on several links
+    const float *used_of;   ///< the part that flows use which could send 1, 2, 4, 8 times the capacity; NULL: all
+    double part;            ///< that they use now
+    uint32_t part_mark, part_tries; ///< when that was found, and how often
+    double bytes;                   ///< carried, for the caller
+    uint32_t ports;                 ///< for the caller: each packet draws one of so many; 0: none does
+    uint32_t used_at;               ///< when `used` was found, for the caller
+    uint32_t used_by;               ///< and by how many flows
+    bool gathers;                   ///< they begin on several links
     double used;
     double *queued_ps;  ///< for the caller: [ports] of a NIC's lines, what waits for each
     weft_time_ps at_ps; ///< at that time

@@ -603,5 +603,6 @@ enum weft_status weft__ways_new(struct weft__fluid *x, struct weft_error *ret_er
     }
     if (!status) status = walk_ways(x, 1, ret_error);
     if (!status) find_reaches(x);
+    if (!status) weft__controls_share(x);
     return status ? status : weft__estimate_refuse_ways(x, ret_error);
 }
