@@ -165,8 +165,9 @@ static double sent_time(struct weft__fluid *x, uint32_t qp, double wire) {
     line->pieces--;
     line->sent += wire;
     double sent = fmin(line->sent, ++line->drains * wire);
-    if (x->way[qp].reach_ps <= 0) return 0;                                     // it drains when it is sent
-    for (uint32_t i = 0; i < link->members && link->members <= 2 * MANY; i++) { // data, and acknowledgements
+    if (x->way[qp].reach_ps <= 0) return 0; // it drains when it is sent
+    bool few = link->members <= 2 * MANY;   // data, and acknowledgements
+    for (uint32_t i = 0; few && i < link->members; i++) {
         uint32_t number = link->member[i].flow;
         if (number == qp || number >= x->net.qps || l->entry[link->member[i].entry].weight < 0) continue;
         const struct weft__drain *other = &x->drain[number];
