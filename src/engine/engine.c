@@ -448,7 +448,7 @@ static struct weft__report sum_reports(const struct weft__engine *e, uint32_t pa
     return e->conf.ranks ? weft__exchange_sum(e, &own) : own;
 }
 
-/// Nothing new arrives. If all has, what is left was sent twice.
+/// Nothing new arrives: the run has stalled, or all flows have finished and only duplicates are left.
 static enum weft_end end_without_progress(const struct weft__engine *e, const struct weft__report *all) {
     return all->finished == e->conf.work ? WEFT_END_DONE : WEFT_END_STALL;
 }

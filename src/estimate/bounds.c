@@ -39,8 +39,7 @@ double weft__bound_of(const struct weft__fluid *x, uint32_t number) {
     const struct weft_topology *t = x->net.topology;
     weft_rate_bps rate_bps = t->link[weft_topology_port(t, t->host[qp->src], 0)->link].rate_bps;
     double line = (double)rate_bps / 8 / (double)WEFT_PS_PER_S;
-    uint32_t framing = x->net.hosts.framing_bytes + (uint32_t)host->wire.overhead_bytes;
-    uint32_t frame = weft__message_frame_bytes(qp->mtu, false, x->net.hosts.data_header_bytes) + framing;
+    uint32_t frame = weft__fluid_frame(x, number);
     double ratio = (double)frame / qp->mtu, bound = 0;
     struct weft_cc_estimate cc = {.share = 1};
     double rtt = round_time(x, number, frame, frame, line);

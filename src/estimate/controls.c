@@ -136,7 +136,7 @@ struct sharing {
     double rtt, packets;
 };
 
-/// What has been measured. Round trips that differ by less than 5%, and messages by less than a factor of 2, are alike.
+/// What has been measured. Round trips within 2% of one another, and messages within 10%, are alike.
 struct known {
     const struct weft_host_conf *host;
     uint32_t frame;
@@ -179,8 +179,7 @@ void weft__controls_share(struct weft__fluid *x) {
             if (s->host) continue;
             s->host = host;
             s->mtu = qp->mtu;
-            s->frame = weft__message_frame_bytes(qp->mtu, false, x->net.hosts.data_header_bytes) +
-                       x->net.hosts.framing_bytes + (uint32_t)host->wire.overhead_bytes;
+            s->frame = weft__fluid_frame(x, q);
         }
     }
     struct known *all = NULL;

@@ -162,6 +162,12 @@ static inline const struct weft_host_conf *weft__fluid_host(const struct weft__f
     return &x->net.device[x->net.topology->host[host]]->host;
 }
 
+/// Bytes on the wire of a full packet of a queue pair.
+static inline uint32_t weft__fluid_frame(const struct weft__fluid *x, uint32_t qp) {
+    uint32_t more = x->net.hosts.framing_bytes + (uint32_t)weft__fluid_host(x, x->net.qp[qp].src)->wire.overhead_bytes;
+    return weft__message_frame_bytes(x->net.qp[qp].mtu, false, x->net.hosts.data_header_bytes) + more;
+}
+
 /// Notes what will happen.
 void weft__fluid_note(struct weft__fluid *x, weft_time_ps time, enum weft__fluid_what what, uint32_t index);
 /// A flow of levels that has just been added: it drains nothing yet.

@@ -157,7 +157,8 @@ static void enqueue_piece(struct weft__fluid *x, uint32_t p) {
 enum { MANY = 64 }; ///< queue pairs at a line, which are looked at one by one
 
 /// When a piece can have left its NIC, at the earliest. Pieces to near and far share its line from the start, but those
-/// to far begin to drain later. When one has left, the others have sent as much as it has, if they have as much.
+/// to far begin to drain later. By the time that one has left, each
+/// of the others has sent as many bytes, or all that it has.
 static double sent_time(struct weft__fluid *x, uint32_t qp, double wire) {
     const struct weft__levels *l = &x->levels;
     const struct weft__level_link *link = &l->link[first_link(x, qp)];

@@ -8,7 +8,7 @@
 enum weft_status weft__estimate_refuse(const struct weft__network *net, struct weft_error *ret_error);
 /// More queue pairs than there is memory for, which would show only after minutes.
 enum weft_status weft__estimate_refuse_memory(const struct weft__network *net, struct weft_error *ret_error);
-/// Of a queue pair whose packets draw ways: those share some of their links with ways of other draws, but not all.
+/// Packets of a queue pair draw ways, and other draws take some of the links of these ways, but not all.
 enum weft_status weft__estimate_refuse_overlap(const struct weft__network *net, struct weft_error *ret_error);
 /// What depends on where flows go: priorities that share links, losses, pauses that could wait for each other in a
 /// circle.
