@@ -2,8 +2,10 @@
 // Load-aware ECMP: the least loaded of the candidates' egress queues, among a few drawn at random or among all, for
 // every packet or every flowlet. Sources: S. Ghorbani et al., "DRILL: micro load balancing for low-latency data center
 // networks", SIGCOMM 2017 (per packet, two samples); M. Mitzenmacher, "The power of two choices in randomized load
-// balancing", 2001. Differences: queues are seen without delay, and only this switch's own: congestion downstream shows
-// as backlog here, or not at all.
+// balancing", 2001; grades of a queue: OCP SAI, saiarsprofile.h (chips quantise a port's load into bands, and draw
+// among the ports of the best), FBOSS, AgentArsBase (bands between 100 and 200 KB). Differences: queues are seen
+// without delay (SAI's default samples them every 16 us), and only this switch's own: congestion downstream shows as
+// backlog here, or not at all; grades start at 0 and have one width.
 #include "route/flowlets.h"
 #include "weft/param.h"
 
@@ -13,6 +15,7 @@ enum { SAMPLES_MAX = 64 };
 
 struct load_aware_conf {
     struct weft__flowlets_conf flowlets;
+    weft_bytes depth_step;
     uint64_t samples;
     uint32_t per;
     bool memory;
@@ -23,6 +26,9 @@ static const struct weft_param_table load_aware_params =
                         WEFT_CHOICE(struct load_aware_conf, per, "per", "packet", per_names, "unit that gets a path"),
                         WEFT_UINT(struct load_aware_conf, samples, "samples", "2", "0", "64",
                                   "candidates drawn and compared, 1: random; 0: all (DRILL: 2)"),
+                        WEFT_BYTES(struct load_aware_conf, depth_step, "depth_step", "0B", "0B", "1GB",
+                                   "queues are compared in steps of this size, of equal ones one is drawn; 0B: to the "
+                                   "byte (of chips assumed 16 KB, 4 to 100 KB)"),
                         WEFT_BOOL(struct load_aware_conf, memory, "memory", "false",
                                   "the last port taken is compared with those drawn (DRILL: true)"),
                         WEFT__FLOWLETS_ROWS(struct load_aware_conf));
@@ -45,30 +51,32 @@ static void load_aware_init(void *state, const void *conf, const struct weft_rou
     s->last = WEFT_NONE;
 }
 
-static weft_bytes depth_of(const struct weft_route_query *query, const struct weft_route_queues *queues,
-                           uint32_t index) {
-    return queues->depth(queues->context, query->port[index], query->packet->priority);
+/// In steps.
+static weft_bytes depth_of(const struct load_aware_conf *c, const struct weft_route_query *query,
+                           const struct weft_route_queues *queues, uint32_t index) {
+    weft_bytes depth = queues->depth(queues->context, query->port[index], query->packet->priority);
+    return c->depth_step ? depth / c->depth_step : depth;
 }
 
-/// Of all candidates, starting at a random one, so that among equal ones the first is not always taken.
-static uint32_t least_of_all(struct load_aware_state *s, const struct weft_route_query *query,
-                             const struct weft_route_queues *queues) {
-    uint32_t at = (uint32_t)weft_random_below(&s->random, query->ports), best = at;
+/// Of all candidates; among equal ones each is equally likely.
+static uint32_t least_of_all(struct load_aware_state *s, const struct load_aware_conf *c,
+                             const struct weft_route_query *query, const struct weft_route_queues *queues) {
+    uint32_t best = 0, equals = 0;
     weft_bytes least = UINT64_MAX;
     for (uint32_t i = 0; i < query->ports; i++) {
-        weft_bytes depth = depth_of(query, queues, at);
-        if (depth < least) {
-            least = depth;
-            best = at;
-        }
-        at = at + 1 < query->ports ? at + 1 : 0;
+        weft_bytes depth = depth_of(c, query, queues, i);
+        equals = depth < least ? 1 : equals + (depth == least);
+        if (depth > least || (equals > 1 && weft_random_below(&s->random, equals))) continue;
+        least = depth;
+        best = i;
     }
     return best;
 }
 
 /// Of `n` different candidates; every order of them is equally likely.
-static uint32_t least_of_sample(struct load_aware_state *s, const struct weft_route_query *query,
-                                const struct weft_route_queues *queues, uint32_t n) {
+static uint32_t least_of_sample(struct load_aware_state *s, const struct load_aware_conf *c,
+                                const struct weft_route_query *query, const struct weft_route_queues *queues,
+                                uint32_t n) {
     uint32_t drawn[SAMPLES_MAX], best = 0; // drawn: ascending
     weft_bytes least = UINT64_MAX;
     for (uint32_t i = 0; i < n; i++) {
@@ -78,7 +86,7 @@ static uint32_t least_of_sample(struct load_aware_state *s, const struct weft_ro
         for (uint32_t j = i; j > k; j--)
             drawn[j] = drawn[j - 1];
         drawn[k] = at;
-        weft_bytes depth = depth_of(query, queues, at);
+        weft_bytes depth = depth_of(c, query, queues, at);
         if (depth < least) {
             least = depth;
             best = at;
@@ -88,10 +96,11 @@ static uint32_t least_of_sample(struct load_aware_state *s, const struct weft_ro
 }
 
 /// The candidate drawn, or the last one taken if that is emptier.
-static uint32_t remember_choice(struct load_aware_state *s, const struct weft_route_query *query,
-                                const struct weft_route_queues *queues, uint32_t index) {
+static uint32_t remember_choice(struct load_aware_state *s, const struct load_aware_conf *c,
+                                const struct weft_route_query *query, const struct weft_route_queues *queues,
+                                uint32_t index) {
     uint32_t last = weft__route_find(query, s->last);
-    if (last != WEFT_NONE && depth_of(query, queues, last) < depth_of(query, queues, index)) index = last;
+    if (last != WEFT_NONE && depth_of(c, query, queues, last) < depth_of(c, query, queues, index)) index = last;
     s->last = query->port[index];
     return index;
 }
@@ -104,9 +113,9 @@ static uint32_t load_aware_choose(void *state, const void *conf, const struct we
     uint32_t index = flowlet ? weft__flowlets_kept(flowlet, &c->flowlets, query) : WEFT_NONE;
     bool kept = index != WEFT_NONE;
     if (!kept)
-        index = c->samples && c->samples < query->ports ? least_of_sample(s, query, queues, (uint32_t)c->samples)
-                                                        : least_of_all(s, query, queues);
-    if (!kept && c->memory) index = remember_choice(s, query, queues, index);
+        index = c->samples && c->samples < query->ports ? least_of_sample(s, c, query, queues, (uint32_t)c->samples)
+                                                        : least_of_all(s, c, query, queues);
+    if (!kept && c->memory) index = remember_choice(s, c, query, queues, index);
     if (flowlet) weft__flowlets_note(flowlet, query, index);
     return index;
 }

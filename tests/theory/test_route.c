@@ -185,6 +185,31 @@ static void two_choices(void **state) {
     }
 }
 
+// Queues are compared in steps: whatever its bytes, each of the lowest grade is as likely, and none above it wins.
+static void a_grade_is_drawn_from(void **state) {
+    enum { STEP = 1000, LOW = 5 };
+    static const uint32_t low[LOW] = {2, 3, 4, 9, 15}; // beside one another, and apart
+    struct router r = router_new(route_of("load_aware"), "{samples: 0, depth_step: 1000B}", 1, 1, UPS, DOWNS);
+    uint32_t load[UPS] = {0}, n = 20000;
+    for (uint32_t k = 0; k < UPS; k++)
+        r.depth[k] = STEP + 10 * k;
+    for (uint32_t i = 0; i < LOW; i++)
+        r.depth[low[i]] = i * STEP / LOW;
+    for (uint32_t i = 0; i < n; i++) {
+        struct weft_packet p = {.port = UPS};
+        load[router_port(&r, &p, r.all, UPS)]++;
+    }
+    for (uint32_t i = 0; i < LOW; i++) {
+        double p = 1. / LOW;
+        if (fabs(load[low[i]] - n * p) > 5 * sqrt(n * p * (1 - p)))
+            fail_msg("link %u: %u of %u, expected %.0f", low[i], load[low[i]], n, n * p);
+        load[low[i]] = 0;
+    }
+    for (uint32_t k = 0; k < UPS; k++)
+        assert_int_equal(load[k], 0);
+    router_free(&r);
+}
+
 /// Mean of the longest of UPS queues that get 0.9 packets a slot each, one by one, and send one each.
 static double longest_queue(const char *conf) {
     enum { SLOTS = 20000 };
@@ -235,6 +260,7 @@ int main(void) {
         cmocka_unit_test(pinned_falls_back_to_ecmp),  cmocka_unit_test(flowlets_change_after_the_gap),
         cmocka_unit_test(flowlets_leave_what_failed), cmocka_unit_test(a_small_table_is_shared),
         cmocka_unit_test(all_seen_is_the_least),      cmocka_unit_test(two_choices),
+        cmocka_unit_test(a_grade_is_drawn_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

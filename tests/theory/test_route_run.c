@@ -175,6 +175,23 @@ static void spray_fills_the_fabric(void **state) {
     run_free(&r);
 }
 
+// A chip that compares queues in steps spreads flows at line rate also over few uplinks. To the byte, each flow finds
+// the uplink emptiest that it has just used, keeps to it, and meets others on the spines' lines down.
+static void steps_spread_flows_at_line_rate(void **state) {
+    double took[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct run r = RUN(run_text,
+                           "topology: {kind: leaf_spine, leaves: 16, spines: 4, hosts_per_leaf: 4, rate: 400Gbps}\n"
+                           "switch: {route: {kind: load_aware, samples: 0, depth_step: %s}}\n"
+                           "host: {out_of_order: accept}\nworkload: [{kind: permutation, size: 1MB}]\n",
+                           i ? "16KB" : "0B");
+        run_assert_complete(&r);
+        took[i] = worst_slowdown(&r);
+        run_free(&r);
+    }
+    if (took[1] > 1.35 || took[1] > took[0] * 0.8) fail_msg("%.2f times the ideal, %.2f to the byte", took[1], took[0]);
+}
+
 // A NIC that discards out-of-order packets pays for spraying: every early packet is dropped, and retransmitted.
 static void spray_without_acceptance_goes_back(void **state) {
     struct run r = run_text("topology: {kind: leaf_spine, leaves: 2, spines: 4, hosts_per_leaf: 4, rate: 100Gbps}\n"
@@ -265,6 +282,7 @@ int main(void) {
         cmocka_unit_test(sprayed_links_are_equal),
         cmocka_unit_test(spray_reaches_line_rate),
         cmocka_unit_test(spray_fills_the_fabric),
+        cmocka_unit_test(steps_spread_flows_at_line_rate),
         cmocka_unit_test(spray_without_acceptance_goes_back),
         cmocka_unit_test(flowlets_keep_order_below_the_gap),
         cmocka_unit_test(losses_are_recovered_out_of_order),
