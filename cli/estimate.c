@@ -40,10 +40,13 @@ static void print_text(FILE *file, const void *subject) {
     fprintf(file, "%-12s %-24s %6s %8s %14s\n", "what", "name", "number", "count", "time (us)");
     for (uint32_t i = 0; i < e->times; i++) {
         const struct weft_estimate_time *t = &e->time[i];
-        fprintf(file, "%-12s %-24s %6" PRIu64 " %8" PRIu64 " %14.3f", t->what, t->name, t->number, t->count,
-                (double)t->time_ps * 1e-6);
+        fprintf(file, "%-12s %-24s %6" PRIu64 " %8" PRIu64 " ", t->what, t->name, t->number, t->count);
+        if (t->time_ps == WEFT_TIME_NEVER)
+            fprintf(file, "%14s", "-");
+        else
+            fprintf(file, "%14.3f", (double)t->time_ps * 1e-6);
         print_interval(file, t->low_ps, t->high_ps);
-        if (t->derived)
+        if (t->derived && t->time_ps != WEFT_TIME_NEVER)
             fprintf(file, "   mean %.3f, 99th percentile %.3f", (double)t->mean_ps * 1e-6, (double)t->p99_ps * 1e-6);
         fputs(t->unpaused ? "   without pauses (PFC): not calibrated\n" : "\n", file);
     }

@@ -309,12 +309,16 @@ WEFT__ORDER(by_cost, struct candidate, WEFT__UP(cost) ?: WEFT__UP(variant))
 /// Whether a candidate's time is within the part of the fastest. That may be any of those that run.
 static void judge_candidates(struct cheapest *x) {
     struct candidate *fastest = NULL;
+    double least_ps = INFINITY, most_ps = INFINITY; // of whichever is the fastest
     x->ran = 0;
     for (uint32_t i = 0; i < x->candidates; i++) {
         struct candidate *c = &x->candidate[i];
         read_time(x, c);
         x->ran += c->in_packets;
-        if (!isnan(c->time_ps) && (!fastest || c->time_ps < fastest->time_ps)) fastest = c;
+        if (isnan(c->time_ps)) continue;
+        least_ps = fmin(least_ps, least_of(c));
+        most_ps = fmin(most_ps, most_of(c));
+        if (!fastest || c->time_ps < fastest->time_ps) fastest = c;
     }
     x->best = NULL;
     x->confirmed = false;
@@ -322,8 +326,7 @@ static void judge_candidates(struct cheapest *x) {
     x->fastest_ps = fastest->time_ps;
     for (uint32_t i = 0; i < x->candidates; i++) {
         struct candidate *c = &x->candidate[i];
-        bool may = least_of(c) <= (1 + x->within) * most_of(fastest),
-             surely = most_of(c) <= (1 + x->within) * least_of(fastest);
+        bool may = least_of(c) <= (1 + x->within) * most_ps, surely = most_of(c) <= (1 + x->within) * least_ps;
         c->verdict = isnan(c->time_ps) ? "" : c == fastest || surely ? "does" : may ? "may do" : "too slow";
         if (c->verdict[0] != 'd' || x->best) continue;
         x->best = c->name;

@@ -87,6 +87,7 @@ struct weft_connection {
     weft_bytes bytes;      ///< in the whole run
     weft_bytes message_bytes_max;
     uint8_t plane;      ///< as in struct weft_flow
+    bool inside;        ///< its ranks are of one server: no proxy and no NIC driver has to do with its messages
     uint32_t *messages; ///< [volumes of its communicator]: in one operation; of sends of a schedule: NULL
 };
 

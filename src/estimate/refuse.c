@@ -328,7 +328,7 @@ static double backlog_add(struct backlog *b, weft_time_ps now, double capacity, 
 }
 
 /// How much of what flows send by a link may wait behind it, at a line to a host or a slower one, as each sends all of
-/// its bytes when it starts. A connection of a job sends to an own buffer of its receiver, few at a time: not counted.
+/// its bytes when it starts, and a connection of a job as many as it may have under way.
 static void find_held(struct order *o, const double *flight, struct weft_arena *arena) {
     const struct weft__fluid *x = o->x;
     const struct weft_topology *t = x->net.topology;
@@ -343,7 +343,7 @@ static void find_held(struct order *o, const double *flight, struct weft_arena *
     for (uint32_t i = 0; i < x->levels.flows; i++) {
         uint32_t q = start[i].qp, end = end_of(x, q);
         const struct weft_flow *flow = &x->net.workload->flow[x->net.qp[q].flow];
-        for (uint32_t e = x->levels.flow[q].first; e + 1 < end && !flow->messages; e++) {
+        for (uint32_t e = x->levels.flow[q].first; e + 1 < end; e++) {
             uint32_t from = x->levels.entry[e].link, to = x->levels.entry[e + 1].link;
             weft_rate_bps rate = t->link[t->port[o->port[to]].link].rate_bps;
             bool slower = rate < t->link[t->port[o->port[from]].link].rate_bps;

@@ -4,7 +4,9 @@
 // as the longest chain of pieces that wait for others does: each for the one before it on its way round the ring, or
 // for a slot of its connection, which is free again when the clear-to-send is back; the slowest hop then sets the pace.
 // The ring begins when the last member has come, and ends at all members at once. Where a piece and its way take about
-// as long, chains are off by up to a quarter: such pieces are sent one by one, unless they are too many.
+// as long, chains are off by up to a quarter: such pieces are sent one by one, unless they are too many. So are small
+// pieces that go within servers and between them. Channels of a rank take turns at its proxy, and at its port of
+// NVLink.
 //
 // What a stage of a pipeline passes to the next one (a hop) is one flow, too, if it has many more pieces than there are
 // slots. It begins when both stages have come to it and the clear-to-send is there; its sender goes on when only as
@@ -23,10 +25,11 @@ struct ring {
     uint32_t members, came, lanes; ///< lanes: of a member
     double way_ps, grant_ps;       ///< of a piece, mean of its hops; of the first clear-to-send
     double stall_ps;               ///< of a step, by which chains of pieces are longer
+    double turns_ps, *turn_ps;     ///< of a step at the busiest proxy; [members] at each
     double loop_ps, slow_ps;       ///< of the hop whose slots are free again the latest: until one is, its way
     uint32_t loop_slots;           ///< of that hop
     double most;                   ///< rate of a member's lane at most, alone
-    bool inner;                    ///< all hops are within servers
+    bool inner, mixed;             ///< all hops are within servers; some are
     bool fits;                     ///< is one flow
     uint32_t known;                ///< volume of the operations that these are of, + 1
     double steps, piece, volume;   ///< of the operation under way, bytes on the wire of a lane
@@ -92,16 +95,19 @@ static bool find_sent(const struct weft_job_op *op, uint32_t number, uint32_t la
     return true;
 }
 
+static const struct weft__receiving *receiving_of(const struct weft__fluid *x, const struct weft__sending *s) {
+    return x->net.programs->wire[s->connection].receiving;
+}
+
 /// How long a piece of a connection is on its way, without its own length, which is `ret_wire` on the wire.
-static double find_way(const struct weft__fluid *x, const struct weft__sending *s,
-                       const struct weft_collective_common *common, weft_bytes piece, double *ret_wire) {
+static double find_way(const struct weft__fluid *x, const struct weft__sending *s, weft_bytes piece, double *ret_wire) {
     const struct weft__way *way = &x->way[s->qp];
     const struct weft_host_conf *host = weft__fluid_host(x, x->net.qp[s->qp].dst);
     struct weft__poster idle = {0};
     uint32_t last;
     *ret_wire = weft__piece_wire(x, s->qp, piece, &last);
-    return way->base_ps + way->byte_ps * last + (double)common->latency_ps + (double)weft__notice_latency(host, false) +
-           (double)weft__poster_take(&idle, host, 0, 0);
+    return way->base_ps + way->byte_ps * last + (double)(s->hand_ps + receiving_of(x, s)->latency_ps) +
+           (double)weft__notice_latency(host, false) + (double)weft__poster_take(&idle, host, 0, 0);
 }
 
 static double line_of(const struct weft__fluid *x, uint32_t qp) {
@@ -157,11 +163,12 @@ static bool look_at_members(struct weft__fluid *x, struct ring *r, const struct 
             if (x->way[s->qp].step > 0) return false;
             add_links(x, s->qp, s->qps);
             if (x->levels.flow[s->qp].most > 0) bound = fmin(bound, (double)x->levels.flow[s->qp].most * s->qps);
-            network++;
+            if (!network++) r->turn_ps = weft_arena_alloc(x->arena, r->members, sizeof *r->turn_ps);
             if (!r->line) r->line = weft_arena_alloc(x->arena, (size_t)r->members * r->lanes, sizeof *r->line);
             r->line[r->lines++] = weft__fluid_line(x, s->qp);
         }
     r->inner = !network;
+    r->mixed = network && network < hops;
     r->most = (double)first->job->server.rate_bps / 8 / (double)WEFT_PS_PER_S / r->lanes;
     if (network == hops) r->most = 0;
     if (bound < INFINITY) r->most = r->most > 0 ? fmin(r->most, bound) : bound;
@@ -186,6 +193,14 @@ static double work_of(const struct weft_job_op *op, weft_bytes piece, bool inner
     return inner && c->grain_bytes && c->grain_bytes < piece ? time * (double)c->grain_bytes / (double)piece : time;
 }
 
+/// A message over the network takes a turn at the proxies of both its ranks.
+static void add_turns(const struct weft__fluid *x, struct ring *r, const struct weft_job_op *op,
+                      const struct weft__sending *s) {
+    const struct weft__receiving *to = receiving_of(x, s);
+    r->turn_ps[weft_job_number(op, s->program->rank)] += (double)s->proxy_ps;
+    r->turn_ps[weft_job_number(op, to->program->rank)] += (double)to->proxy_ps;
+}
+
 /// Times of the hops with pieces as of this operation.
 static void measure_hops(struct weft__fluid *x, struct ring *r, const struct weft_job_op *op) {
     enum { MEMBERS = 64, MANY = 1 << 20 }; // many pieces: some seconds
@@ -194,12 +209,15 @@ static void measure_hops(struct weft__fluid *x, struct ring *r, const struct wef
     double longest = 0, shortest = INFINITY; // pieces, in lengths of their ways
     bool pauses = false, stalls = false;
     struct weft_sent sent = {.messages = 1};
-    r->way_ps = r->grant_ps = r->loop_ps = r->stall_ps = 0;
+    r->way_ps = r->grant_ps = r->loop_ps = r->stall_ps = r->turns_ps = 0;
+    for (uint32_t k = 0; k < r->members && r->turn_ps; k++)
+        r->turn_ps[k] = 0;
     r->loop_slots = 0;
     r->fits = false;
     r->latency_ps = common->latency_ps;
     r->inner_latency_ps = common->inner_latency_ps;
-    for (uint32_t k = 0; k < r->members; k++)
+    for (uint32_t k = 0; k < r->members; k++) {
+        double port_ps = 0; // of its lanes within the server, one message after another
         for (uint32_t lane = 0; lane < r->lanes; lane++) {
             const struct weft__sending *s = find_sending(first, op, k, lane, &sent);
             if (!s) return; // too small for all to have a piece
@@ -207,18 +225,18 @@ static void measure_hops(struct weft__fluid *x, struct ring *r, const struct wef
                 weft_bytes piece = sent.bytes / sent.messages;
                 double length = (double)weft_time_of_bytes(piece, first->job->server.rate_bps);
                 double way_ps = (double)(first->job->server.latency_ps + common->inner_latency_ps) + length;
-                double turn = common->idle_ps ? r->lanes * (length + (double)common->idle_ps) : 0; // of all lanes
-                r->way_ps += fmax(way_ps + work_of(op, piece, true), turn);
+                port_ps += common->idle_ps ? length + (double)common->idle_ps : 0;
+                r->way_ps += way_ps + work_of(op, piece, true);
                 continue;
             }
+            add_turns(x, r, op, s);
             const struct weft__way *way = &x->way[s->qp];
-            double wire, way_ps = find_way(x, s, common, sent.bytes / sent.messages, &wire);
+            double wire, way_ps = find_way(x, s, sent.bytes / sent.messages, &wire);
             const struct weft_host_conf *host = weft__fluid_host(x, x->net.qp[s->qp].src);
             pauses |= wire / line_of(x, s->qp) < (double)host->work_request_qp_ps;
             r->stall_ps = fmax(r->stall_ps, stall_of(host));
             stalls |= stall_of(host) * SHORT > way_ps + wire / line_of(x, s->qp);
-            double loop_ps = way_ps + way->control_ps - (double)common->hand_ps,
-                   part = wire / line_of(x, s->qp) / way_ps;
+            double loop_ps = way_ps + way->control_ps - (double)s->hand_ps, part = wire / line_of(x, s->qp) / way_ps;
             r->way_ps += way_ps + work_of(op, sent.bytes / sent.messages, false);
             r->grant_ps = fmax(r->grant_ps, first->job->unadmitted ? 0 : way->control_ps);
             if (loop_ps * r->loop_slots >= r->loop_ps * s->slots) {
@@ -230,26 +248,29 @@ static void measure_hops(struct weft__fluid *x, struct ring *r, const struct wef
             if (way->queue != WEFT_NONE) part *= way_ps / (way_ps + (double)x->queue[way->queue].conf.loop_ps);
             shortest = fmin(shortest, part);
         }
+        r->turns_ps = fmax(r->turns_ps, port_ps);
+    }
     r->way_ps /= r->members * r->lanes;
+    for (uint32_t k = 0; k < r->members && r->turn_ps; k++)
+        r->turns_ps = fmax(r->turns_ps, r->turn_ps[k]);
     if (pauses) return;
     uint64_t pieces = sent.messages, steps = count_steps(op);
     bool few = pieces <= steps && 2 * pieces > steps && r->members >= MEMBERS; // one a step; ends do not matter
     bool many = r->members * r->lanes * (double)pieces > MANY;
     if (stalls && !many) return;
-    r->fits = shortest > 1 || (few && longest * SHORT < 1) || (many && longest < INFINITY);
+    r->fits = shortest > 1 || (few && !r->mixed && longest * SHORT < 1) || (many && longest < INFINITY);
 }
 
 /// A hop: from the first member to the next one.
 static bool look_at_hop(struct weft__fluid *x, struct ring *r, const struct weft__program *p,
                         const struct weft_job_op *op) {
-    const struct weft_collective_common *common = op->conf;
     struct weft_sent sent;
     uint32_t number = weft_job_number(op, p->rank);
     if (op->ops->lanes(op->conf, &op->shape) != 2 || !find_sent(op, number, 0, &sent)) return false;
     const struct weft__sending *s = sending_of(p, op, &sent);
     if (s->qp == WEFT_NONE || x->way[s->qp].step > 0 || sent.messages < 4 * s->slots) return false;
     double wire, control_ps = x->way[s->qp].control_ps;
-    r->way_ps = find_way(x, s, common, sent.bytes / sent.messages, &wire);
+    r->way_ps = find_way(x, s, sent.bytes / sent.messages, &wire);
     const struct weft_host_conf *host = weft__fluid_host(x, x->net.qp[s->qp].src);
     if (wire / line_of(x, s->qp) < (double)host->work_request_qp_ps) return false;
     if (stall_of(host) * SHORT > r->way_ps) return false;
@@ -325,6 +346,7 @@ static double find_chain(const struct ring *r, double own_ps) {
     double packet_ps = fmin(own_ps / r->piece * r->packet, own_ps), step_ps = own_ps + r->way_ps + r->stall_ps;
     double shared = fmin(r->steps, own_ps / packet_ps);
     double round = r->steps * step_ps + (r->at_once - 1) * shared * (own_ps - packet_ps * (shared - 1) / 2);
+    round = fmax(round, (r->pieces - 1) * r->turns_ps + step_ps);
     if (!r->loop_slots) return round;
     double waits = floor((r->pieces - 1) / r->loop_slots);
     double rest = r->steps * (1 - waits * r->loop_slots / fmax(r->pieces, r->steps)) - 1;

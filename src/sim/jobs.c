@@ -158,7 +158,7 @@ static void make_sender(const struct build *b, struct weft__sending *s, uint32_t
     b->all->wire[s->connection].sending = s;
     if (local) return;
     const struct weft_collective_common *common = common_of(job, c);
-    if (common) {
+    if (common && !c->inside) {
         s->hand_ps = common->hand_ps;
         s->proxy_ps = common->proxy_ps;
     }
@@ -227,8 +227,10 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
                 .lane = WEFT_NONE,
                 .slots = c->flow == WEFT_NONE ? c->slots : c->rings,
                 .messages = c->messages,
-                .latency_ps = common ? common->latency_ps - common->hand_ps : 0,
-                .proxy_ps = common ? common->proxy_ps : 0,
+                .latency_ps = !common     ? 0
+                              : c->inside ? common->inner_latency_ps
+                                          : common->latency_ps - common->hand_ps,
+                .proxy_ps = common && !c->inside ? common->proxy_ps : 0,
                 .left_bytes = c->bytes,
                 .peer = c->src,
                 .peer_node = b->all->node[job->host[c->src]],

@@ -300,6 +300,7 @@ enum weft_status weft__job_add_flows(const struct weft__job_common *common, stru
     for (uint32_t i = 0; i < job->connections; i++) {
         struct weft_connection *c = &job->connection[i];
         bool inside = weft__job_server(job, topology, c->src) == weft__job_server(job, topology, c->dst);
+        c->inside = inside;
         if (inside && job->server.within == WEFT_WITHIN_SERVER) continue;
         WEFT_TRY(weft__job_check_connection(common, place, c, ret_error));
         c->flow = w->flows;
