@@ -48,7 +48,10 @@ static void print_text(FILE *file, const void *subject) {
         print_interval(file, t->low_ps, t->high_ps);
         if (t->derived && t->time_ps != WEFT_TIME_NEVER)
             fprintf(file, "   mean %.3f, 99th percentile %.3f", (double)t->mean_ps * 1e-6, (double)t->p99_ps * 1e-6);
-        fputs(t->unpaused ? "   without pauses (PFC): not calibrated\n" : "\n", file);
+        fputs(t->scattered  ? "   flows begin at several times: not calibrated\n"
+              : t->unpaused ? "   without pauses (PFC): not calibrated\n"
+                            : "\n",
+              file);
     }
     if (!strcmp(e->kind, "shared"))
         fputs(

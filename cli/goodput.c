@@ -205,7 +205,10 @@ static void print_design(FILE *file, const struct weft_goodput *g) {
     fprintf(file, "\n%" PRIu64 " GPUs, %s: a crash every %.3g h; checkpoints every %.0f s%s, %.3g s each\n",
             g->conf.gpus, weft_goodput_attachments[g->conf.attachment], g->mtbf_h, g->interval_s,
             g->conf.interval_ps ? "" : ", the best interval", g->write_s);
-    fprintf(file, "  by the first-order formula crashes would leave %.1f%%\n", 100 * g->first_order);
+    if (g->first_order > 0)
+        fprintf(file, "  by the first-order formula crashes would leave %.1f%%\n", 100 * g->first_order);
+    else
+        fputs("  the first-order formula does not hold: crashes come faster than it counts on\n", file);
     fprintf(file, "  %-12s %-8s %10s %10s %9s %16s %9s\n", "part", "effect", "parts", "rate (1/h)", "a month",
             "slowdown", "cost");
     for (uint32_t i = 0; i < g->conf.parts; i++) {

@@ -19,7 +19,9 @@ struct weft_estimate_time {
     weft_time_ps time_ps, low_ps, high_ps; ///< low, high: 0: not calibrated
     weft_time_ps mean_ps, p99_ps;          ///< of a group: of its flows; of tokens: of its requests; else 0
     bool derived;                          ///< it follows from other times, and has no interval of its own
-    bool unpaused; ///< of a group: PFC may hold it back behind others, which is not in its times: never calibrated
+    bool scattered; ///< of a group: its flows begin at several times, and the slowest need not end last: never
+                    ///< calibrated
+    bool unpaused;  ///< of a group: PFC may hold it back behind others, which is not in its times: never calibrated
 };
 
 /// A link that carries data, in one direction; or links that packets share evenly, as one of them.

@@ -27,6 +27,7 @@ static const char *mechanism_of_one(const struct weft__network *net) {
     const struct weft_host_conf *host = &net->device[t->host[0]]->host;
     for (uint32_t p = 0; p < t->ports; p++)
         if (weft_topology_port_is_fabric(t, p)) return fabric_of(t);
+    if (strcmp(net->scenario->topology.model->name, "rails") == 0) return "rails";
     if (strcmp(host->transport.model->name, "roce_rc") != 0) return host->transport.model->name;
     if (strcmp(host->cc.model->name, "none") != 0) return host->cc.model->name;
     for (uint32_t i = 0; i < t->switches; i++)
@@ -168,7 +169,7 @@ enum weft_status weft__estimate_calibrate(const struct weft__fluid *x, const cha
     if (!t.found) return status;
     set_interval(&t, e->makespan_ps, &e->low_ps, &e->high_ps);
     for (uint32_t i = 0; i < e->times; i++)
-        if (!e->time[i].unpaused && !e->time[i].derived)
+        if (!e->time[i].unpaused && !e->time[i].scattered && !e->time[i].derived)
             set_interval(&t, e->time[i].time_ps, &e->time[i].low_ps, &e->time[i].high_ps);
     return status;
 }

@@ -66,10 +66,16 @@ static void describe_groups(struct describe *d) {
     bool *pauses = weft_arena_alloc(d->arena, w->groups, sizeof *pauses);
     for (uint32_t j = 0; j < w->jobs; j++)
         of_job[w->job[j].group] = true;
+    bool *begun = weft_arena_alloc(d->arena, w->groups, sizeof *begun);
+    bool *scattered = weft_arena_alloc(d->arena, w->groups, sizeof *scattered);
+    weft_time_ps *begin = weft_arena_alloc(d->arena, w->groups, sizeof *begin);
     weft_time_ps *end = weft_arena_alloc(d->arena, w->groups, sizeof *end), last = 0;
     for (uint32_t f = 0; f < w->flows; f++) {
         uint32_t g = w->flow[f].group;
         weft_time_ps flow_end = d->run.outcome->flow[f].end_ps;
+        scattered[g] |= begun[g] && d->run.outcome->flow[f].start_ps != begin[g];
+        begin[g] = d->run.outcome->flow[f].start_ps;
+        begun[g] = true;
         pauses[g] |= lossless >> w->flow[f].priority & 1;
         if (flow_end > end[g]) end[g] = flow_end;
         if (flow_end > last) last = flow_end;
@@ -81,6 +87,7 @@ static void describe_groups(struct describe *d) {
         row->bytes = group[g].bytes;
         row->mean_ps = weft_time_of_real(group[g].fct_ps.mean);
         row->p99_ps = weft_time_of_real(group[g].fct_ps.p99);
+        row->scattered = scattered[g];
         row->unpaused = pauses[g] && end[g] < last;
     }
 }

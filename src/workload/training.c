@@ -269,12 +269,17 @@ static double add_traffic(struct calc *c, enum weft_collective_goal goal, enum w
     if (g.size < 2 || !row.size_bytes) return 0;
     double factor = factor_of(goal, g.size), outside = factor;
     row.in_server = reach <= gpus && gpus % reach == 0;
-    if (goal == WEFT_GOAL_EXCHANGE && !row.in_server && g.stride < gpus) // the rest goes to ranks of its server
-        outside = 1 - (double)(gpus / g.stride) / g.size;
+    double fellows = g.stride < gpus ? (double)(gpus / g.stride) : 1; // of the group, in a server
+    if (!row.in_server && goal == WEFT_GOAL_EXCHANGE)
+        outside = fellows > 1 ? 1 - fellows / g.size : factor; // the rest goes to ranks of its server
+    else if (!row.in_server && goal != WEFT_GOAL_NEXT)
+        outside = factor / fellows; // a ring leaves a server once, by the NICs of all of them
     row.collective = names[goal];
     row.ranks = g.size;
     row.rate_bps = row.in_server ? c->rates->server_bps : c->rates->network_bps;
     double one = outside * (double)row.size_bytes * 8 / (double)row.rate_bps;
+    if (outside < factor && goal != WEFT_GOAL_EXCHANGE)
+        one = fmax(one, factor * (double)row.size_bytes * 8 / (double)c->rates->server_bps);
     row.bytes = (weft_bytes)(factor * (double)row.size_bytes * row.times);
     row.time_ps = ps_of(one * row.times);
     row.exposed_ps = row.time_ps;
