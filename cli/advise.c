@@ -590,6 +590,16 @@ static enum weft_status prepare_sweep(struct advise *a, struct weft_error *ret_e
     return sweep_prepare(s, false, ret_error);
 }
 
+/// There is no time of the scenario as it is.
+static enum weft_status refuse_base(const struct advise *a, struct weft_error *ret_error) {
+    for (uint64_t i = 0; i < a->s.r.runs; i++)
+        if (a->s.r.run[i].state == WEFT_SWEEP_FAILED)
+            return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "advise: a run failed: %s",
+                                  a->s.r.run[i].message);
+    return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE,
+                          "advise: as the scenario is, a run stalled or no iteration of job %s ended", a->answer.job);
+}
+
 static enum weft_status find_answer(struct advise *a, uint32_t jobs, struct weft_error *ret_error) {
     uint64_t *seed = NULL;
     uint32_t seeds = 0;
@@ -608,10 +618,7 @@ static enum weft_status find_answer(struct advise *a, uint32_t jobs, struct weft
     if (!status && a->s.interrupted) sweep_say_interrupted(&a->s);
     if (!status && a->s.interrupted) status = WEFT_INTERRUPTED;
     if (!status) make_answer(a);
-    if (!status && isnan(a->answer.base_ps))
-        status =
-            weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE,
-                           "advise: as the scenario is, a run stalled or no iteration of job %s ended", a->answer.job);
+    if (!status && isnan(a->answer.base_ps)) status = refuse_base(a, ret_error);
     shown = a;
     if (!status) status = weft_cli_answer(a->s.o, &weft__answer_advise, &a->answer, print_text, ret_error);
     if (!status && weft_sweep_count(&a->s.r, WEFT_SWEEP_FAILED)) status = WEFT_ERROR_SYSTEM;

@@ -27,7 +27,7 @@ static const char *mechanism_of_one(const struct weft__network *net) {
     const struct weft_host_conf *host = &net->device[t->host[0]]->host;
     for (uint32_t p = 0; p < t->ports; p++)
         if (weft_topology_port_is_fabric(t, p)) return fabric_of(t);
-    if (strcmp(net->scenario->topology.model->name, "rails") == 0) return "rails";
+    if (strcmp(net->scenario->topology.model->name, "scale_up") == 0) return "scale_up";
     if (strcmp(host->transport.model->name, "roce_rc") != 0) return host->transport.model->name;
     if (strcmp(host->cc.model->name, "none") != 0) return host->cc.model->name;
     for (uint32_t i = 0; i < t->switches; i++)
