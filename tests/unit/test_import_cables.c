@@ -268,6 +268,61 @@ static void netbox_interfaces_and_graphql(void **state) {
     run_free(&r);
 }
 
+/// Types of NetBox's interfaces that say a speed, in Mbit/s, and those that say none, which are named.
+static void netbox_types(void **state) {
+    static const struct {
+        const char *type;
+        uint64_t mbps;
+    } types[] = {
+        {"10base-t", 10},
+        {"100base-tx", 100},
+        {"1000base-t", 1000},
+        {"1000base-x-sfp", 1000},
+        {"2.5gbase-t", 2500},
+        {"5gbase-t", 5000},
+        {"25gbase-x-sfp28", 25000},
+        {"100gbase-kr4", 100000},
+        {"800gbase-x-osfp", 800000},
+        {"1.6tbase-cr8", 1600000},
+        {"infiniband-ndr", 400000},
+        {"infiniband-ndr-4x", 400000},
+        {"infiniband-hdr", 200000},
+        {"infiniband-edr-4x", 100000},
+        {"inifiband-fdr10", 40000},
+        {"infiniband-xdr", 800000},
+        {"32gfc-sfp28", 0},
+        {"virtual", 0},
+        {"other", 0},
+        {"10g-epon", 0},
+        {"sonet-oc192", 0},
+        {"infiniband-zdr", 0},
+        {"ieee802.11ac", 0},
+        {"", 0},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "{\"results\": [{\"device\": {\"name\": \"leaf-1\"}, \"name\": \"E1\", \"type\": {\"value\": \"%s\"},"
+                 " \"connected_endpoints\": [{\"device\": {\"name\": \"gpu-1\"}, \"name\": \"eth0\"}]},"
+                 " {\"device\": {\"name\": \"leaf-1\"}, \"name\": \"E2\", \"type\": \"%s\","
+                 " \"connected_endpoints\": [{\"device\": {\"name\": \"gpu-2\"}, \"name\": \"eth0\"}]}]}",
+                 types[i].type, types[i].type);
+        const char *path = put("types.json", text);
+        struct weft_error error;
+        char *said = import("cables", &path, 1, &error);
+        snprintf(text, sizeof text, "# - speeds of interfaces whose type says none: %s\n", types[i].type);
+        if (*types[i].type && !strstr(said, text) != !!types[i].mbps) fail_msg("%s: %s", types[i].type, said);
+        bool lanes = types[i].mbps && strchr(types[i].type, 'i') && !strstr(types[i].type, "4x");
+        assert_int_equal(strstr(said, "4 lanes for 2 interfaces of InfiniBand") != NULL, lanes);
+        free(said);
+        struct run r = run_import("cables", &path, 1);
+        assert_int_equal(link_at(r.topology, "leaf-1/E1")->rate_bps,
+                         types[i].mbps ? types[i].mbps * 1000000 : UINT64_C(200000000000));
+        assert_int_equal(link_at(r.topology, "leaf-1/E2")->rate_bps, link_at(r.topology, "leaf-1/E1")->rate_bps);
+        run_free(&r);
+    }
+}
+
 /// A breakout is as many cables as its ends, with names at the one port; a trunk joins the ends in order. A page of
 /// several is told, and what is left out where the network lacks it.
 static void netbox_breakouts(void **state) {
@@ -420,6 +475,7 @@ int main(void) {
         cmocka_unit_test(dot),
         cmocka_unit_test(netbox),
         cmocka_unit_test(netbox_interfaces_and_graphql),
+        cmocka_unit_test(netbox_types),
         cmocka_unit_test(netbox_breakouts),
         cmocka_unit_test(dual_planes),
         cmocka_unit_test(neighbours_in_tables),

@@ -349,6 +349,10 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
              each, rate_text(own.rate_bps, import));
         if (list.core) NOTE(ASSUMED, "a switch %s that joins what has none above it in Slurm's file", list.core);
     }
+    if (list.lanes)
+        NOTE(ASSUMED, "4 lanes for %s of InfiniBand whose type names none",
+             weft__counted(list.lanes, "interface").text);
+    if (list.unread) NOTE(LOST, "speeds of interfaces whose type says none: %s", list.unread);
     if (list.next_page) NOTE(LOST, "the cables of further pages: the file is one page of NetBox's API (next)");
     if (*list.inventory) NOTE(LEFT_OUT, "columns %s", weft_import_quote(import, list.inventory));
     if (*list.ignored) NOTE(LOST, "columns %s", weft_import_quote(import, list.ignored));

@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/grow.h"
 #include "base/lines.h"
@@ -54,22 +55,25 @@ static const char *next_quoted(struct ib_net *n, const char **text) {
     return weft_arena_format(n->arena, "%.*s", (int)(to - from - 1), from + 1);
 }
 
-/// "4xNDR": 0 if it is none.
-static weft_rate_bps rate_of(const char *text) {
+weft_rate_bps weft__cables_lane_rate(const char *name, size_t length) {
     static const struct {
         const char *name;
         uint64_t lane_mbps;
     } speed[] = {{"SDR", 2000},  {"DDR", 4000},  {"QDR", 8000},   {"FDR10", 10000}, {"FDR", 13640},
                  {"EDR", 25000}, {"HDR", 50000}, {"NDR", 100000}, {"XDR", 200000}};
+    for (size_t i = 0; i < sizeof speed / sizeof *speed; i++)
+        if (length == strlen(speed[i].name) && !strncasecmp(name, speed[i].name, length))
+            return speed[i].lane_mbps * 1000000;
+    return 0;
+}
+
+/// "4xNDR": 0 if it is none.
+static weft_rate_bps rate_of(const char *text) {
     const char *word = strrchr(text, ' ');
     char *end;
     unsigned long lanes = word ? strtoul(word + 1, &end, 10) : 0;
     if (!lanes || lanes > LANES_MAX || *end != 'x') return 0;
-    size_t length = strcspn(end + 1, " \t\r");
-    for (size_t i = 0; i < sizeof speed / sizeof *speed; i++)
-        if (length == strlen(speed[i].name) && !strncmp(end + 1, speed[i].name, length))
-            return lanes * speed[i].lane_mbps * 1000000;
-    return 0;
+    return lanes * weft__cables_lane_rate(end + 1, strcspn(end + 1, " \t\r"));
 }
 
 static enum weft_status take_node(struct ib_net *n, struct weft_error *ret_error) {
