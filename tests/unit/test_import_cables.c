@@ -89,6 +89,21 @@ static void ibnetdiscover_equal_names(void **state) {
     run_free(&r);
 }
 
+/// A router is no host: it sends nothing of its own.
+static void ibnetdiscover_routers(void **state) {
+    const char *path =
+        put("ib.txt", "vendid=0x2c9\nswitchguid=0xaa\nSwitch\t36 \"S-aa\" # \"MF0;leaf:MQM9700/U1\"\n"
+                      "[1] \"H-1\"[1](1) # \"gpu-1 mlx5_0\" lid 1 4xEDR\n"
+                      "[2] \"H-2\"[1](2) # \"gpu-2 mlx5_0\" lid 1 4xEDR\n"
+                      "[3] \"R-cc\"[1](cc) # \"Router\" lid 1 4xEDR\n" CA("1", "1", "gpu-1 mlx5_0")
+                          CA("2", "2", "gpu-2 mlx5_0") "rtguid=0xcc\nRt\t1 \"R-cc\" # \"Router\"\n"
+                                                       "[1](cc) \"S-aa\"[3] # lid 1 \"sw\" lid 2 4xEDR\n");
+    struct run r = run_import("cables", &path, 1);
+    assert_size(&r, 2, 2, 3);
+    assert_string_equal(peer_of(r.topology, "leaf/port-3"), "Router");
+    run_free(&r);
+}
+
 /// Eight nodes below two switches below one: four cables from each leaf to the top.
 static void slurm(void **state) {
     struct run r = run_example("topology.conf");
@@ -440,6 +455,9 @@ static void mistakes(void **state) {
         {"cables", "vendid=0x2c9\nswitchguid=0x1\nSwitch\t36 \"S-1\" # \"x\"\n[1] \"S-2\"[1] # \"y\" lid 1 4xEDR\n",
          "\"S-2\" has no block of its own"},
         {"cables", "vendid=0x2c9\nswitchguid=0x1\nSwitch\t36 \"S-1\"\nSwitch\t36 \"S-1\"\n", "two blocks"},
+        {"cables", "vendid=1\ncaguid=2\nCa 1 \"H\"\n",
+         ":3:1: expected Ca, a number of ports and a name such as \"H-0002"},
+        {"cables", "vendid=1\ncaguid=2\nRt\t1\n", ":3:1: expected Rt, a number of ports and a name such as \"R-0002"},
         {"cables", "SwitchName=s1 Nodes=n[1-\n", ":1:1: 'n[1-': expected a ] behind the ["},
         {"cables", "SwitchName=s1 Nodes=n[4-1]\n", "expected a range that goes up"},
         {"cables", "SwitchName=s1 Nodes=n[a-b]\n", "expected numbers and ranges such as [1-4,7]"},
@@ -468,6 +486,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ibnetdiscover),
         cmocka_unit_test(ibnetdiscover_equal_names),
+        cmocka_unit_test(ibnetdiscover_routers),
         cmocka_unit_test(slurm),
         cmocka_unit_test(slurm_blocks),
         cmocka_unit_test(slurm_shapes),

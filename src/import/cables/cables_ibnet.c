@@ -6,6 +6,7 @@
 //   [1]     "H-e09d..."[1](e09d...) # "gpu-1 mlx5_5" lid 647 4xNDR
 //   Ca      1 "H-e09d..."           # "gpu-1 mlx5_5"
 //   [1](e09d...)  "S-2c5e..."[1]    # lid 647 lmc 0 "MF0;leaf-1:MQM9701/U1" lid 73 4xNDR
+//   Rt      1 "R-fc6a..."           # "Router"
 //
 // An adapter's description is "node adapter": the node is the device, the adapter its port. The aggregation node of a
 // switch (SHARP) is left out. Speeds are those of the data, of 4 lanes unless the line says otherwise.
@@ -79,10 +80,10 @@ static weft_rate_bps rate_of(const char *text) {
 static enum weft_status take_node(struct ib_net *n, struct weft_error *ret_error) {
     const char *at = n->lines.line;
     const char *guid = next_quoted(n, &at), *description = next_quoted(n, &at);
-    bool is_switch = !strncmp(n->lines.line, "Switch", 6);
+    bool is_switch = strncmp(n->lines.line, "Ca", 2) != 0; // a router joins subnets as a switch does
     if (!guid || strlen(guid) < 3 || strlen(guid) > GUID_MAX || guid[1] != '-')
-        return BAD(n, "expected %s, a number of ports and a name such as \"%s-0002c903000e0b72\"",
-                   is_switch ? "Switch" : "Ca", is_switch ? "S" : "H");
+        return BAD(n, "expected %.*s, a number of ports and a name such as \"%c-0002c903000e0b72\"",
+                   (int)strcspn(n->lines.line, " \t"), n->lines.line, is_switch ? *n->lines.line : 'H');
     WEFT__ADD(n->arena, n->node, n->nodes) = (struct ib_node){guid, description ? description : "", NULL, is_switch};
     return WEFT_OK;
 }
