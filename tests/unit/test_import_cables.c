@@ -151,6 +151,96 @@ static void slurm_shapes(void **state) {
     }
 }
 
+/// A line ends at a '#' that has no backslash; what a comment ends with joins no line to it.
+static void slurm_comments(void **state) {
+    static const char *const texts[] = {
+        "SwitchName=s1 Nodes=tux[0-3]#x\nSwitchName=s2 Nodes=tux[4-7] # y \\\nSwitchName=t Switches=s[1-2]#\n",
+        "# \\\nSwitchName=s1 Nodes=tux[0-1],\\ # more\ntux[2-3]\nSwitchName=s2 Nodes=tux[4-7]\nSwitchName=t "
+        "Switches=s[1-2]\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *path = put("t.conf", texts[i]);
+        struct run r = run_import("cables", &path, 1);
+        assert_size(&r, 8, 3, 8 + 2 * 4);
+        for (unsigned n = 0; n < 8; n++) {
+            char name[16];
+            snprintf(name, sizeof name, "tux%u", n);
+            assert_true(weft_topology_find_node(r.topology, name) != WEFT_NONE);
+        }
+        run_free(&r);
+    }
+}
+
+/// However many comments stand before it, a file is known by its first lines, and a fault has its own line.
+static void comments_in_front(void **state) {
+    static const char *const forms[] = {
+        "SwitchName=s1 Nodes=n[1-2]\n",
+        "- topology: a\n  tree:\n    switches:\n    - {switch: s1, nodes: \"n[1-2]\"}\n",
+        "device A,port A,device B,port B,role A,role B\ns1,1,n1,1,switch,host\ns1,2,n2,1,switch,host\n",
+        "name: lab\ntopology:\n  nodes:\n    s1: {kind: bridge}\n    n1: {kind: linux}\n    n2: {kind: linux}\n"
+        "  links:\n    - endpoints: [\"s1:e1\", \"n1:e1\"]\n    - endpoints: [\"s1:e2\", \"n2:e1\"]\n",
+        "what is this\n",
+    };
+    static const unsigned lines[] = {1, 1000, 3000};
+    enum { GOOD = sizeof forms / sizeof *forms - 1 };
+    for (size_t i = 0; i <= GOOD; i++)
+        for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
+            size_t size = 0;
+            char *text = NULL, expected[40];
+            struct weft_error error;
+            FILE *file = open_memstream(&text, &size);
+            for (unsigned n = 0; n < lines[k]; n++)
+                fputs(n % 3 ? "# a long comment about this cluster of ours\n" : "\n", file);
+            fputs(forms[i], file);
+            fclose(file);
+            const char *path = put("commented.txt", text);
+            free(text);
+            free(import("cables", &path, 1, &error));
+            snprintf(expected, sizeof expected, ":%u:1: ", lines[k] + 1);
+            if (i < GOOD) {
+                assert_string_equal(error.text, "");
+                struct run r = run_import("cables", &path, 1);
+                assert_int_equal(r.topology->hosts, 2);
+                run_free(&r);
+            } else if (k && !strstr(error.text, expected)) {
+                fail_msg("%s", error.text);
+            }
+        }
+}
+
+/// Keys of YAML have no order. Of several topologies one is taken, and the others are named.
+static void slurm_yaml(void **state) {
+    static const struct {
+        const char *text;
+        uint32_t hosts;
+        const char *left_out;
+    } cases[] = {
+        {"- cluster_default: true\n  topology: gpu\n  tree:\n    switches:\n      - {switch: s1, nodes: \"n[1-4]\"}\n",
+         4, NULL},
+        {"---\n- block:\n    block_sizes: [4]\n    blocks:\n    - block: b1\n      nodes: n[1-3]\n  topology: "
+         "default\n",
+         3, NULL},
+        {"# one\n- topology: cpu\n  tree:\n    switches:\n    - {switch: c1, nodes: \"c[1-4]\"}\n"
+         "- tree:\n    switches:\n    - {switch: s1, nodes: \"n[1-5]\"}\n  topology: gpu\n  cluster_default: true\n"
+         "- topology: all\n  flat: true\n- flat: true\n",
+         5, "# - topology cpu, topology all, topology without a name (topology gpu is taken)\n"},
+        {"- topology: all\n  flat: true\n- topology: b\n  block:\n    blocks:\n    - {block: b1, nodes: \"n[1-2]\"}\n",
+         2, "# - topology all (topology b is taken)\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = put("t.yaml", cases[i].text);
+        struct weft_error error;
+        char *text = import("cables", &path, 1, &error);
+        assert_string_equal(error.text, "");
+        if (cases[i].left_out) assert_has(text, cases[i].left_out);
+        assert_int_equal(strstr(text, "is taken") != NULL, cases[i].left_out != NULL);
+        free(text);
+        struct run r = run_import("cables", &path, 1);
+        assert_int_equal(r.topology->hosts, cases[i].hosts);
+        run_free(&r);
+    }
+}
+
 /// Blocks are switches below one of their own; 100 nodes give 50 bundles of two cables each.
 static void slurm_blocks(void **state) {
     const char *path =
@@ -488,6 +578,9 @@ int main(void) {
         cmocka_unit_test(ibnetdiscover_equal_names),
         cmocka_unit_test(ibnetdiscover_routers),
         cmocka_unit_test(slurm),
+        cmocka_unit_test(slurm_comments),
+        cmocka_unit_test(comments_in_front),
+        cmocka_unit_test(slurm_yaml),
         cmocka_unit_test(slurm_blocks),
         cmocka_unit_test(slurm_shapes),
         cmocka_unit_test(containerlab),

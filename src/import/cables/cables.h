@@ -35,6 +35,7 @@ struct weft__cable_list {
     const char *ignored;   ///< unknown columns, or ""
     const char *inventory; ///< columns that say nothing of the network, or ""
     const char *unread;    ///< types of interfaces that do not say a speed (NetBox); NULL: none
+    const char *others;    ///< networks of a file beside the one that is taken; NULL: none
     uint32_t lanes;        ///< interfaces of InfiniBand that do not say how many lanes they have
 };
 
