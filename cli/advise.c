@@ -592,7 +592,7 @@ static enum weft_status prepare_sweep(struct advise *a, struct weft_error *ret_e
 
 /// There is no time of the scenario as it is.
 static enum weft_status refuse_base(const struct advise *a, struct weft_error *ret_error) {
-    for (uint64_t i = 0; i < a->s.r.runs; i++)
+    for (uint32_t i = 0; i < a->s.plan->points * a->s.plan->seeds; i++)
         if (a->s.r.run[i].state == WEFT_SWEEP_FAILED)
             return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "advise: a run failed: %s",
                                   a->s.r.run[i].message);

@@ -200,6 +200,7 @@ struct weft_decode {
     uint16_t other_type, other_port; ///< of the first of `others`: its ethertype, and its UDP port, 0: not UDP
     uint8_t other_protocol;          ///< over IP
     bool other_cut;                  ///< its capture ends within its headers
+    bool other_fragment;             ///< it is a fragment of a packet
     uint32_t conversations, pausers, lldps, differences, warnings;
     struct weft_conversation **conversation; ///< by number - 1
     struct weft_decode_pauser *pauser;

@@ -18,6 +18,7 @@ struct weft_import_file {
     const char *written; ///< as the scenario names it: relative to the scenario's own folder, or absolute
     const char *head;    ///< its first bytes, with a 0 behind them
     size_t size;         ///< of head; WEFT_IMPORT_HEAD at most
+    int passed;          ///< lines before head, which are comments
     bool folder;
     bool absent;      ///< there is none of this name, but there may be files that begin with it
     const char *what; ///< what the importer said that it is; NULL: not its own

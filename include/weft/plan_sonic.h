@@ -33,8 +33,10 @@ struct weft_sonic_finding {
     uint32_t changes;   ///< 0: no patch can mend it
     bool note;          ///< not a fault: a case that a sound value does not cover
     struct weft_sonic_change change[2];
-    const char *name, *source; ///< of the rule
-    bool patched;              ///< a patch can mend it
+    const char *name, *source;          ///< of the rule
+    bool patched;                       ///< a patch can mend it
+    const char *value;                  ///< what ports of the finding have in common; NULL: nothing but the place
+    const struct weft_sonic_port *last; ///< that was counted
 };
 
 /// Findings and notes in the order of rules, in `arena`. `base`: the formula, and what the file does not say; its delay

@@ -93,10 +93,11 @@ enum weft_sonic_map_kind {
 };
 extern const char *const weft_sonic_map_tables[WEFT_SONIC_MAPS]; ///< "DSCP_TO_TC_MAP", ...
 
+#define WEFT_SONIC_UNSAID UINT64_MAX
 struct weft_sonic_watchdog {
     const char *key;
     const char *action;                    ///< "drop", "forward" or "alert"
-    uint64_t detection_ms, restoration_ms; ///< 0: not said
+    uint64_t detection_ms, restoration_ms; ///< WEFT_SONIC_UNSAID: not in the file
 };
 
 struct weft_sonic_port {
@@ -129,7 +130,7 @@ struct weft_sonic {
     struct weft_sonic_wred *wred;
     struct weft_sonic_scheduler *scheduler;
     uint32_t ports, pools, profiles, wreds, schedulers;
-    uint64_t poll_ms;     ///< of the PFC watchdog; 0: not said
+    uint64_t poll_ms;     ///< of the PFC watchdog; WEFT_SONIC_UNSAID: not in the file
     bool admin_assumed;   ///< no port has admin_status: all are up
     bool dynamic_th_said; ///< what computed profiles have is in the file
     bool pattern_said;    ///< LOSSLESS_TRAFFIC_PATTERN is

@@ -66,6 +66,31 @@ enum weft_status weft__lines_next(struct weft__lines *lines, bool *ret_more, str
     return WEFT_OK;
 }
 
+/// The bytes of whole lines without content at the beginning of a text, and how many lines they are.
+static size_t count_comments(const char *text, int *ret_lines) {
+    const char *line = text;
+    for (const char *end; (end = strchr(line, '\n')) && strchr("#\r\n", line[strspn(line, " \t")]); line = end + 1)
+        ++*ret_lines;
+    return (size_t)(line - text);
+}
+
+size_t weft__file_read_head(FILE *file, char *head, size_t room, int *ret_lines) {
+    size_t n = fread(head, 1, room, file);
+    head[n] = 0;
+    *ret_lines = 0;
+    while ((n == room || *ret_lines) && strlen(head) == n) {
+        int lines = 0;
+        size_t comments = count_comments(head, &lines);
+        if (!comments || (!*ret_lines && strchr(head + comments, '\n'))) break;
+        n -= comments;
+        memmove(head, head + comments, n);
+        n += fread(head + n, 1, room - n, file);
+        head[n] = 0;
+        *ret_lines += lines;
+    }
+    return n;
+}
+
 enum weft_status weft__lines_next_full(struct weft__lines *lines, bool *ret_more, struct weft_error *ret_error) {
     enum weft_status status;
     do

@@ -20,6 +20,10 @@ struct weft__lines {
     struct weft_memory_cleanup cleanup;
 };
 
+/// The first `room` bytes of a file, to know it by, and a 0 behind them; returns how many they are. If they are all
+/// comments ('#') and empty lines, these are passed over; *ret_lines: how many lines are.
+size_t weft__file_read_head(FILE *file, char *head, size_t room, int *ret_lines);
+
 /// The path relative to the folder of the file in which it is written, that of `place`. In `arena`.
 const char *weft__path_beside(const char *path, struct weft_place place, struct weft_arena *arena);
 /// `path` must live as long as the lines. A file that cannot be read is an error at `place`.

@@ -146,7 +146,9 @@ void weft__names_join(const char *const *names, uint32_t n, char *text, size_t s
 }
 
 void weft__names_expected(const char *word, const char *const *names, uint32_t n, char *text, size_t size) {
-    const char *nearest = weft_error_nearest(word, names, n);
+    char key[64];
+    const char *nearest = weft__synonym_find(word, names, n, key, sizeof key);
+    if (!nearest) nearest = weft_error_nearest(word, names, n);
     int used = !n        ? snprintf(text, size, "there is none")
                : nearest ? snprintf(text, size, "did you mean \"%s\"? ", nearest)
                          : snprintf(text, size, "%s", "");

@@ -64,3 +64,6 @@ enum { WEFT__PATH_MAX = 256 };
 /// The key that somebody who writes `word` means, if it is one of `names`, or a dotted path that begins with one of
 /// them; in `ret_key`. NULL: the word is not known.
 const char *weft__synonym_find(const char *word, const char *const *names, uint32_t n, char *ret_key, size_t size);
+/// Which parameter of another section, or of another kind of model, the word is that stands in `section`, of a model of
+/// the kind `own` (WEFT_KINDS: of none): "switch.buffer has "alpha" with kind: dynamic". False: none is known.
+bool weft__param_elsewhere(uint32_t own, const char *section, const char *word, char *text, size_t size);

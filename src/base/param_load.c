@@ -17,6 +17,7 @@ struct load {
     struct weft_error *error;        ///< the first mistake
     struct weft__mistakes *mistakes; ///< gets every mistake; NULL: only the first is wanted
     struct weft_place around;        ///< the innermost section that the user wrote: the place of defaults within it
+    const struct weft_model *model;  ///< the innermost one whose parameters are loaded; NULL: none
 };
 
 /// Notes a mistake; loading goes on, to find more.
@@ -164,9 +165,16 @@ static enum weft_status fail_unknown(struct load *l, const struct weft_param_tab
         names[n++] = *name;
     for (const char *const *name = table->models; name && *name && n < NAMES_MAX; name++)
         names[n++] = *name;
+    bool of_model = l->model && !strcmp(l->model->name, table->name) && l->model->params->rows == table->rows;
+    uint32_t own = of_model ? l->model->kind : WEFT_KINDS;
+    char key[64], section[WEFT__PATH_MAX], elsewhere[WEFT__PATH_MAX];
+    const char *nearest = weft__synonym_find(child->key, names, n, key, sizeof key), *end = strrchr(path, '.');
+    snprintf(section, sizeof section, "%.*s", end ? (int)(end - path) : 0, path);
+    if (!nearest && end && weft__param_elsewhere(own, section, child->key, elsewhere, sizeof elsewhere))
+        return n ? FAIL(l, child->key_place, "%s: unknown key; %s", path, elsewhere)
+                 : FAIL(l, child->key_place, "%s: unknown key; \"%s\" has no parameters; %s", path, table->name,
+                        elsewhere);
     if (!n) return FAIL(l, child->key_place, "%s: unknown key; \"%s\" has no parameters", path, table->name);
-    char key[64];
-    const char *nearest = weft__synonym_find(child->key, names, n, key, sizeof key);
     if (!nearest) nearest = weft_error_nearest(child->key, names, n);
     if (nearest) return FAIL(l, child->key_place, "%s: unknown key; did you mean \"%s\"?", path, nearest);
     char expected[512];
@@ -581,7 +589,11 @@ static enum weft_status load_model(struct load *l, enum weft_model_kind kind, co
     ret_model->conf = weft_arena_alloc(l->arena, 1, model->params->conf_size);
     struct weft_param_table table = *model->params;
     table.name = model->name;
-    return load_table(l, &table, tree, true, path, ret_model->conf);
+    const struct weft_model *outer = l->model;
+    l->model = model;
+    enum weft_status status = load_table(l, &table, tree, true, path, ret_model->conf);
+    l->model = outer;
+    return status;
 }
 
 enum weft_status weft__model_load_all(enum weft_model_kind kind, const char *name, const struct weft_tree *tree,

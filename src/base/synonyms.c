@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/// `words`: separated by blanks, in small letters, with '_' for '-'. `keys`: the first that the section has is meant.
+/// `words`: separated by blanks, in small letters, with '_' for '-'. `keys`: the first that the section has is meant;
+/// or names of kinds and classes.
 static const struct {
     const char *words, *keys;
 } synonyms[] = {
@@ -47,6 +48,7 @@ static const struct {
     // networks
     {"bw bandwidth speed link_rate link_speed link_bandwidth capacity datarate data_rate line_rate bit_rate", "rate"},
     {"latency prop_delay propagation propagation_delay link_delay link_latency", "delay"},
+    {"latency switch_latency switching_latency forwarding_latency", "processing switch.processing"},
     {"leafs leaf tor tors racks num_leaves num_leafs", "leaves"},
     {"spine cores num_spines", "spines"},
     {"hosts_per_rack hosts_per_tor servers_per_rack servers_per_leaf servers_per_tor nodes_per_leaf host_per_leaf "
@@ -85,6 +87,21 @@ static const struct {
     {"seed", "run.seed"},
     {"until", "run.until"},
     {"type model algorithm algo", "kind"},
+    // kinds of models, and classes
+    {"ecn red ecn_marking marking mark on", "wred"},
+    {"trimming packet_trimming", "trim"},
+    {"wrr ets drr wfq", "dwrr"},
+    {"sp strict_priority", "strict"},
+    {"roce rocev2 roce_v2 rc rdma", "roce_rc"},
+    {"adaptive adaptive_routing ar dlb jsq", "load_aware"},
+    {"packet_spray packet_spraying random rps", "spray"},
+    {"all_reduce allreduce", "all_reduce_ring"},
+    {"cx5 mcx5", "connectx5"},
+    {"cx6 mcx6 connectx6dx", "connectx6"},
+    {"cx7 mcx7", "connectx7"},
+    {"cx8 mcx8", "connectx8"},
+    {"th4", "tomahawk4"},
+    {"th5", "tomahawk5"},
 };
 
 /// Moves to the next of the words in a text, and gives its length; 0 at the end.

@@ -40,11 +40,10 @@ void weft__mechanism_add(const struct weft__mechanism *is, const struct weft_run
                          const struct weft_device_conf *conf, struct weft_arena *arena,
                          struct weft__mechanism_use *use) {
     const struct weft_node_info *info = &run->topology->node[node];
-    uint32_t devices = use->devices;
     uint64_t nearest = use->nearest, limit = use->limit;
     is->look(run, node, conf, arena, use);
     if (!use->watched || use->nearest != nearest || use->limit != limit) use->watched = is->watched;
-    if (!is->counter || use->devices == devices) return;
+    if (!is->counter) return;
     assert(is->counter + sizeof(uint64_t) <= sizeof(struct weft_counters));
     const struct weft_counters sum = weft_outcome_sum(run->outcome, info->port0, info->ports);
     use->acts += counter_in(&sum, is->counter);

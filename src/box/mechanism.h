@@ -23,8 +23,9 @@ struct weft__mechanism {
     bool cells;                          ///< that is counted in cells; else in bytes
     const struct weft__mechanism *after; ///< what must act before it can; NULL: nothing
     const char *without;                 ///< with `after`: "no switch marks packets", if no device uses that
-    size_t
-        counter; ///< offset in weft_counters of what counts its acts at the ports of a device; 0: it adds them itself
+    /// Offset in weft_counters of what counts its acts, at the ports of any box that can have it: marks of a VOQ are
+    /// shown at a port of another box. 0: it adds them itself.
+    size_t counter;
     /// Adds what a node has of it, if it is configured there: a device, what it saw, and its acts unless they have a
     /// counter. `arena`: for working memory. NULL: no box has the mechanism.
     void (*look)(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,

@@ -12,6 +12,8 @@ struct weft__fit_collective {
 };
 /// "all_reduce", "AllReduce", "allreduce_perf"; NULL: no such collective.
 const struct weft__fit_collective *weft__fit_collective(const char *name);
+/// The names of all of them, in `text`.
+void weft__fit_collective_names(char *text, size_t size);
 
 /// Reads key=value and what nccl-tests prints from a comment. Returns the first pair that says nothing, or NULL.
 const char *weft__fit_comment(struct weft_fit_setup *setup, const char *text, struct weft_place place,

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/param.h"
 #include "fit/fit.h"
 
 static const struct weft__fit_collective collectives[] = {
@@ -37,6 +38,14 @@ const struct weft__fit_collective *weft__fit_collective(const char *name) {
     for (uint32_t k = 0; k < sizeof collectives / sizeof *collectives; k++)
         if (same_name(name, collectives[k].name)) return &collectives[k];
     return NULL;
+}
+
+void weft__fit_collective_names(char *text, size_t size) {
+    enum { N = sizeof collectives / sizeof *collectives };
+    const char *names[N];
+    for (uint32_t k = 0; k < N; k++)
+        names[k] = collectives[k].name;
+    weft__names_join(names, N, text, size);
 }
 
 /// October 2025: 2.28 has other rates for NVLS than 2.26; 2.27 is taken to have the same (assumed).

@@ -122,11 +122,12 @@ static enum weft_status finish_table(struct reader *r, struct weft_error *ret_er
     if (!r->table.rows) return WEFT_REFUSE(ret_error, place, "no size with a time is in it; expected a table");
     if (!s->collective) return WEFT_REFUSE(ret_error, place, "which collective is not said; %s", expected_setup);
     const struct weft__fit_collective *c = weft__fit_collective(s->collective);
-    if (!c)
-        return WEFT_REFUSE(ret_error, s->place,
-                           "collective %s is not one that can be compared; expected all_reduce, all_gather, "
-                           "reduce_scatter, broadcast, reduce or alltoall",
-                           s->collective);
+    if (!c) {
+        char names[128];
+        weft__fit_collective_names(names, sizeof names);
+        return WEFT_REFUSE(ret_error, s->place, "collective %s is not one that can be compared; expected one of %s",
+                           s->collective, names);
+    }
     if (s->nodes && !s->gpus && s->ranks) s->gpus = s->ranks / s->nodes;
     if (!r->conf->scenario && (!s->nodes || !s->gpus || !s->gpu || (s->nodes > 1 && !s->nics)))
         return WEFT_REFUSE(ret_error, place, "how it was measured is not said: no %s; %s",

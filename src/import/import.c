@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/json_read.h"
+#include "base/lines.h"
 #include "base/stream.h"
 #include "base/tree.h"
 #include "base/units.h"
@@ -23,7 +24,7 @@ enum { SHOWN = 40 };
 
 /// Where the first word of a text is.
 static struct weft_place find_word(const struct weft_import_file *file, const char **ret_word) {
-    struct weft_place place = {.file = file->path, .line = 1, .column = 1};
+    struct weft_place place = {.file = file->path, .line = 1 + file->passed, .column = 1};
     const char *c = file->head;
     for (; *c && strchr(" \t\r\n", *c); c++) {
         place.column++;
@@ -260,7 +261,7 @@ static enum weft_status look_at(const char *path, const char *folder, struct wef
     if (ret_file->folder || ret_file->absent) return WEFT_OK;
     if (file) {
         char *head = weft_arena_alloc(arena, WEFT_IMPORT_HEAD + 1, 1);
-        ret_file->size = fread(head, 1, WEFT_IMPORT_HEAD, file);
+        ret_file->size = weft__file_read_head(file, head, WEFT_IMPORT_HEAD, &ret_file->passed);
         ret_file->head = head;
         if (ferror(file)) why = errno;
         fclose(file);

@@ -48,6 +48,8 @@ struct judge {
     uint32_t map_changes;
 };
 
+#define UNKNOWN UINT64_MAX // bytes
+
 #define TEXT(...) weft_arena_format(j->arena, __VA_ARGS__)
 #define BYTES(bytes) weft__bytes_text(bytes).text
 
@@ -83,18 +85,21 @@ static const char *number_text(struct judge *j, uint64_t value) {
     return TEXT("%" PRIu64, value);
 }
 
-/// A finding about a port: one for all ports with the same finding at the same place.
-static struct weft_sonic_finding *add_port(struct judge *j, enum weft_sonic_rule rule, const char *where,
-                                           const char *value, const char *reason) {
+/// A finding about a port: one for all ports with the same finding at the same place. NULL: there is one already.
+static struct weft_sonic_finding *add_port(struct judge *j, enum weft_sonic_rule rule,
+                                           const struct weft_sonic_port *port, const char *where, const char *value,
+                                           const char *reason) {
     for (uint32_t i = 0; i < j->n; i++) {
         struct weft_sonic_finding *f = &j->finding[i];
-        bool same = f->rule == rule && !strcmp(f->where, where);
-        if (!same || (value && f->changes && strcmp(f->change[0].value, value))) continue;
-        f->ports++;
+        if (f->rule != rule || strcmp(f->where, where) || (value && f->value && strcmp(f->value, value))) continue;
+        f->ports += f->last != port;
+        f->last = port;
         return NULL;
     }
     struct weft_sonic_finding *f = add_finding(j, rule, where, reason);
     f->ports = 1;
+    f->last = port;
+    f->value = value;
     return f;
 }
 
@@ -132,12 +137,12 @@ static void judge_missing(struct judge *j, const struct weft_sonic_port *port, c
                           uint32_t group) {
     if (p->unlisted)
         add_port(
-            j, WEFT_SONIC_HEADROOM, TEXT("BUFFER_PG|%s|%" PRIu32, port->name, group), NULL,
+            j, WEFT_SONIC_HEADROOM, port, TEXT("BUFFER_PG|%s|%" PRIu32, port->name, group), NULL,
             TEXT("%s: the device's profiles have none for %s with %gm of cable: SONiC sets no headroom, and packets "
                  "are lost",
                  port->name, speed_text(j, port), (double)port->cable_mm / 1000));
     else if (p->computed && !p->looked_up && !j->s->computes)
-        add_port(j, WEFT_SONIC_HEADROOM, TEXT("BUFFER_PROFILE|%s", p->name), NULL,
+        add_port(j, WEFT_SONIC_HEADROOM, port, TEXT("BUFFER_PROFILE|%s", p->name), NULL,
                  TEXT("%s: the profile is not in the file, and assumed: SONiC looks it up in the device's "
                       "pg_profile_lookup.ini (--profiles)",
                       port->name));
@@ -158,7 +163,7 @@ static void need_headroom(struct judge *j) {
         if (j->base->formula == WEFT_PLAN_BOUND) ahead = need_of(j, port, WEFT_PLAN_BOUND, port->mtu_bytes);
         if (j->base->formula == WEFT_PLAN_BOUND && j->s->chip) cells = need_of(j, port, WEFT_PLAN_SONIC, 0);
         if ((j->lossless[p] || unsaid_priorities(port)) && !need)
-            add_port(j, WEFT_SONIC_HEADROOM, port->rate_bps ? "CABLE_LENGTH" : "PORT", NULL,
+            add_port(j, WEFT_SONIC_HEADROOM, port, port->rate_bps ? "CABLE_LENGTH" : "PORT", NULL,
                      TEXT("%s has lossless groups and no %s: its headroom cannot be judged", port->name,
                           port->rate_bps ? "cable length" : "speed"));
         const struct weft_sonic_profile *missing = NULL;
@@ -311,11 +316,11 @@ static void judge_thresholds(struct judge *j) {
 
 // --- ECN ----------------------------------------------------------------------------------------------------------
 
-/// The lowest depth at which a group pauses its input; 0: the pool has no size.
+/// The lowest depth at which a group pauses its input; UNKNOWN: the pool has no size, or the profile no threshold.
 static weft_bytes xoff_of(struct judge *j, const struct weft_sonic_profile *p) {
-    if (!p->pool || !p->pool->size_bytes) return 0;
+    if (!p->pool || !p->pool->size_bytes) return UNKNOWN;
     if (p->has_static && !p->has_dynamic) return thresholds_after(j, p)->static_bytes;
-    if (!p->has_dynamic && !p->pool->dynamic) return 0;
+    if (!p->has_dynamic && !p->pool->dynamic) return UNKNOWN;
     struct weft_sonic_pool pool = *p->pool;
     pool.size_bytes = j->pool_bytes[p->pool - j->s->pool];
     double shared = (double)weft_sonic_calc_shared(j->s, &pool, reserved_bytes(j, p->pool, false)), alpha = 1;
@@ -331,13 +336,14 @@ static void judge_wred(struct judge *j, const struct weft_sonic_wred *w, weft_by
                         TEXT("%s is lossless, but WRED drops its packets rather than mark them", who));
         add_change(j, f, "WRED_PROFILE", w->name, "ecn", w->ecn_said, "ecn_all");
     }
-    if (!xoff || w->max_bytes <= xoff) return;
+    if (xoff == UNKNOWN || w->max_bytes <= xoff) return;
     const char *least = w->own ? "ecn_green_min_threshold" : "green_min_threshold";
     const char *most = w->own ? "ecn_green_max_threshold" : "green_max_threshold";
     weft_bytes min = (weft_bytes)((unsigned __int128)w->min_bytes * xoff / w->max_bytes);
     struct weft_sonic_finding *f = add_finding(
         j, WEFT_SONIC_ECN, TEXT("WRED_PROFILE|%s.%s", w->name, most),
         TEXT("%s pauses an input at %s, before the %s at which it marks all", who, BYTES(xoff), BYTES(w->max_bytes)));
+    if (!xoff) return; // no threshold is below that
     add_change(j, f, "WRED_PROFILE", w->name, most, true, number_text(j, xoff));
     if (min != w->min_bytes) add_change(j, f, "WRED_PROFILE", w->name, least, true, number_text(j, min));
 }
@@ -348,7 +354,7 @@ static void judge_ecn(struct judge *j) {
     for (uint32_t i = 0; i < j->s->profiles; i++)
         xoff[i] = xoff_of(j, &j->s->profile[i]);
     for (uint32_t i = 0; i < j->s->wreds; i++) {
-        weft_bytes lowest = 0;
+        weft_bytes lowest = UNKNOWN;
         const char *who = NULL;
         for (uint32_t p = 0; p < j->s->ports; p++) {
             const struct weft_sonic_port *port = &j->s->port[p];
@@ -356,7 +362,7 @@ static void judge_ecn(struct judge *j) {
                 uint32_t queue = weft_sonic_at(port, WEFT_SONIC_PFC_TO_QUEUE, k);
                 if (!(j->lossless[p] >> k & 1) || port->wred[queue] != &j->s->wred[i]) continue;
                 weft_bytes at = xoff[group_of(port, k) - j->s->profile];
-                if (who && (!at || (lowest && at >= lowest))) continue;
+                if (who && at >= lowest) continue;
                 lowest = at;
                 who = TEXT("%s|%" PRIu32, port->name, queue);
             }
@@ -397,7 +403,7 @@ static void judge_pfc(struct judge *j) {
         if (!less && !more) continue;
         const char *key = port->qos_key ? port->qos_key : port->name, *value = mask_text(j, want);
         struct weft_sonic_finding *f = add_port(
-            j, WEFT_SONIC_PFC, port->qos_key ? TEXT("PORT_QOS_MAP|%s.pfc_enable", key) : "PORT_QOS_MAP", value,
+            j, WEFT_SONIC_PFC, port, port->qos_key ? TEXT("PORT_QOS_MAP|%s.pfc_enable", key) : "PORT_QOS_MAP", value,
             TEXT("%s%s: %s%s%s%s%s", port->name, port->qos_key ? "" : " has no row here (is it in another file?)",
                  less ? "PFC without headroom in a priority group: " : "", mask_text(j, less), less && more ? "; " : "",
                  more ? "priority group with headroom without PFC: " : "", mask_text(j, more)));
@@ -443,7 +449,7 @@ static void judge_class(struct judge *j, const struct weft_sonic_port *port, uin
                                             port->name, field, queue, by_queue, group,
                                             by_group == WEFT_PRIORITIES ? "never pauses" : "pauses another one");
     struct weft_sonic_finding *f =
-        add_port(j, WEFT_SONIC_MAP, TEXT("%s|%s.%s", weft_sonic_map_tables[kind], name, field), value, reason);
+        add_port(j, WEFT_SONIC_MAP, port, TEXT("%s|%s.%s", weft_sonic_map_tables[kind], name, field), value, reason);
     if (!f || !map) return;
     add_change(j, f, weft_sonic_map_tables[kind], name, field, map->has >> class & 1, value);
     if (!(j->map_changes & (j->map_changes - 1))) { // the room is a power of two
@@ -472,10 +478,14 @@ static void judge_maps(struct judge *j) {
         const struct weft_sonic_port *port = &j->s->port[p];
         for (uint32_t class = 0; class < WEFT_SONIC_CLASSES; class ++)
             judge_class(j, port, j->lossless[p], class);
+        uint8_t lost = 0;
         for (uint32_t k = 0; k < WEFT_PRIORITIES; k++)
-            if (j->lossless[p] >> k & 1 && !is_reached(port, k))
-                add_port(j, WEFT_SONIC_MAP, TEXT("DSCP_TO_TC_MAP|%s", port->map[WEFT_SONIC_DSCP_TO_TC]->name), NULL,
-                         TEXT("%s: no code point leads to lossless priority %" PRIu32, port->name, k));
+            if (j->lossless[p] >> k & 1 && !is_reached(port, k)) lost |= (uint8_t)(1u << k);
+        const char *which = mask_text(j, lost);
+        if (lost)
+            add_port(j, WEFT_SONIC_MAP, port, TEXT("DSCP_TO_TC_MAP|%s", port->map[WEFT_SONIC_DSCP_TO_TC]->name), which,
+                     TEXT("%s: no code point leads to lossless priorit%s %s", port->name,
+                          lost & (lost - 1) ? "ies" : "y", which));
     }
 }
 
@@ -484,7 +494,7 @@ static void judge_maps(struct judge *j) {
 static uint64_t judge_time(struct judge *j, const char *key, const char *field, uint64_t ms, uint64_t least,
                            uint64_t most) {
     uint64_t value = ms < least ? least : ms > most ? most : ms;
-    if (!ms || value == ms) return ms;
+    if (ms == WEFT_SONIC_UNSAID || value == ms) return ms;
     struct weft_sonic_finding *f = add_finding(j, WEFT_SONIC_WATCHDOG, TEXT("PFC_WD|%s.%s", key, field),
                                                TEXT("%" PRIu64 "ms; SONiC takes %" PRIu64 "ms to %" PRIu64 "ms%s", ms,
                                                     least, most, least > TIME_MIN ? ", POLL_INTERVAL at least" : ""));
@@ -495,7 +505,7 @@ static uint64_t judge_time(struct judge *j, const char *key, const char *field, 
 static void judge_watchdog(struct judge *j) {
     uint64_t least = judge_time(j, "GLOBAL", "POLL_INTERVAL", j->s->poll_ms, TIME_MIN, POLL_MAX);
     const struct weft_sonic_watchdog *last = NULL;
-    if (!least) least = TIME_MIN;
+    if (least == WEFT_SONIC_UNSAID) least = TIME_MIN;
     for (uint32_t p = 0; p < j->s->ports; p++) {
         const struct weft_sonic_watchdog *w = j->s->port[p].watchdog;
         if (!w || w == last) continue;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "weft/packet.h"
 #include "weft/wire.h"
 
 enum ethertype { SERVICE_TAG = 0x88a8, OLD_TAG = 0x9100, OLD_TAG_2 = 0x9200, BRIDGED = 0x6558, ERSPAN = 0x88be };
@@ -126,6 +127,7 @@ static bool walk_ipv4(struct walk *w) {
     bool fragment = weft__get16(b + 6) & 0x3fff; // more fragments follow, or an offset
     if (b[0] >> 4 != 4 || header < WEFT_IPV4_BYTES || fragment || !end_after(w, weft__get16(b + 2))) return false;
     memcpy(w->tunnel->src, b + 12, 4);
+    w->tunnel->ce = (b[1] & 3) == WEFT_ECN_CE;
     w->at += header;
     return walk_protocol(w, b[9]);
 }
@@ -136,6 +138,7 @@ static bool walk_ipv6(struct walk *w) {
     if (b[0] >> 4 != 6 || !end_after(w, WEFT_IPV6_BYTES + (size_t)weft__get16(b + 4))) return false;
     memcpy(w->tunnel->src, b + 8, 16);
     w->tunnel->ipv6 = true;
+    w->tunnel->ce = (b[1] >> 4 & 3) == WEFT_ECN_CE;
     w->at += WEFT_IPV6_BYTES;
     return walk_protocol(w, b[6]);
 }

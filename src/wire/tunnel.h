@@ -27,6 +27,7 @@ enum weft_tunnel_kind {
 struct weft_tunnel {
     enum weft_tunnel_kind kind;
     bool ethernet;    ///< the inner packet begins with an Ethernet header; else with IP. QinQ: with the innermost tag
+    bool ce;          ///< the outer IP header is marked CE
     size_t at, end;   ///< of the inner packet
     uint8_t src[16];  ///< ERSPAN: the IP address that sent the copy, an IPv4 address in the first 4 octets
     bool ipv6;        ///< ERSPAN: src is IPv6

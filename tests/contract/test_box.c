@@ -103,48 +103,58 @@ static void smallest_networks_run(void **state) {
     }
 }
 
-/// Whatever ports count, a mechanism that stands for a counter has acted as often as all its boxes' ports say.
+/// Whatever ports count, a mechanism that stands for a counter has acted as often as the ports of its boxes say, also
+/// where only some devices are configured to use it.
+static uint32_t expect_acts_of_ports(uint32_t kind, const char *settings) {
+    char *text = text_of("%s%s", smallest[kind], settings);
+    struct run r = run_once(text);
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct weft_run run = {
+        .scenario = r.scenario, .topology = r.topology, .workload = r.workload, .outcome = r.outcome};
+    struct weft_random random = weft_random_stream(kind, 0, WEFT_RANDOM_ECN);
+    for (uint32_t port = 0; port < r.topology->ports; port++)
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+            uint64_t *word = (uint64_t *)weft_outcome_at(r.outcome, port, p);
+            for (size_t k = 0; k < WEFT_COUNTERS; k++)
+                word[k] = weft_random_u64(&random) >> 40;
+        }
+    memset(r.outcome->drops, 0, sizeof r.outcome->drops);
+    uint32_t n, looked = 0;
+    const struct weft__mechanism_row *row = weft__report_mechanisms(&run, arena, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!row[i].is->counter) continue;
+        uint64_t sum = 0;
+        for (uint32_t port = 0; port < r.topology->ports; port++) {
+            const struct weft__mechanism *const *is =
+                weft__box_mechanisms(r.topology->node[r.topology->port[port].node].box)->mechanism;
+            while (*is && strcmp((*is)->name, row[i].is->name) != 0)
+                is++;
+            for (uint32_t p = 0; *is && p < WEFT_PRIORITIES; p++)
+                sum += *(uint64_t *)((char *)weft_outcome_at(r.outcome, port, p) + (*is)->counter);
+        }
+        assert_int_equal(row[i].use.acts, sum);
+        looked++;
+    }
+    weft_arena_free(arena);
+    run_free(&r);
+    free(text);
+    return looked;
+}
+
 static void mechanisms_act_as_ports_count(void **state) {
     (void)state;
-    static const char all[] =
-        "switch: {aqm: {kind: wred}, pfc: {watchdog: 10ms}}\nhost: {drain_rate: 10Gbps, pfc: {watchdog: 10ms}}\n";
-    uint32_t looked = 0;
+#define SETTINGS "switch: {aqm: {kind: wred}, pfc: {watchdog: 10ms}}, host: {drain_rate: 10Gbps, pfc: {watchdog: 10ms}}"
+    uint32_t all = 0, some = 0;
     for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {
-        char *text = text_of("%s%s%s", smallest[kind], all,
-                             kind == WEFT_BOX_ETHERNET_SWITCH ? "devices: [{match: '*', switch: {sfc: fixed}}]\n" : "");
-        struct run r = run_once(text);
-        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-        struct weft_run run = {
-            .scenario = r.scenario, .topology = r.topology, .workload = r.workload, .outcome = r.outcome};
-        struct weft_random random = weft_random_stream(kind, 0, WEFT_RANDOM_ECN);
-        for (uint32_t port = 0; port < r.topology->ports; port++)
-            for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
-                uint64_t *word = (uint64_t *)weft_outcome_at(r.outcome, port, p);
-                for (size_t k = 0; k < WEFT_COUNTERS; k++)
-                    word[k] = weft_random_u64(&random) >> 40;
-            }
-        memset(r.outcome->drops, 0, sizeof r.outcome->drops);
-        uint32_t n;
-        const struct weft__mechanism_row *row = weft__report_mechanisms(&run, arena, &n);
-        for (uint32_t i = 0; i < n; i++) {
-            if (!row[i].is->counter) continue;
-            uint64_t sum = 0;
-            for (uint32_t port = 0; port < r.topology->ports; port++) {
-                const struct weft__mechanism *const *is =
-                    weft__box_mechanisms(r.topology->node[r.topology->port[port].node].box)->mechanism;
-                while (*is && strcmp((*is)->name, row[i].is->name) != 0)
-                    is++;
-                for (uint32_t p = 0; *is && p < WEFT_PRIORITIES; p++)
-                    sum += *(uint64_t *)((char *)weft_outcome_at(r.outcome, port, p) + (*is)->counter);
-            }
-            assert_int_equal(row[i].use.acts, sum);
-            looked++;
-        }
-        weft_arena_free(arena);
-        run_free(&r);
+        bool sfc = kind == WEFT_BOX_ETHERNET_SWITCH;
+        char *text =
+            text_of("devices: [{match: '*', " SETTINGS "}%s]\n", sfc ? ", {match: '*', switch: {sfc: fixed}}" : "");
+        all += expect_acts_of_ports(kind, text);
+        some += expect_acts_of_ports(kind, "devices: [{match: '*-0', " SETTINGS "}]\n");
         free(text);
     }
-    assert_true(looked >= WEFT_BOXES * 3);
+    assert_true(all >= WEFT_BOXES * 3 && some >= WEFT_BOXES * 3);
+#undef SETTINGS
 }
 
 /// Boxes of a DSF never let a packet overtake another; switches that spray do.

@@ -37,6 +37,12 @@ static json_t *judged(json_t *config) {
     json_t *result = json_loadf(pipe, 0, &why);
     if (!result) fail_msg("%s", why.text);
     int status = pclose(pipe) >> 8;
+    size_t i;
+    json_t *finding;
+    json_array_foreach(json_object_get(result, "findings"), i, finding) { // no port counts twice
+        size_t ports = (size_t)json_integer_value(json_object_get(finding, "ports"));
+        assert_true(ports <= json_object_size(json_object_get(config, "PORT")));
+    }
     assert_int_equal(status, json_array_size(json_object_get(result, "findings")) ? 5 : 0);
     return result;
 }
@@ -140,6 +146,9 @@ static const struct fault {
     {"PFC_WD", "Ethernet0", "detection_time", "50", "watchdog", true},
     {"PFC_WD", "Ethernet0", "restoration_time", "70000", "watchdog", true},
     {"PFC_WD", "GLOBAL", "POLL_INTERVAL", "300", "watchdog", true},
+    {"PFC_WD", "Ethernet0", "detection_time", "0", "watchdog", true},
+    {"PFC_WD", "Ethernet0", "restoration_time", "0", "watchdog", true},
+    {"PFC_WD", "GLOBAL", "POLL_INTERVAL", "0", "watchdog", true},
 };
 enum { FAULTS = sizeof faults / sizeof *faults };
 
@@ -151,6 +160,37 @@ static void assert_mends(json_t *config, const json_t *result) {
     if (json_array_size(json_object_get(again, "patch"))) fail_msg("%s", text);
     free(text);
     json_decref(again);
+}
+
+/// Both priorities have lost their code points: one finding of each port, which names both.
+static void priorities_of_one_finding(void **state) {
+    json_t *config = sample();
+    set(config, "DSCP_TO_TC_MAP", "AZURE", "3", "1");
+    set(config, "DSCP_TO_TC_MAP", "AZURE", "4", "1");
+    json_t *result = judged(config);
+    const json_t *finding = find(result, "map");
+    assert_int_equal(json_integer_value(json_object_get(finding, "ports")), 8);
+    assert_non_null(strstr(json_string_value(json_object_get(finding, "reason")), "lossless priorities 3,4"));
+    json_decref(result);
+    json_decref(config);
+}
+
+/// A threshold of nothing is one: the group pauses its input at once, before any mark.
+static void the_lowest_thresholds(void **state) {
+    static const char *const values[] = {"0", "1", "1000000"};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        json_t *config = sample();
+        const char *profile = "pg_lossless_400000_5m_profile";
+        json_object_del(json_object_get(json_object_get(config, "BUFFER_PROFILE"), profile), "dynamic_th");
+        set(config, "BUFFER_PROFILE", profile, "static_th", values[i]);
+        json_t *result = judged(config);
+        const json_t *finding = find(result, "ecn");
+        assert_non_null(finding);
+        assert_int_equal(json_is_true(json_object_get(finding, "patch")), i > 0);
+        assert_mends(config, result);
+        json_decref(result);
+        json_decref(config);
+    }
 }
 
 static void each_fault_is_found_and_mended(void **state) {
@@ -215,6 +255,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sample_is_sound),
         cmocka_unit_test(thresholds_of_lossy_profiles),
+        cmocka_unit_test(priorities_of_one_finding),
+        cmocka_unit_test(the_lowest_thresholds),
         cmocka_unit_test(each_fault_is_found_and_mended),
         cmocka_unit_test(faults_together),
         cmocka_unit_test(shared_maps),

@@ -106,10 +106,15 @@ static void acts_are_what_ports_counted(void **state) {
                "  aqm: {kind: wred, min: 300KB, max: 500KB}}\n"
                "host: {sfc: false, pfc: {watchdog: 20us}}\n"
                "workload: [{kind: incast, sources: host-4..19, dst: host-0, size: 1MB}]\n");
+    write_text(f, "voqs.yaml", // AQM at two boxes alone; marks are shown at a third, by which the packets leave
+               "topology: {kind: dsf_l1_zone, rdsws: 4, fdsws: 4, hosts_per_rdsw: 4, rails: 1}\nhost: {cc: dcqcn}\n"
+               "devices: [{match: 'rdsw-[1-2]', switch: {aqm: {kind: wred, preset: hpcc}}}]\n"
+               "workload: [{kind: incast, sources: 'host-[4-11]', dst: host-0, size: 5MB}]\n");
     static const struct {
         const char *arguments, *name, *counter;
     } cases[] = {
         {"leaves.yaml", "PFC", "pfc_tx_xoff"},
+        {"voqs.yaml", "ECN", "ecn_marked"},
         {"storms.yaml", "PFC", "pfc_tx_xoff"},
         {"storms.yaml", "SFC", "sfc_sent"},
         {"storms.yaml", "ECN", "ecn_marked"},

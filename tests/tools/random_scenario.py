@@ -229,9 +229,15 @@ class Scenario:
         return f"{form}-{list(files)[number]}"
 
     def devices(self):
-        """Settings of one host or of one kind of switches."""
-        return [{"match": self.names[0], "host": self.section("host", 6)}] if self.chance(50) or "switch" not in self.boxes else [
-            {"match": self.one_of("leaf-0", "leaf-*", "s0", "switch-0", "spine-*", "*"), "switch": self.section("switch", 6)}]
+        """Settings of one host, or of some of the boxes between hosts."""
+        if self.chance(50) or "switch" not in self.boxes:
+            return [{"match": self.names[0], "host": self.section("host", 6)}]
+        boxes = ["rdsw-0", "rdsw-[1-2]", "rdsw-*"] if "interface_node" in self.boxes else ["tin-0", "tin-*"] if "tin" in self.boxes else [
+            "leaf-0", "leaf-*", "s0", "switch-0", "spine-*"]
+        some = self.section("switch", 6)
+        if self.chance(40):  # often idle by default
+            some["aqm"] = self.model("aqm")
+        return [{"match": self.one_of(*boxes, "*"), "switch": some}]
 
     def events(self):
         link = {"leaf_spine": "leaf-0--spine-0", "clos3": "access-0--aggregation-0", "dragonfly": "tin-0--tin-1", "list": "s2--s3"}.get(self.kind)

@@ -56,6 +56,12 @@ def over_ipv6(protocol, payload):
                                         b"\xfd" + bytes(14) + b"\x02") + payload)
 
 
+def marked(frame):
+    """The outermost IP header says CE; checksums are not looked at."""
+    bits = 0x30 if frame[12:14] == b"\x86\xdd" else 0x03
+    return frame[:15] + bytes([frame[15] | bits]) + frame[16:]
+
+
 def udp(port, payload):
     return struct.pack(">HHHH", 49152, port, 8 + len(payload), 0) + payload
 
@@ -110,6 +116,22 @@ WRAPPED = {
     "ip-in-ip": ({"IP in IP"}, lambda f: over_ipv4(4, f[14:])),
     "vxlan-in-erspan-in-tags": ({"QinQ", "ERSPAN II", "VXLAN"}, lambda f: tagged((0x88A8, 1), (0x8100, 2))(
         over_ipv4(47, erspan_2(over_ipv4(17, udp(4789, vxlan(f))))))),
+}
+# name: how a frame is wrapped, and whether the marks of the first wrapper count for the packet inside
+MARKED = {
+    "gre-ethernet": (lambda f: marked(over_ipv4(47, gre(0x6558, f))), True),
+    "gre-over-ipv6": (lambda f: marked(over_ipv6(47, gre(0x6558, f))), True),
+    "gre-ip": (lambda f: marked(over_ipv4(47, gre(0x0800, f[14:]))), True),
+    "vxlan": (lambda f: marked(over_ipv4(17, udp(4789, vxlan(f)))), True),
+    "vxlan-ipv6": (lambda f: marked(over_ipv6(17, udp(4789, vxlan(f)))), True),
+    "vxlan-tagged": (lambda f: marked(over_ipv4(17, udp(4789, vxlan(tagged((0x8100, 7))(f))))), True),
+    "vxlan-of-qinq": (lambda f: marked(over_ipv4(17, udp(4789, vxlan(tagged((0x88A8, 1), (0x8100, 2))(f))))), True),
+    "geneve": (lambda f: marked(over_ipv4(17, udp(6081, geneve(0x6558, f)))), True),
+    "ip-in-ip": (lambda f: marked(over_ipv4(4, f[14:])), True),
+    "vxlan-in-erspan": (lambda f: over_ipv4(47, erspan_2(marked(over_ipv4(17, udp(4789, vxlan(f)))))), True),
+    "erspan-1": (lambda f: marked(over_ipv4(47, gre(0x88BE, f))), False),
+    "erspan-2": (lambda f: marked(over_ipv4(47, erspan_2(f))), False),
+    "erspan-3-ip": (lambda f: marked(over_ipv4(47, erspan_3(f[14:], kind=2))), False),
 }
 # Not wrapped, or nothing that can be decoded: counted as other frames.
 NOT_WRAPPED = {
@@ -195,6 +217,17 @@ class Tunnels(unittest.TestCase):
                 self.assertEqual(sum(c["icrc_wrong"] for c in decoded["conversations"]), 0)
                 self.assertEqual(sum(c["icrc_checked"] for c in decoded["conversations"]), decoded["capture"]["roce"])
 
+    def test_marks_on_the_outside_count_inside(self):
+        """As at the end of a tunnel (RFC 6040, section 4.2): where the packet inside may be marked. A mirror's copy has no end."""
+        self.assertGreater(sum(c["ect"] for c in self.bare["conversations"]), sum(c["ce"] for c in self.bare["conversations"]))
+        self.assertGreater(sum(c["packets"] - c["ect"] for c in self.bare["conversations"]), 0)
+        for name, (wrap, counts) in MARKED.items():
+            with self.subTest(name):
+                decoded = plain(self.decode(self.wrap(wrap)))
+                self.assertEqual([c["ce"] for c in decoded], [c["ect" if counts else "ce"] for c in self.bare["conversations"]])
+                self.assertEqual([c["ect"] for c in decoded], [c["ect"] for c in self.bare["conversations"]])
+                self.assertEqual(sum(c["icrc_wrong"] for c in decoded), 0)
+
     def test_truncated_copies_have_the_same_bytes(self):
         """Switches cut mirrored frames; lengths then come from the headers."""
         for name, (kinds, wrap) in WRAPPED.items():
@@ -213,10 +246,14 @@ class Tunnels(unittest.TestCase):
                 self.assertIn("no RoCE in it", decoded["warnings"][-1]["text"])
         for kept, wrap, what in ((50, lambda f: f, "ethertype 0x0800, UDP port 4791, and is cut within its headers"),
                                  (1 << 18, NOT_WRAPPED["another-port"], "ethertype 0x0800, UDP port 4788"),
+                                 (190, lambda f: over_ipv4(17, udp(4789, vxlan(f)), fragment=0x2000),
+                                  "IP protocol 17, a fragment of a packet, which is not reassembled"),
+                                 (190, lambda f: over_ipv6(44, b"\x11\0\0\1" + bytes(4) + udp(4789, vxlan(f))),
+                                  "ethertype 0x86dd, IP protocol 44, a fragment of a packet, which is not reassembled"),
                                  (1 << 18, lambda f: over_ipv4(50, f), "ethertype 0x0800, IP protocol 50"),
                                  (1 << 18, lambda f: ethernet(0x8847, f), "ethertype 0x8847")):
             decoded = self.decode(self.wrap(wrap), kept=kept)
-            self.assertTrue(decoded["warnings"][-1]["text"].endswith(what + ("" if kept > 50 else " (snap length)")), what)
+            self.assertTrue(decoded["warnings"][-1]["text"].endswith(what + (" (snap length)" if kept == 50 else "")), what)
         self.assertEqual(self.bare["warnings"], [])
 
     def test_every_length_of_a_wrapped_frame(self):

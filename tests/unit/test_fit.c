@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fit/fit.h"
 #include "weft/fit.h"
 #include "weft/hardware.h"
 #include "weft/job.h"
@@ -140,7 +141,8 @@ static const struct {
     {"# collective=all_reduce\nsize_bytes,time_us\n512,16\n", "how it was measured is not said: no nodes"},
     {"# collective=all_reduce nodes=2 gpus_per_node=8 gpu=H100\nsize_bytes,time_us\n512,16\n", "not said: no nics"},
     {"# collective=all_scatter nodes=1 gpus_per_node=8 gpu=H100\nsize_bytes,time_us\n512,16\n",
-     "t.csv:1:1: collective all_scatter is not one that can be compared"},
+     "t.csv:1:1: collective all_scatter is not one that can be compared; expected one of all_reduce, all_gather, "
+     "reduce_scatter, broadcast, reduce, alltoall, sendrecv"},
     {"# collective=all_reduce nodes=2 gpus_per_node=8 ranks=15 gpu=H100 nics=8x400G\nsize_bytes,time_us\n512,16\n",
      "t.csv:1:1: 15 ranks are not 2 nodes of 8 GPUs"},
     {"# collective=all_reduce nodes=1 gpus_per_node=8 gpu=MI300X\nsize_bytes,time_us\n512,16\n",
@@ -157,6 +159,17 @@ static const struct {
      "t.csv:1:1: operations.1.collective: 'CollNetChain' reduces in the network (SHARP)"},
     {SETUP "size_bytes,time_us\n", "no size with a time is in it"},
 };
+
+/// Every collective that the message names is taken.
+static void expected_collectives_are_taken(void **state) {
+    char names[128], *rest = NULL;
+    weft__fit_collective_names(names, sizeof names);
+    assert_null(strstr(names, "..."));
+    uint32_t n = 0;
+    for (char *name = strtok_r(names, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest), n++)
+        assert_string_equal(weft__fit_collective(name)->name, name);
+    assert_int_equal(n, 7);
+}
 
 static void refuses_odd_set_ups(void **state) {
     static const char *const odd[] = {"nics=8", "gpu_per_node=2", "nodes=two", "NCCL_ALG=ring"};
@@ -594,6 +607,7 @@ int main(void) {
         cmocka_unit_test(several_in_a_log),
         cmocka_unit_test(of_the_inspector),
         cmocka_unit_test(refuses),
+        cmocka_unit_test(expected_collectives_are_taken),
         cmocka_unit_test(refuses_odd_set_ups),
         cmocka_unit_test(asks_for_its_ranks),
         cmocka_unit_test(keeps_the_scenarios_server),

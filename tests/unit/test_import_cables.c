@@ -89,6 +89,21 @@ static void ibnetdiscover_equal_names(void **state) {
     run_free(&r);
 }
 
+/// A router is no host: it sends nothing of its own.
+static void ibnetdiscover_routers(void **state) {
+    const char *path =
+        put("ib.txt", "vendid=0x2c9\nswitchguid=0xaa\nSwitch\t36 \"S-aa\" # \"MF0;leaf:MQM9700/U1\"\n"
+                      "[1] \"H-1\"[1](1) # \"gpu-1 mlx5_0\" lid 1 4xEDR\n"
+                      "[2] \"H-2\"[1](2) # \"gpu-2 mlx5_0\" lid 1 4xEDR\n"
+                      "[3] \"R-cc\"[1](cc) # \"Router\" lid 1 4xEDR\n" CA("1", "1", "gpu-1 mlx5_0")
+                          CA("2", "2", "gpu-2 mlx5_0") "rtguid=0xcc\nRt\t1 \"R-cc\" # \"Router\"\n"
+                                                       "[1](cc) \"S-aa\"[3] # lid 1 \"sw\" lid 2 4xEDR\n");
+    struct run r = run_import("cables", &path, 1);
+    assert_size(&r, 2, 2, 3);
+    assert_string_equal(peer_of(r.topology, "leaf/port-3"), "Router");
+    run_free(&r);
+}
+
 /// Eight nodes below two switches below one: four cables from each leaf to the top.
 static void slurm(void **state) {
     struct run r = run_example("topology.conf");
@@ -133,6 +148,96 @@ static void slurm_shapes(void **state) {
         char *text = import("cables", &path, 1, &error);
         if (!strstr(text, cases[i].core ? cases[i].core : "a switch core") != !cases[i].core) fail_msg("%s", text);
         free(text);
+    }
+}
+
+/// A line ends at a '#' that has no backslash; what a comment ends with joins no line to it.
+static void slurm_comments(void **state) {
+    static const char *const texts[] = {
+        "SwitchName=s1 Nodes=tux[0-3]#x\nSwitchName=s2 Nodes=tux[4-7] # y \\\nSwitchName=t Switches=s[1-2]#\n",
+        "# \\\nSwitchName=s1 Nodes=tux[0-1],\\ # more\ntux[2-3]\nSwitchName=s2 Nodes=tux[4-7]\nSwitchName=t "
+        "Switches=s[1-2]\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *path = put("t.conf", texts[i]);
+        struct run r = run_import("cables", &path, 1);
+        assert_size(&r, 8, 3, 8 + 2 * 4);
+        for (unsigned n = 0; n < 8; n++) {
+            char name[16];
+            snprintf(name, sizeof name, "tux%u", n);
+            assert_true(weft_topology_find_node(r.topology, name) != WEFT_NONE);
+        }
+        run_free(&r);
+    }
+}
+
+/// However many comments stand before it, a file is known by its first lines, and a fault has its own line.
+static void comments_in_front(void **state) {
+    static const char *const forms[] = {
+        "SwitchName=s1 Nodes=n[1-2]\n",
+        "- topology: a\n  tree:\n    switches:\n    - {switch: s1, nodes: \"n[1-2]\"}\n",
+        "device A,port A,device B,port B,role A,role B\ns1,1,n1,1,switch,host\ns1,2,n2,1,switch,host\n",
+        "name: lab\ntopology:\n  nodes:\n    s1: {kind: bridge}\n    n1: {kind: linux}\n    n2: {kind: linux}\n"
+        "  links:\n    - endpoints: [\"s1:e1\", \"n1:e1\"]\n    - endpoints: [\"s1:e2\", \"n2:e1\"]\n",
+        "what is this\n",
+    };
+    static const unsigned lines[] = {1, 1000, 3000};
+    enum { GOOD = sizeof forms / sizeof *forms - 1 };
+    for (size_t i = 0; i <= GOOD; i++)
+        for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
+            size_t size = 0;
+            char *text = NULL, expected[40];
+            struct weft_error error;
+            FILE *file = open_memstream(&text, &size);
+            for (unsigned n = 0; n < lines[k]; n++)
+                fputs(n % 3 ? "# a long comment about this cluster of ours\n" : "\n", file);
+            fputs(forms[i], file);
+            fclose(file);
+            const char *path = put("commented.txt", text);
+            free(text);
+            free(import("cables", &path, 1, &error));
+            snprintf(expected, sizeof expected, ":%u:1: ", lines[k] + 1);
+            if (i < GOOD) {
+                assert_string_equal(error.text, "");
+                struct run r = run_import("cables", &path, 1);
+                assert_int_equal(r.topology->hosts, 2);
+                run_free(&r);
+            } else if (k && !strstr(error.text, expected)) {
+                fail_msg("%s", error.text);
+            }
+        }
+}
+
+/// Keys of YAML have no order. Of several topologies one is taken, and the others are named.
+static void slurm_yaml(void **state) {
+    static const struct {
+        const char *text;
+        uint32_t hosts;
+        const char *left_out;
+    } cases[] = {
+        {"- cluster_default: true\n  topology: gpu\n  tree:\n    switches:\n      - {switch: s1, nodes: \"n[1-4]\"}\n",
+         4, NULL},
+        {"---\n- block:\n    block_sizes: [4]\n    blocks:\n    - block: b1\n      nodes: n[1-3]\n  topology: "
+         "default\n",
+         3, NULL},
+        {"# one\n- topology: cpu\n  tree:\n    switches:\n    - {switch: c1, nodes: \"c[1-4]\"}\n"
+         "- tree:\n    switches:\n    - {switch: s1, nodes: \"n[1-5]\"}\n  topology: gpu\n  cluster_default: true\n"
+         "- topology: all\n  flat: true\n- flat: true\n",
+         5, "# - topology cpu, topology all, topology without a name (topology gpu is taken)\n"},
+        {"- topology: all\n  flat: true\n- topology: b\n  block:\n    blocks:\n    - {block: b1, nodes: \"n[1-2]\"}\n",
+         2, "# - topology all (topology b is taken)\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = put("t.yaml", cases[i].text);
+        struct weft_error error;
+        char *text = import("cables", &path, 1, &error);
+        assert_string_equal(error.text, "");
+        if (cases[i].left_out) assert_has(text, cases[i].left_out);
+        assert_int_equal(strstr(text, "is taken") != NULL, cases[i].left_out != NULL);
+        free(text);
+        struct run r = run_import("cables", &path, 1);
+        assert_int_equal(r.topology->hosts, cases[i].hosts);
+        run_free(&r);
     }
 }
 
@@ -268,6 +373,61 @@ static void netbox_interfaces_and_graphql(void **state) {
     run_free(&r);
 }
 
+/// Types of NetBox's interfaces that say a speed, in Mbit/s, and those that say none, which are named.
+static void netbox_types(void **state) {
+    static const struct {
+        const char *type;
+        uint64_t mbps;
+    } types[] = {
+        {"10base-t", 10},
+        {"100base-tx", 100},
+        {"1000base-t", 1000},
+        {"1000base-x-sfp", 1000},
+        {"2.5gbase-t", 2500},
+        {"5gbase-t", 5000},
+        {"25gbase-x-sfp28", 25000},
+        {"100gbase-kr4", 100000},
+        {"800gbase-x-osfp", 800000},
+        {"1.6tbase-cr8", 1600000},
+        {"infiniband-ndr", 400000},
+        {"infiniband-ndr-4x", 400000},
+        {"infiniband-hdr", 200000},
+        {"infiniband-edr-4x", 100000},
+        {"inifiband-fdr10", 40000},
+        {"infiniband-xdr", 800000},
+        {"32gfc-sfp28", 0},
+        {"virtual", 0},
+        {"other", 0},
+        {"10g-epon", 0},
+        {"sonet-oc192", 0},
+        {"infiniband-zdr", 0},
+        {"ieee802.11ac", 0},
+        {"", 0},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "{\"results\": [{\"device\": {\"name\": \"leaf-1\"}, \"name\": \"E1\", \"type\": {\"value\": \"%s\"},"
+                 " \"connected_endpoints\": [{\"device\": {\"name\": \"gpu-1\"}, \"name\": \"eth0\"}]},"
+                 " {\"device\": {\"name\": \"leaf-1\"}, \"name\": \"E2\", \"type\": \"%s\","
+                 " \"connected_endpoints\": [{\"device\": {\"name\": \"gpu-2\"}, \"name\": \"eth0\"}]}]}",
+                 types[i].type, types[i].type);
+        const char *path = put("types.json", text);
+        struct weft_error error;
+        char *said = import("cables", &path, 1, &error);
+        snprintf(text, sizeof text, "# - speeds of interfaces whose type says none: %s\n", types[i].type);
+        if (*types[i].type && !strstr(said, text) != !!types[i].mbps) fail_msg("%s: %s", types[i].type, said);
+        bool lanes = types[i].mbps && strchr(types[i].type, 'i') && !strstr(types[i].type, "4x");
+        assert_int_equal(strstr(said, "4 lanes for 2 interfaces of InfiniBand") != NULL, lanes);
+        free(said);
+        struct run r = run_import("cables", &path, 1);
+        assert_int_equal(link_at(r.topology, "leaf-1/E1")->rate_bps,
+                         types[i].mbps ? types[i].mbps * 1000000 : UINT64_C(200000000000));
+        assert_int_equal(link_at(r.topology, "leaf-1/E2")->rate_bps, link_at(r.topology, "leaf-1/E1")->rate_bps);
+        run_free(&r);
+    }
+}
+
 /// A breakout is as many cables as its ends, with names at the one port; a trunk joins the ends in order. A page of
 /// several is told, and what is left out where the network lacks it.
 static void netbox_breakouts(void **state) {
@@ -385,6 +545,9 @@ static void mistakes(void **state) {
         {"cables", "vendid=0x2c9\nswitchguid=0x1\nSwitch\t36 \"S-1\" # \"x\"\n[1] \"S-2\"[1] # \"y\" lid 1 4xEDR\n",
          "\"S-2\" has no block of its own"},
         {"cables", "vendid=0x2c9\nswitchguid=0x1\nSwitch\t36 \"S-1\"\nSwitch\t36 \"S-1\"\n", "two blocks"},
+        {"cables", "vendid=1\ncaguid=2\nCa 1 \"H\"\n",
+         ":3:1: expected Ca, a number of ports and a name such as \"H-0002"},
+        {"cables", "vendid=1\ncaguid=2\nRt\t1\n", ":3:1: expected Rt, a number of ports and a name such as \"R-0002"},
         {"cables", "SwitchName=s1 Nodes=n[1-\n", ":1:1: 'n[1-': expected a ] behind the ["},
         {"cables", "SwitchName=s1 Nodes=n[4-1]\n", "expected a range that goes up"},
         {"cables", "SwitchName=s1 Nodes=n[a-b]\n", "expected numbers and ranges such as [1-4,7]"},
@@ -413,13 +576,18 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ibnetdiscover),
         cmocka_unit_test(ibnetdiscover_equal_names),
+        cmocka_unit_test(ibnetdiscover_routers),
         cmocka_unit_test(slurm),
+        cmocka_unit_test(slurm_comments),
+        cmocka_unit_test(comments_in_front),
+        cmocka_unit_test(slurm_yaml),
         cmocka_unit_test(slurm_blocks),
         cmocka_unit_test(slurm_shapes),
         cmocka_unit_test(containerlab),
         cmocka_unit_test(dot),
         cmocka_unit_test(netbox),
         cmocka_unit_test(netbox_interfaces_and_graphql),
+        cmocka_unit_test(netbox_types),
         cmocka_unit_test(netbox_breakouts),
         cmocka_unit_test(dual_planes),
         cmocka_unit_test(neighbours_in_tables),

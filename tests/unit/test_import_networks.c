@@ -125,6 +125,15 @@ static void what_htsim_files_cannot_say(void **state) {
                          "failure switch_type AGG switch_id 0 link_id 0"))};
     free(import("htsim", path, 2, &error));
     assert_non_null(strstr(error.text, "two.cm:5:1: a failed link of an agg switch; in a fat tree of two tiers"));
+    static const char *const others[] = {"2", "3", "5", "8"}; // htsim refuses a matrix of another number of nodes
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "Connections 1\nNodes %s\n0->1 start 0 size 1\n", others[i]);
+        path[1] = put("two.cm", text);
+        free(import("htsim", path, 2, &error));
+        snprintf(text, sizeof text, "two.cm:2:1: Nodes %s, but the fat tree has 4; expected as many", others[i]);
+        assert_non_null(strstr(error.text, text));
+    }
 }
 
 /// A flow of size 0 sends until the run ends, at htsim_roce's -end: with frames of 9064 B its 200 Gbit/s are full, but

@@ -234,6 +234,33 @@ static void speed_not_said(void **state) {
     weft_arena_free(arena);
 }
 
+/// A watchdog that SONiC refuses to start is lost, and the import says so.
+static void watchdogs_that_sonic_refuses(void **state) {
+    static const struct {
+        const char *row, *expected;
+    } cases[] = {
+        {"\"detection_time\": \"0\"", "the PFC watchdog (PFC_WD|Ethernet0): SONiC refuses its detection_time, 0ms"},
+        {"\"restoration_time\": \"400\"", "the PFC watchdog (PFC_WD|Ethernet0): it has no detection_time"},
+        {"\"detection_time\": \"200\", \"restoration_time\": \"0\"", "the restoration_time of PFC_WD|Ethernet0: SONiC"},
+        {"\"detection_time\": \"200\"", "watchdog: 200ms"},
+    };
+    const char *path = file_path;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        struct weft_error error = {0};
+        char *text = NULL;
+        size_t size;
+        put(file_path, weft_arena_format(arena, "{" PORTS ", \"PFC_WD\": {\"Ethernet0\": {%s}}}", cases[i].row));
+        FILE *out = open_memstream(&text, &size);
+        weft_import_write(weft_model_find(WEFT_KIND_IMPORT, "sonic"), NULL, &path, 1, "", out, NULL, &error);
+        fclose(out);
+        if (!strstr(text, cases[i].expected)) fail_msg("%s: %s", cases[i].row, text);
+        assert_null(strstr(text, "restore:"));
+        free(text);
+        weft_arena_free(arena);
+    }
+}
+
 /// The sample: what its scenario says, and that it runs without loss.
 static void the_sample_runs(void **state) {
     char path[512], *text = NULL;
@@ -329,9 +356,16 @@ static void bad_lookups(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(looked_up),           cmocka_unit_test(bad_lookups),     cmocka_unit_test(both_styles),
-        cmocka_unit_test(what_sonic_computes), cmocka_unit_test(shared_headroom), cmocka_unit_test(traffic_patterns),
-        cmocka_unit_test(bad_files),           cmocka_unit_test(speed_not_said),  cmocka_unit_test(the_sample_runs),
+        cmocka_unit_test(looked_up),
+        cmocka_unit_test(bad_lookups),
+        cmocka_unit_test(both_styles),
+        cmocka_unit_test(what_sonic_computes),
+        cmocka_unit_test(shared_headroom),
+        cmocka_unit_test(traffic_patterns),
+        cmocka_unit_test(bad_files),
+        cmocka_unit_test(speed_not_said),
+        cmocka_unit_test(watchdogs_that_sonic_refuses),
+        cmocka_unit_test(the_sample_runs),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/param.h"
+#include "weft/model.h"
+#include "weft/param.h"
 #include "weft/scenario.h"
 
 /// The key of the first mistake of a scenario, and what its message suggests.
@@ -99,10 +101,33 @@ static void other_names_are_left_alone(void **state) {
     assert_string_equal(weft__synonym_find("K-Min", names, 2, key, sizeof key), "min");
 }
 
+/// Whatever a kind of model has, beside another kind of it the message names where it is.
+static void parameters_of_other_kinds(void **state) {
+    (void)state;
+    for (uint32_t kind = 0; kind < WEFT_KINDS; kind++) {
+        if (kind == WEFT_KIND_IMPORT || kind == WEFT_KIND_FABRIC || kind == WEFT_KIND_BOX) continue;
+        for (uint32_t m = 0; m < weft_model_count(kind); m++) {
+            const struct weft_param_table *table = weft_model_at(kind, m)->params;
+            for (uint32_t i = 0; i < table->n; i++) {
+                char text[256], wanted[100];
+                snprintf(wanted, sizeof wanted, "section has \"%s\" with kind: ", table->rows[i].name);
+                assert_true(weft__param_elsewhere(kind, "section", table->rows[i].name, text, sizeof text));
+                if (strncmp(text, wanted, strlen(wanted)) != 0) fail_msg("%s", text);
+                if (!strstr(text, weft_model_at(kind, m)->name) && !strstr(text, ", ...")) fail_msg("%s", text);
+            }
+        }
+    }
+    char text[256];
+    assert_false(weft__param_elsewhere(WEFT_KIND_IMPORT, "import", "qps", text, sizeof text));
+    assert_false(weft__param_elsewhere(WEFT_KINDS, "host", "no_such_thing", text, sizeof text));
+    assert_false(weft__param_elsewhere(WEFT_KINDS, "host", "rate", text, sizeof text)); // of several sections
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_of_the_field),
         cmocka_unit_test(other_names_are_left_alone),
+        cmocka_unit_test(parameters_of_other_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

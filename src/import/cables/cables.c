@@ -117,11 +117,12 @@ const struct weft__cables_form *weft__cables_form(const char *head) {
 static enum weft_status read_head(const char *path, struct weft_place place, char head[WEFT_IMPORT_HEAD + 1],
                                   struct weft_error *ret_error) {
     FILE *file = weft__file_open_unpacked(path);
-    size_t n = file ? fread(head, 1, WEFT_IMPORT_HEAD, file) : 0;
+    int lines;
+    *head = 0;
+    if (file) weft__file_read_head(file, head, WEFT_IMPORT_HEAD, &lines);
     bool bad = !file || ferror(file);
     int why = errno;
     if (file) fclose(file);
-    head[n] = 0;
     return bad ? WEFT_REFUSE(ret_error, place, "%s cannot be read: %s", path, weft__file_why(why)) : WEFT_OK;
 }
 
@@ -349,6 +350,11 @@ static enum weft_status cables_make(const void *conf, const struct weft_import_f
              each, rate_text(own.rate_bps, import));
         if (list.core) NOTE(ASSUMED, "a switch %s that joins what has none above it in Slurm's file", list.core);
     }
+    if (list.lanes)
+        NOTE(ASSUMED, "4 lanes for %s of InfiniBand whose type names none",
+             weft__counted(list.lanes, "interface").text);
+    if (list.others) NOTE(LEFT_OUT, "%s", list.others);
+    if (list.unread) NOTE(LOST, "speeds of interfaces whose type says none: %s", list.unread);
     if (list.next_page) NOTE(LOST, "the cables of further pages: the file is one page of NetBox's API (next)");
     if (*list.inventory) NOTE(LEFT_OUT, "columns %s", weft_import_quote(import, list.inventory));
     if (*list.ignored) NOTE(LOST, "columns %s", weft_import_quote(import, list.ignored));

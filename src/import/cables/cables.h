@@ -34,6 +34,9 @@ struct weft__cable_list {
     uint32_t shapes;       ///< files that give the shape of a network, not its cables (Slurm)
     const char *ignored;   ///< unknown columns, or ""
     const char *inventory; ///< columns that say nothing of the network, or ""
+    const char *unread;    ///< types of interfaces that do not say a speed (NetBox); NULL: none
+    const char *others;    ///< networks of a file beside the one that is taken; NULL: none
+    uint32_t lanes;        ///< interfaces of InfiniBand that do not say how many lanes they have
 };
 
 struct weft__cables_conf {
@@ -86,6 +89,10 @@ struct weft__cables_form {
 /// NULL: no form of cables.
 const struct weft__cables_form *weft__cables_form(const char *head);
 
+/// "NDR", in any case: the rate of data of a lane of InfiniBand; 0: it is none.
+weft_rate_bps weft__cables_lane_rate(const char *name, size_t length);
+/// Adds a name to a list such as `unread`, once.
+void weft__cables_name(struct weft__cable_list *list, const char **names, const char *name);
 /// The delay of a cable of that length, whose unit is `unit` unless the text has one.
 enum weft_status weft__cables_delay(const char *length, const char *unit, struct weft_place place,
                                     const struct weft__cables_conf *conf, weft_time_ps *ret_delay_ps,

@@ -25,6 +25,15 @@ void weft__cables_tell(struct weft__cable_list *list, const char *device, enum w
     WEFT__ADD(list->arena, list->fact, list->facts) = (struct weft__cable_fact){device, role};
 }
 
+void weft__cables_name(struct weft__cable_list *list, const char **names, const char *name) {
+    size_t n = strlen(name);
+    for (const char *at = *names; at; at = strchr(at, ' ')) {
+        at += *at == ' ';
+        if (!strncmp(at, name, n) && (!at[n] || at[n] == ',')) return;
+    }
+    *names = *names ? weft_arena_format(list->arena, "%s, %s", *names, name) : name;
+}
+
 // --- devices ------------------------------------------------------------------------------------------------------
 
 struct device {

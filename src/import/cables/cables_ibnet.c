@@ -6,12 +6,14 @@
 //   [1]     "H-e09d..."[1](e09d...) # "gpu-1 mlx5_5" lid 647 4xNDR
 //   Ca      1 "H-e09d..."           # "gpu-1 mlx5_5"
 //   [1](e09d...)  "S-2c5e..."[1]    # lid 647 lmc 0 "MF0;leaf-1:MQM9701/U1" lid 73 4xNDR
+//   Rt      1 "R-fc6a..."           # "Router"
 //
 // An adapter's description is "node adapter": the node is the device, the adapter its port. The aggregation node of a
 // switch (SHARP) is left out. Speeds are those of the data, of 4 lanes unless the line says otherwise.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/grow.h"
 #include "base/lines.h"
@@ -54,31 +56,34 @@ static const char *next_quoted(struct ib_net *n, const char **text) {
     return weft_arena_format(n->arena, "%.*s", (int)(to - from - 1), from + 1);
 }
 
-/// "4xNDR": 0 if it is none.
-static weft_rate_bps rate_of(const char *text) {
+weft_rate_bps weft__cables_lane_rate(const char *name, size_t length) {
     static const struct {
         const char *name;
         uint64_t lane_mbps;
     } speed[] = {{"SDR", 2000},  {"DDR", 4000},  {"QDR", 8000},   {"FDR10", 10000}, {"FDR", 13640},
                  {"EDR", 25000}, {"HDR", 50000}, {"NDR", 100000}, {"XDR", 200000}};
+    for (size_t i = 0; i < sizeof speed / sizeof *speed; i++)
+        if (length == strlen(speed[i].name) && !strncasecmp(name, speed[i].name, length))
+            return speed[i].lane_mbps * 1000000;
+    return 0;
+}
+
+/// "4xNDR": 0 if it is none.
+static weft_rate_bps rate_of(const char *text) {
     const char *word = strrchr(text, ' ');
     char *end;
     unsigned long lanes = word ? strtoul(word + 1, &end, 10) : 0;
     if (!lanes || lanes > LANES_MAX || *end != 'x') return 0;
-    size_t length = strcspn(end + 1, " \t\r");
-    for (size_t i = 0; i < sizeof speed / sizeof *speed; i++)
-        if (length == strlen(speed[i].name) && !strncmp(end + 1, speed[i].name, length))
-            return lanes * speed[i].lane_mbps * 1000000;
-    return 0;
+    return lanes * weft__cables_lane_rate(end + 1, strcspn(end + 1, " \t\r"));
 }
 
 static enum weft_status take_node(struct ib_net *n, struct weft_error *ret_error) {
     const char *at = n->lines.line;
     const char *guid = next_quoted(n, &at), *description = next_quoted(n, &at);
-    bool is_switch = !strncmp(n->lines.line, "Switch", 6);
+    bool is_switch = strncmp(n->lines.line, "Ca", 2) != 0; // a router joins subnets as a switch does
     if (!guid || strlen(guid) < 3 || strlen(guid) > GUID_MAX || guid[1] != '-')
-        return BAD(n, "expected %s, a number of ports and a name such as \"%s-0002c903000e0b72\"",
-                   is_switch ? "Switch" : "Ca", is_switch ? "S" : "H");
+        return BAD(n, "expected %.*s, a number of ports and a name such as \"%c-0002c903000e0b72\"",
+                   (int)strcspn(n->lines.line, " \t"), n->lines.line, is_switch ? *n->lines.line : 'H');
     WEFT__ADD(n->arena, n->node, n->nodes) = (struct ib_node){guid, description ? description : "", NULL, is_switch};
     return WEFT_OK;
 }

@@ -133,17 +133,38 @@ static void add_netbox(struct weft__cable_list *list, const struct weft_tree *ca
     }
 }
 
-/// "400gbase-x-qsfp112" is 400 Gbit/s, as is a speed of 400000000 kbit/s; 0: neither says it.
-static weft_rate_bps netbox_rate(const struct weft_tree *interface) {
+/// "infiniband-ndr-4x" (in old versions of NetBox "inifiband"). Few versions have names with lanes: a port without has
+/// 4, as nearly all do.
+static weft_rate_bps infiniband_rate(const char *type, struct weft__cable_list *list) {
+    if (strncmp(type, "infiniband-", 11) != 0 && strncmp(type, "inifiband-", 10) != 0) return 0;
+    const char *name = strchr(type, '-') + 1;
+    size_t length = strcspn(name, "-");
+    weft_rate_bps lane = weft__cables_lane_rate(name, length);
+    if (name[length]) return lane * strtoull(name + length + 1, NULL, 10);
+    list->lanes += lane > 0;
+    return 4 * lane;
+}
+
+/// "400gbase-x-qsfp112" is 400 Gbit/s, "2.5gbase-t" 2.5, "1000base-t" 1000 Mbit/s; 0: it says none.
+static weft_rate_bps type_rate(const char *type, struct weft__cable_list *list) {
+    char *end;
+    double number = strtod(type, &end);
+    if (end == type || !(number > 0 && number <= 10000)) return infiniband_rate(type, list);
+    double unit = *end == 't' ? 1e12 : *end == 'g' ? 1e9 : 1e6;
+    return strncmp(end + (unit > 1e6), "base", 4) ? 0 : (weft_rate_bps)(number * unit + 0.5);
+}
+
+/// A speed of 400000000 is kbit/s; 0: neither it nor the type says a rate.
+static weft_rate_bps netbox_rate(const struct weft_tree *interface, struct weft__cable_list *list) {
     const struct weft_tree *type = weft_tree_find(interface, "type");
     const char *speed = weft__tree_text(interface, "speed"), *name = type && type->type == WEFT_TREE_MAP
                                                                          ? weft__tree_text(type, "value")
                                                                          : weft__tree_text(interface, "type");
-    weft_rate_bps kbps = speed ? strtoull(speed, NULL, 10) : 0, gbps = 0;
-    char *end = NULL;
-    if (name) gbps = strtoull(name, &end, 10);
+    weft_rate_bps kbps = speed ? strtoull(speed, NULL, 10) : 0, rate = 0;
     if (kbps) return kbps * 1000;
-    return gbps && !strncmp(end, "gbase", 5) ? gbps * 1000000000 : 0;
+    if (name) rate = type_rate(name, list);
+    if (name && *name && !rate) weft__cables_name(list, &list->unread, name);
+    return rate;
 }
 
 /// A cable that an interface is an end of: each of its ends has it.
@@ -162,7 +183,7 @@ static enum weft_status add_netbox_interface(const struct weft_tree *interface, 
     struct weft__cable c = {.device = {weft__tree_text(weft_tree_find(interface, "device"), "name")},
                             .port = {weft__tree_text(interface, "name")},
                             .place = interface->place,
-                            .rate_bps = netbox_rate(interface),
+                            .rate_bps = netbox_rate(interface, list),
                             .heard = true};
     if (!c.device[0] || !c.port[0]) return BAD(interface->place, "an interface without 'name', or without 'device'");
     for (uint32_t k = 0; k < (far->type == WEFT_TREE_LIST ? far->n : 1); k++) {

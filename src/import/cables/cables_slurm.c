@@ -124,12 +124,23 @@ static enum weft_status add_branch(struct slurm *s, const struct branch *b, stru
 
 // --- topology.conf ------------------------------------------------------------------------------------------------
 
+/// Ends a line where Slurm does: at a '#' without a backslash, in whatever it stands.
+static void cut_comment(char *line) {
+    char *end = strchr(line, '#');
+    while (end && end > line && end[-1] == '\\')
+        end = strchr(end + 1, '#');
+    size_t n = end ? (size_t)(end - line) : strlen(line);
+    while (n && strchr(" \t", line[n - 1]))
+        n--;
+    line[n] = 0;
+}
+
 /// A line "SwitchName=s0 Nodes=tux[0-5]"; keys in any case, values perhaps in quotes.
 static enum weft_status take_line(struct slurm *s, char *line, struct weft_place place, struct weft_error *ret_error) {
     struct branch b = {.place = place};
     bool known = false;
     char *rest = NULL;
-    for (char *word = strtok_r(line, " \t", &rest); word && *word != '#'; word = strtok_r(NULL, " \t", &rest)) {
+    for (char *word = strtok_r(line, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
         char *value = strchr(word, '=');
         if (!value) return WEFT_REFUSE(ret_error, place, "'%.40s'; expected key=value, such as SwitchName=s0", word);
         *value++ = 0;
@@ -149,10 +160,13 @@ static enum weft_status take_line(struct slurm *s, char *line, struct weft_place
 static enum weft_status join_lines(struct slurm *s, struct weft__lines *lines, char **line,
                                    struct weft_error *ret_error) {
     bool more = true;
+    cut_comment(*line);
     for (size_t n; more && (n = strlen(*line)) && (*line)[n - 1] == '\\';) {
         (*line)[n - 1] = 0;
         WEFT_TRY(weft__lines_next(lines, &more, ret_error));
-        if (more) *line = weft_arena_format(s->arena, "%s%s", *line, lines->line);
+        if (!more) break;
+        cut_comment(lines->line);
+        *line = weft_arena_format(s->arena, "%s%s", *line, lines->line);
     }
     return WEFT_OK;
 }
@@ -188,6 +202,23 @@ static enum weft_status take_entries(struct slurm *s, const struct weft_tree *li
     return WEFT_OK;
 }
 
+static const char *topology_name(const struct weft_tree *topology) {
+    const char *name = weft__tree_text(topology, "topology");
+    return name ? name : "without a name";
+}
+
+/// Names the topologies of the file that are not `taken`.
+static void note_others(struct slurm *s, const struct weft_tree *root, const struct weft_tree *taken) {
+    const char *names = NULL;
+    for (uint32_t i = 0; i < root->n && root->type == WEFT_TREE_LIST; i++)
+        if (root->child[i] != taken)
+            weft__cables_name(s->list, &names,
+                              weft_arena_format(s->arena, "topology %s", topology_name(root->child[i])));
+    if (!names) return;
+    names = weft_arena_format(s->arena, "%s (topology %s is taken)", names, topology_name(taken));
+    weft__cables_name(s->list, &s->list->others, names);
+}
+
 /// The topology that is the cluster's default, else the first with a tree or blocks.
 static const struct weft_tree *chosen_topology(const struct weft_tree *root) {
     const struct weft_tree *first = NULL;
@@ -206,6 +237,7 @@ static enum weft_status read_yaml(struct slurm *s, struct weft_error *ret_error)
     WEFT_TRY(weft_tree_read(s->file->path, s->arena, &root, ret_error));
     const struct weft_tree *topology = chosen_topology(root);
     if (!topology) return WEFT_REFUSE(ret_error, root->place, "no topology with 'tree' or 'block' in it");
+    note_others(s, root, topology);
     enum weft_status status =
         take_entries(s, weft_tree_find(weft_tree_find(topology, "tree"), "switches"), "switch", ret_error);
     return status ? status
@@ -325,10 +357,10 @@ enum weft_status weft__cables_read_slurm_yaml(const struct weft__cables_file *fi
     return read_slurm(file, list, read_yaml, ret_error);
 }
 
-/// True if a line of `head` begins with the word; case is ignored.
+/// True if a line of `head`, perhaps of an entry ("- "), begins with the word; case is ignored.
 static bool has_line(const char *head, const char *word) {
     for (const char *line = head; line; line = strchr(line, '\n')) {
-        line += strspn(line, " \t\r\n");
+        line += strspn(line, " \t\r\n-");
         if (!strncasecmp(line, word, strlen(word))) return true;
     }
     return false;
@@ -338,6 +370,9 @@ bool weft__cables_is_slurm(const char *head) {
     return has_line(head, "SwitchName=") || has_line(head, "BlockName=");
 }
 
+/// A list whose entries have these keys, in any order.
 bool weft__cables_is_slurm_yaml(const char *head) {
-    return has_line(head, "- topology:") && (has_line(head, "tree:") || has_line(head, "block:"));
+    while (*head && (strchr("#\r\n", *head) || !strncmp(head, "---", 3)))
+        head = strchr(head, '\n') ? strchr(head, '\n') + 1 : "";
+    return *head == '-' && has_line(head, "topology:") && (has_line(head, "tree:") || has_line(head, "block:"));
 }

@@ -458,13 +458,13 @@ static void set_watchdog(const struct row *row, struct weft_sonic_port *port, ui
     struct weft_sonic_watchdog *w = weft_arena_alloc(row->r->arena, 1, sizeof *w);
     w->key = row->key;
     w->action = actions[choice_of(row, "action", actions, "drop")];
-    w->detection_ms = count_of(row, "detection_time", ms_max, 0);
-    w->restoration_ms = count_of(row, "restoration_time", ms_max, 0);
+    w->detection_ms = count_of(row, "detection_time", ms_max, WEFT_SONIC_UNSAID);
+    w->restoration_ms = count_of(row, "restoration_time", ms_max, WEFT_SONIC_UNSAID);
     port->watchdog = w;
 }
 static void read_watchdog(const struct row *row, uint32_t index) {
     if (!strcmp(row->key, "GLOBAL"))
-        row->r->s->poll_ms = count_of(row, "POLL_INTERVAL", ms_max, 0);
+        row->r->s->poll_ms = count_of(row, "POLL_INTERVAL", ms_max, WEFT_SONIC_UNSAID);
     else
         each_port(row, row->key, strlen(row->key), 0, set_watchdog);
 }
@@ -746,6 +746,7 @@ enum weft_status weft_sonic_read(const char *const *path, uint32_t files, const 
                        .asic = "",
                        .lookup = lookup,
                        .error = ret_error};
+    r.s->poll_ms = WEFT_SONIC_UNSAID;
     r.s->hostname = r.s->platform = "";
     r.set = weft__sonic_set_new(&cleanup);
     r.status = weft__sonic_load(path, files, arena, r.set, ret_error);

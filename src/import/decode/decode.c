@@ -95,13 +95,21 @@ static bool take_uet(struct weft_decode *d, const struct weft_frame *f) {
     return true;
 }
 
+enum { IPV6_FRAGMENT = 44 }; // next header
+
 /// The first frame that is nothing else: what to look for if no RoCE is found.
 static void take_other(struct weft_decode *d, const struct weft_frame *f, bool cut) {
     if (d->others++) return;
     d->other_type = inner_type(f);
     d->other_cut = cut;
-    if (f->layers & WEFT_LAYER_IPV4) d->other_protocol = f->ipv4.protocol;
-    if (f->layers & WEFT_LAYER_IPV6) d->other_protocol = f->ipv6.next_header;
+    if (f->layers & WEFT_LAYER_IPV4) {
+        d->other_protocol = f->ipv4.protocol;
+        d->other_fragment = f->ipv4.more_fragments || f->ipv4.fragment_offset;
+    }
+    if (f->layers & WEFT_LAYER_IPV6) {
+        d->other_protocol = f->ipv6.next_header;
+        d->other_fragment = f->ipv6.next_header == IPV6_FRAGMENT;
+    }
     if (f->layers & WEFT_LAYER_UDP) d->other_port = f->udp.dst_port;
 }
 
@@ -157,7 +165,10 @@ static void warn_of_others(struct weft_decode *d) {
         snprintf(what, sizeof what, ", IP protocol %u", d->other_protocol);
     weft__decode_warn(
         d, "no RoCE in it (UDP port 4791, ethertype 0x8915): the first of the other frames has ethertype 0x%04x%s%s",
-        d->other_type, what, d->other_cut ? ", and is cut within its headers (snap length)" : "");
+        d->other_type, what,
+        d->other_fragment ? ", a fragment of a packet, which is not reassembled"
+        : d->other_cut    ? ", and is cut within its headers (snap length)"
+                          : "");
 }
 
 static void warn_of_file(struct weft_decode *d) {

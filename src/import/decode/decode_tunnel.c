@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "decode.h"
+#include "weft/packet.h"
 
 enum { LAYERS_MAX = 8, MACS = 12 };
 
@@ -76,14 +77,32 @@ static void remove_layer(struct weft_decode *d, struct weft_capture_frame *raw, 
     }
 }
 
+/// The end of a tunnel marks the packet inside if the packet around it was marked and the one inside may be (RFC 6040,
+/// section 4.2). `frame` begins with an Ethernet header. False: there is no IP packet in it yet, but another layer.
+static bool copy_mark(uint8_t *frame, uint32_t bytes) {
+    uint32_t at = WEFT_ETHERNET_BYTES;
+    unsigned type = bytes < at ? 0 : (unsigned)frame[at - 2] << 8 | frame[at - 1];
+    if (type == WEFT_ETHERTYPE_VLAN && bytes >= at + WEFT_VLAN_BYTES) {
+        type = (unsigned)frame[at + 2] << 8 | frame[at + 3];
+        at += WEFT_VLAN_BYTES;
+    }
+    unsigned shift = type == WEFT_ETHERTYPE_IPV6 ? 4 : 0;
+    if ((type != WEFT_ETHERTYPE_IPV4 && type != WEFT_ETHERTYPE_IPV6) || bytes < at + 2) return false;
+    if (frame[at + 1] >> shift & WEFT_ECN_CE) frame[at + 1] |= (uint8_t)(WEFT_ECN_CE << shift);
+    return true;
+}
+
 bool weft__decode_unwrap(struct weft_decode *d, struct weft_capture_frame *raw) {
     struct weft_tunnel t;
     unsigned layers = 0;
+    bool marked = false;
     while (layers < LAYERS_MAX && weft__tunnel_decode(raw->data, raw->captured, raw->bytes, &t)) {
         layers++;
         d->tunnel[t.kind]++;
         if (is_erspan(&t)) raw->interface = mirror_interface(d, raw->interface, &t);
         remove_layer(d, raw, &t);
+        marked = (marked || t.ce) && !is_erspan(&t);
+        if (marked) marked = !copy_mark(d->unwrapped, raw->captured);
     }
     d->unwraps += layers > 0;
     return layers;

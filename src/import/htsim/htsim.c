@@ -363,6 +363,10 @@ static enum weft_status make_flows(const struct htsim_conf *c, const struct weft
         weft__htsim_matrix_open(&matrix, file->path, (struct weft_place){.file = file->path}, ret_error);
     if (status) return status;
     status = read_flows(&matrix, t, import, &bytes, &endless, ret_error);
+    if (!status && t->tiers && matrix.nodes != t->nodes)
+        status = WEFT_REFUSE(ret_error, matrix.nodes_place,
+                             "Nodes %" PRIu64 ", but the fat tree has %" PRIu64 "; expected as many", matrix.nodes,
+                             t->nodes);
     weft__lines_close(&matrix.lines);
     if (status) return status;
     weft_import_need_hosts(import, (uint32_t)matrix.nodes);

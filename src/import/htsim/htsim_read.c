@@ -224,6 +224,7 @@ static enum weft_status read_count(struct weft__htsim_matrix *m, const char *key
         *ret_known = true;
         if (m->types & keys[k].bit) return BAD(place, "a second line '%s'", key);
         m->types |= keys[k].bit;
+        if (keys[k].bit == HAS_NODES) m->nodes_place = place;
         WEFT_TRY(weft__lines_number(&m->lines, key, keys[k].max, keys[k].value, ret_error));
         return weft__lines_end(&m->lines, key, ret_error);
     }

@@ -56,6 +56,7 @@ struct weft__htsim_entry {
 struct weft__htsim_matrix {
     struct weft__lines lines;
     uint64_t nodes, flows, triggers, failures; ///< from the header
+    struct weft_place nodes_place;
     uint64_t flows_read, triggers_read, failures_read;
     uint64_t types; ///< header lines seen, as bits
 };

@@ -349,18 +349,26 @@ static void say_pfc(struct weft__sonic_making *m) {
              m->port->qos_key ? ".pfc_enable" : " has no row of it; is it in another file?");
     SAY_SWITCH("  pfc: {priorities: ");
     say_mask(m->sw, m->lossless);
-    if (w && w->detection_ms) {
+    bool detects = w && w->detection_ms && w->detection_ms != WEFT_SONIC_UNSAID;
+    if (w && !detects)
+        NOTE(LOST, "the PFC watchdog (PFC_WD|%s): %s", w->key,
+             w->detection_ms ? "it has no detection_time, and SONiC demands one"
+                             : "SONiC refuses its detection_time, 0ms");
+    if (detects) {
         for (uint32_t a = 0; a < 3; a++)
             if (!strcmp(actions[a], w->action)) SAY_SWITCH(", watchdog_action: %s", actions[a]);
         SAY_SWITCH(", watchdog: %" PRIu64 "ms", w->detection_ms);
-        if (w->restoration_ms) SAY_SWITCH(", restore: %" PRIu64 "ms", w->restoration_ms);
+        if (!w->restoration_ms) NOTE(LOST, "the restoration_time of PFC_WD|%s: SONiC refuses 0ms", w->key);
+        if (w->restoration_ms && w->restoration_ms != WEFT_SONIC_UNSAID)
+            SAY_SWITCH(", restore: %" PRIu64 "ms", w->restoration_ms);
     }
     SAY_SWITCH("}\n");
     SAY_HOST("  pfc: {priorities: ");
     say_mask(m->host, m->lossless);
     SAY_HOST("}\n");
     NOTE(ASSUMED, "hosts have PFC for the same priorities; weft's priority is SONiC's queue");
-    if (m->s->poll_ms) NOTE(LEFT_OUT, "the watchdog's POLL_INTERVAL: weft's finds a storm at once");
+    if (m->s->poll_ms != WEFT_SONIC_UNSAID)
+        NOTE(LEFT_OUT, "the watchdog's POLL_INTERVAL: weft's finds a storm at once");
 }
 
 static void say_workload(struct weft__sonic_making *m) {
