@@ -293,6 +293,8 @@ static const struct weft_result_table time_table = WEFT_RESULT_TABLE_OF(
          .flags = WEFT_RESULT_NONZERO),
     TIME(p99_ps, TIME, "99th percentile of completion times of a group of flows, or of tokens over requests",
          .flags = WEFT_RESULT_NONZERO),
+    TIME(scattered, BOOL,
+         "whether flows of the group begin at several times, so that the slowest need not end last: never calibrated"),
     TIME(unpaused, BOOL,
          "whether PFC may hold the group back behind other flows, which is not in the estimated times: never "
          "calibrated"));
