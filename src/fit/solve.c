@@ -281,7 +281,7 @@ static void find_deviations(struct solver *s) {
         unit[k] = 1;
         solve_equations(fit->constants, s->hessian, unit, free_of, column);
         c->error = sqrt(column[k]);
-        c->determined = c->error < determined * fmin(c->width, c->at);
+        c->determined = c->error < determined * fmin(c->width, c->at) && c->at > c->least; // a bound is no finding
         c->value = c->rate ? 8e3 / c->at : c->at;
         c->deviation = c->rate ? c->value * c->error / c->at : c->error;
     }

@@ -425,6 +425,27 @@ static void knows_how_well(void **state) {
     weft_arena_free(arena);
 }
 
+/// A table in ms drives constants to their bounds, which are not what it determines.
+static void bounds_are_no_finding(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    char table[512];
+    size_t n = (size_t)snprintf(table, sizeof table, "%ssize_bytes,time_us\n", EIGHT);
+    for (uint64_t size = 1 << 20, ns = 26; size <= 1 << 30; size *= 4, ns *= 4)
+        n += (size_t)snprintf(table + n, sizeof table - n, "%llu,%g\n", (unsigned long long)size, (double)ns * 1e-3);
+    const char *path = put("t.csv", table);
+    struct weft_fit fit = run(&(struct weft_fit_conf){.table = &path, .tables = 1}, arena);
+    bool bounded = false;
+    for (uint32_t k = 0; k < fit.constants; k++) {
+        const struct weft_fit_constant *c = &fit.constant[k];
+        if (!c->used || c->at > c->least) continue;
+        assert_false(c->determined);
+        bounded = true;
+    }
+    assert_true(bounded);
+    weft_fit_free(&fit);
+    weft_arena_free(arena);
+}
+
 /// Times of NVLS alone do not tell NVLink's rate, so it is neither fitted nor written; those of a ring do.
 static void nvls_hides_the_rate(void **state) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
@@ -614,6 +635,7 @@ int main(void) {
         cmocka_unit_test(keeps_where_and_how),
         cmocka_unit_test(finds_again),
         cmocka_unit_test(knows_how_well),
+        cmocka_unit_test(bounds_are_no_finding),
         cmocka_unit_test(nvls_hides_the_rate),
         cmocka_unit_test(an_odd_time_moves_nothing),
         cmocka_unit_test(says_what_got_worse),
