@@ -54,7 +54,7 @@ static bool say_models(uint32_t kind, const char *where, const char *by, const c
     return true;
 }
 
-/// The only kind of which models have the word; WEFT_KINDS: none, or several.
+/// The one kind of model that has a parameter of that name; WEFT_KINDS: none has, or several have.
 static uint32_t only_kind(const char *word) {
     uint32_t only = WEFT_KINDS;
     for (uint32_t kind = 0; kind < WEFT_KINDS; kind++) {

@@ -328,7 +328,7 @@ static double backlog_add(struct backlog *b, weft_time_ps now, double capacity, 
 }
 
 /// How much of what flows send by a link may wait behind it, at a line to a host or a slower one, as each sends all of
-/// its bytes when it starts, and a connection of a job as many as it may have under way.
+/// its bytes when it starts. A connection of a job sends what its slots hold.
 static void find_held(struct order *o, const double *flight, struct weft_arena *arena) {
     const struct weft__fluid *x = o->x;
     const struct weft_topology *t = x->net.topology;

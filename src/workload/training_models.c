@@ -202,7 +202,7 @@ const struct weft_param_table weft_training_plan_table = WEFT_PARAM_TABLE_OF(
     WEFT_REAL(P, plan.peak, "peak", "989", "0.001", "1000000",
               "dense BF16 TFLOP/s of a GPU by its data sheet (H100 and H800: 989, A100: 312)"),
     WEFT_REAL(P, plan.efficiency, "efficiency", "0.5", "0.01", "1",
-              "part of the peak that the kernels of a layer reach, apart from communication and bubble (assumed; 0.44 "
+              "part of the peak that the kernels of a layer reach, apart from communication and bubble (assumed; 0.45 "
               "to 0.65 is what published steps leave: 0.54 Nemotron-4 340B on H100, 0.48 to 0.65 GPT on A100)"),
     WEFT_REAL(P, plan.communication, "communication", "0", "0", "0.9",
               "part of a GPU that communication takes from compute all the time (DeepSeek-V3: 20 of 132 "

@@ -257,9 +257,8 @@ static void rings(void **state) {
     if (weft(f, "estimate s.yaml")) fail_msg("%s", f->err);
 }
 
-/// NCCL's steps take time of their own: ranks work on what comes before they pass it on. Within a server channels take
-/// turns at the port of NVLink. Small pieces that go within servers and between them are sent one by one, as they wait
-/// for the turns of a proxy between servers, and inside a server over the network for none.
+/// Ranks of NCCL work on what comes before they pass it on. Channels take turns at the port of NVLink. Small pieces
+/// that go within servers and between them are sent one by one: between servers they wait for the turns of a proxy.
 static void rings_of_nccl(void **state) {
     static const char *const size[] = {"1MiB", "64MiB", "256MiB"};
     for (uint32_t i = 0; i < 3; i++) {
@@ -274,6 +273,26 @@ static void rings_of_nccl(void **state) {
                 "base: rail-only\nhardware: ideal\nfabric: {hosts: 64, rate: 400Gbps}\nworkload: [{kind: collective, "
                 "size: 4MiB, server: {kind: dgx_h100}, collective: {kind: nccl, function: all_gather}}]\n",
                 0.03);
+}
+
+/// A proxy serves the network between servers: inside one its turns cost nothing, also where NVLink is a network.
+static void no_proxy_in_a_server(void **state) {
+    struct fixture *f = *state;
+    double time[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "topology: {kind: scale_up, server: dgx_h100}\nhardware: ideal\nhost: {out_of_order: accept}\n"
+            "switch: {buffer: {kind: static, size: 64MB, xoff: 60MB, xon: 50MB}}\nworkload: [{kind: collective, size: "
+            "4MiB, server: {kind: dgx_h100, within: network, costs: {proxy: %s}}, collective: {kind: nccl, function: "
+            "all_gather}}]\n",
+            i ? "10us" : "0ns");
+        write_text(f, "s.yaml", text);
+        if (weft(f, "estimate s.yaml --messages --pick makespan_ps")) fail_msg("%s", f->err);
+        assert_int_equal(sscanf(f->out, "%lf", &time[i]), 1);
+    }
+    if (time[0] != time[1]) fail_msg("%.0f ps, %.0f with a slow proxy", time[0], time[1]);
 }
 
 #define PERMUTATION "workload: [{kind: permutation}]\n"
@@ -478,15 +497,26 @@ static void servers_beside_spare_ports(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_packets),     cmocka_unit_test(with_congestion_control),
-        cmocka_unit_test(refused),        cmocka_unit_test(stalls),
-        cmocka_unit_test(circles),        cmocka_unit_test(servers_beside_spare_ports),
-        cmocka_unit_test(split_messages), cmocka_unit_test(slow_nics),
-        cmocka_unit_test(without_pauses), cmocka_unit_test(intervals),
-        cmocka_unit_test(credit_ages),    cmocka_unit_test(leads),
-        cmocka_unit_test(planes),         cmocka_unit_test(rings_beside_queue_pairs),
-        cmocka_unit_test(hops),           cmocka_unit_test(rings),
-        cmocka_unit_test(rings_of_nccl),  cmocka_unit_test(near_and_far),
+        cmocka_unit_test(as_packets),
+        cmocka_unit_test(with_congestion_control),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(stalls),
+        cmocka_unit_test(circles),
+        cmocka_unit_test(servers_beside_spare_ports),
+        cmocka_unit_test(split_messages),
+        cmocka_unit_test(slow_nics),
+        cmocka_unit_test(without_pauses),
+        cmocka_unit_test(intervals),
+        cmocka_unit_test(credit_ages),
+        cmocka_unit_test(leads),
+        cmocka_unit_test(planes),
+        cmocka_unit_test(rings_beside_queue_pairs),
+        cmocka_unit_test(hops),
+        cmocka_unit_test(rings),
+        cmocka_unit_test(rings_of_nccl),
+        cmocka_unit_test(near_and_far),
+        cmocka_unit_test(no_proxy_in_a_server),
+        cmocka_unit_test(near_and_far),
         cmocka_unit_test(swings),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

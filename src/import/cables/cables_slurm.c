@@ -207,7 +207,7 @@ static const char *topology_name(const struct weft_tree *topology) {
     return name ? name : "without a name";
 }
 
-/// Names the topologies of the file that are not `taken`.
+/// Lists the topologies that were left out.
 static void note_others(struct slurm *s, const struct weft_tree *root, const struct weft_tree *taken) {
     const char *names = NULL;
     for (uint32_t i = 0; i < root->n && root->type == WEFT_TREE_LIST; i++)
